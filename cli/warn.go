@@ -11,24 +11,24 @@ import (
 // WarnUntrusted tells once what of a project does not count, and how to let it. It is for commands that would do
 // something else if the project were trusted.
 func (a *App) WarnUntrusted(l *config.Loaded) {
-	if a.warned || l.Distrust == nil && len(l.Broken) == 0 {
+	if a.warned || l.Untrusted == nil && len(l.Broken) == 0 {
 		return
 	}
 	a.warned = true
 	a.WarnBroken(l)
-	if l.Distrust == nil {
+	if l.Untrusted == nil {
 		return
 	}
 	a.Remark("Warning: this project wants to run or redirect things; until you trust it, these of its settings do not count:")
 	const most = 5
-	for i, r := range l.Distrust.Risks {
+	for i, r := range l.Untrusted.Risks {
 		if i == most {
-			a.Remark("  … and %d more (lathe trust --show)", len(l.Distrust.Risks)-most)
+			a.Remark("  … and %d more (lathe trust --show)", len(l.Untrusted.Risks)-most)
 			break
 		}
 		a.Remark("  %s", termtext.Plain(r.String()))
 	}
-	a.Remark("Look at them, then run `lathe trust` in %s, or pass --trust once.", termtext.Plain(l.Distrust.Root))
+	a.Remark("Look at them, then run `lathe trust` in %s, or pass --trust once.", termtext.Plain(l.Untrusted.Root))
 }
 
 // WarnBroken tells which files of the project are wrong and do not count.
@@ -48,7 +48,7 @@ func BrokenMessage(e *config.Error) string {
 // not there, a key that is mistyped, a tool that nobody knows. The rest is for whoever looks: `lathe config check`.
 func (a *App) WarnConfig(l *config.Loaded) {
 	for _, p := range l.Warnings {
-		if p.Hint == "" && p.Line > 0 && !p.Meant {
+		if p.Hint == "" && p.Line > 0 && !p.Important {
 			continue
 		}
 		p.Source = "" // one line is enough here

@@ -99,7 +99,7 @@ func newBackend(w *world) (server.Backend, *terminal.Set) {
 	program, _ := exec.LookPath("git")
 	terminals := terminal.Open(terminal.Options{Runner: sandbox.Open(sandbox.Config{}), IDs: lathe.NewIDs(), Publish: w.engine.Publish, Most: 1})
 	return server.Backend{
-		Engine: b, Instances: b, Settings: noSettings{b},
+		Engine: b, Instances: b, Config: noSettings{b},
 		Providers: &shop{keys: map[string]string{}}, ToolServers: &toolServers{off: map[string]bool{}}, Folders: server.Folders{Home: w.data},
 		Git: git.New(git.Options{Program: program}), Terminals: terminals,
 	}, terminals
@@ -123,12 +123,12 @@ type noSettings struct{ servertest.Backend }
 
 func (noSettings) Tools(context.Context, workspace.Place) ([]server.Tool, error) { return nil, nil }
 
-func (noSettings) Global(context.Context) (json.RawMessage, error) { return nil, nil }
+func (noSettings) GlobalConfig(context.Context) (json.RawMessage, error) { return nil, nil }
 
-func (noSettings) Change(context.Context, workspace.Place, json.RawMessage) error { return nil }
+func (noSettings) UpdateConfig(context.Context, workspace.Place, json.RawMessage) error { return nil }
 
-func (noSettings) ChangeGlobal(context.Context, json.RawMessage) error { return nil }
+func (noSettings) UpdateGlobalConfig(context.Context, json.RawMessage) error { return nil }
 
-func (noSettings) Settings(context.Context, workspace.Place) (*config.Loaded, error) {
+func (noSettings) Config(context.Context, workspace.Place) (*config.Loaded, error) {
 	return &config.Loaded{Config: config.Config{Raw: json.RawMessage(`{"model":"shop/new"}`)}}, nil
 }

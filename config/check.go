@@ -99,7 +99,7 @@ func (c *checker) tool(n *node) {
 		message += ", only of " + strings.Join(known, ", ")
 	}
 	p := c.warn(n.at, message)
-	p.Hint, p.Meant = hint, true
+	p.Hint, p.Important = hint, true
 }
 
 // namesModel reports whether there is a provider and a model in a name.

@@ -42,7 +42,7 @@ type Problem struct {
 	Key          []string // the setting it is about
 	Message      string
 	Hint         string // what was probably meant
-	Meant        bool   // of a warning: somebody relies on it, so that it is told at every start
+	Important    bool   // of a warning: somebody relies on it, so that it is told at every start
 	Source       string // the line, or what is around the place in a long one
 	mark         int    // where in Source, from 0
 }

@@ -9,14 +9,14 @@ import (
 
 // Options are where to look. The zero value of a folder means that there is none.
 type Options struct {
-	Directory string // the one the session works in
-	Worktree  string // top of its checkout; "/" or "" without one
-	Home      string
-	UserDir   string   // holds opencode/ and lathe/, $XDG_CONFIG_HOME
-	Managed   []string // the administrator's folders; nil means the system's
-	Env       func(string) (string, bool)
-	Skills    []string // folders of skills that were fetched from addresses
-	Added     string   // settings that the user's plugins add, as JSON; only the administrator's count more
+	Directory   string // the one the session works in
+	Worktree    string // top of its checkout; "/" or "" without one
+	Home        string
+	UserDir     string   // holds opencode/ and lathe/, $XDG_CONFIG_HOME
+	Managed     []string // the administrator's folders; nil means the system's
+	Env         func(string) (string, bool)
+	Skills      []string // folders of skills that were fetched from addresses
+	FromPlugins string   // settings that the user's plugins add, as JSON; only the administrator's count more
 	// Trusted reports whether the user trusts a project to run what its settings say.
 	Trusted func(root, digest string) bool
 }

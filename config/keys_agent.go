@@ -58,9 +58,9 @@ func permissionSpec() *spec {
 
 const noPermission = "is no permission that lathe has; it counts for a tool of just that name"
 
-// MeantPermission says what is wrong with the name of a permission that is almost one of ours,
+// SuggestPermission says what is wrong with the name of a permission that is almost one of ours,
 // "" of others: tools that plugins and MCP servers bring have any name.
-func MeantPermission(name string) string {
+func SuggestPermission(name string) string {
 	rules := permissionSpec().any[1]
 	if hint := nearest(name, rules.names()); hint != "" && hint != name {
 		return Problem{Message: noPermission, Hint: hint}.text()

@@ -14,13 +14,13 @@ type Loaded struct {
 	TUI          TUI
 	Skills       []Skill
 	Instructions []Instruction
-	Dirs         []string  // the folders of agents, commands and skills that are there
-	Plugins      []string  // files of plugins that may be loaded
-	Tools        []string  // files of custom tools that may be loaded
-	Sources      []Source  // what was read, lowest first
-	Warnings     []Problem // what has no effect, is deprecated, or was left out
-	Distrust     *Distrust // what of the project does not count; nil if nothing
-	Broken       []*Error  // files of a project that is not trusted, which are wrong and left out
+	Dirs         []string   // the folders of agents, commands and skills that are there
+	Plugins      []string   // files of plugins that may be loaded
+	Tools        []string   // files of custom tools that may be loaded
+	Sources      []Source   // what was read, lowest first
+	Warnings     []Problem  // what has no effect, is deprecated, or was left out
+	Untrusted    *Untrusted // what of the project does not count; nil if nothing
+	Broken       []*Error   // files of a project that is not trusted, which are wrong and left out
 
 	user    own
 	trusted bool
@@ -33,8 +33,8 @@ type Source struct {
 	Keys  []string // what it sets
 }
 
-// OwnCommand reports whether what a command says was written, or is trusted, by the user.
-func (l *Loaded) OwnCommand(name string) bool {
+// IsTrustedCommand reports whether what a command says was written, or is trusted, by the user.
+func (l *Loaded) IsTrustedCommand(name string) bool {
 	own, ok := l.user.Commands[name]
 	return l.trusted || ok && own.Template == l.Config.Commands[name].Template
 }
@@ -136,8 +136,8 @@ func (l *loading) readAll() {
 	for _, v := range l.variables("CONFIG_CONTENT") {
 		l.inline(v, "")
 	}
-	if l.Added != "" {
-		l.inline(variable{"the settings that plugins add", l.Added}, "")
+	if l.FromPlugins != "" {
+		l.inline(variable{"the settings that plugins add", l.FromPlugins}, "")
 	}
 	for _, f := range l.managed() {
 		l.read(f, settings())

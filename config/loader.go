@@ -92,7 +92,7 @@ func (b *basis) watched() Options {
 func (b *basis) holds(o Options) bool {
 	was := b.options
 	if o.Directory != was.Directory || o.Worktree != was.Worktree || o.Home != was.Home || o.UserDir != was.UserDir ||
-		!slices.Equal(o.Managed, was.Managed) || !slices.Equal(o.Skills, was.Skills) || o.Added != was.Added || (o.Managed == nil) != (was.Managed == nil) ||
+		!slices.Equal(o.Managed, was.Managed) || !slices.Equal(o.Skills, was.Skills) || o.FromPlugins != was.FromPlugins || (o.Managed == nil) != (was.Managed == nil) ||
 		(o.Env == nil) != (was.Env == nil) || (o.Trusted == nil) != (was.Trusted == nil) {
 		return false
 	}

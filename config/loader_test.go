@@ -212,20 +212,20 @@ func TestLoad_Added(t *testing.T) {
 `)
 	o := w.options()
 	o.Managed = []string{w.path("managed")}
-	o.Added = `{"agent": {"plan": {"steps": 9}, "helper": {"prompt": "Help."}}, "share": "auto", "command": {"x": {"template": "Do."}}}`
+	o.FromPlugins = `{"agent": {"plan": {"steps": 9}, "helper": {"prompt": "Help."}}, "share": "auto", "command": {"x": {"template": "Do."}}}`
 	l := NewLoader()
 	loaded, _, err := l.Load(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := loaded.Config
-	if c.Agents["plan"].Steps != 9 || c.Agents["helper"].Prompt != "Help." || c.Share != "disabled" || c.Model != "a/b" || !loaded.OwnCommand("x") {
+	if c.Agents["plan"].Steps != 9 || c.Agents["helper"].Prompt != "Help." || c.Share != "disabled" || c.Model != "a/b" || !loaded.IsTrustedCommand("x") {
 		t.Errorf("%+v", c)
 	}
 	if _, fresh, _ := l.Load(o); fresh {
 		t.Error("read again although nothing changed")
 	}
-	o.Added = `{"agent": 3}`
+	o.FromPlugins = `{"agent": 3}`
 	if _, fresh, err := l.Load(o); !fresh || err == nil || !strings.Contains(err.Error(), "plugins add") {
 		t.Errorf("%v %v", fresh, err)
 	}

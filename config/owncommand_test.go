@@ -10,9 +10,9 @@ func TestOwnCommand(t *testing.T) {
 	w.write("top/lathe.json", `{"command": {"theirs": {"template": "theirs"}, "both": {"template": "theirs"}}, "mcp": {"x": {"type": "local", "command": ["x"]}}}`)
 	l := w.load()
 	for name, want := range map[string]bool{"mine": true, "theirs": false, "both": true, "none": false} {
-		equal(t, l.OwnCommand(name), want)
+		equal(t, l.IsTrustedCommand(name), want)
 	}
 	w.trust = yes
-	equal(t, w.load().OwnCommand("theirs"), true)
+	equal(t, w.load().IsTrustedCommand("theirs"), true)
 	equal(t, w.load().Config.Commands["both"].Template, "theirs")
 }

@@ -159,7 +159,7 @@ func TestLoad_NoCheckout(t *testing.T) {
 		}
 		equal(t, l.Config.Shell, "/bin/mine")
 		equal(t, l.Config.Model, "x/y")
-		equal(t, l.Distrust.Root, w.path("home/work"))
+		equal(t, l.Untrusted.Root, w.path("home/work"))
 	}
 }
 

@@ -18,18 +18,18 @@ type Rules struct {
 	// Agent are the rules of agent.NAME.permission that may loosen Limits: all of them, or the
 	// user's own if the project is not trusted.
 	Agent lathe.Ruleset
-	// Distrusted is set unless the user trusts the project. It has no rules that allow, but
+	// Untrusted is set unless the user trusts the project. It has no rules that allow, but
 	// even its others change the order of the user's, which must not turn an ask into less.
-	Distrusted bool
+	Untrusted bool
 }
 
 // Rules returns the general rules of the config.
 func (l *Loaded) Rules() Rules {
-	return Rules{User: lathe.Ruleset(l.user.Permission), All: lathe.Ruleset(l.Config.Permission), Distrusted: !l.trusted}
+	return Rules{User: lathe.Ruleset(l.user.Permission), All: lathe.Ruleset(l.Config.Permission), Untrusted: !l.trusted}
 }
 
-// HasOwnRules reports whether the user has chosen what is allowed: a mode, or rules of their own.
-func (l *Loaded) HasOwnRules() bool {
+// HasUserRules reports whether the user has chosen what is allowed: a mode, or rules of their own.
+func (l *Loaded) HasUserRules() bool {
 	return l.user.PermissionMode != "" || len(l.user.Permission) > 0
 }
 
@@ -41,7 +41,7 @@ func (l *Loaded) AgentRules(agent string, defaults, limits lathe.Ruleset) Rules 
 	r.User = slices.Concat(r.User, own)
 	r.All = slices.Concat(defaults, limits, r.All, all)
 	r.Limits, r.Agent = limits, all
-	if r.Distrusted {
+	if r.Untrusted {
 		r.Agent = own
 	}
 	return r
@@ -54,7 +54,7 @@ func (r Rules) Evaluate(permission, pattern string) lathe.Rule {
 	}
 	rule := r.All.Evaluate(permission, pattern)
 	own, ok := last(r.User, permission, pattern)
-	if ok && (own.Action == lathe.Deny || r.Distrusted && own.Action == lathe.Ask && rule.Action == lathe.Allow) {
+	if ok && (own.Action == lathe.Deny || r.Untrusted && own.Action == lathe.Ask && rule.Action == lathe.Allow) {
 		return own
 	}
 	return rule

@@ -116,6 +116,6 @@ func TestLoad_PermissionMode(t *testing.T) {
 		w.write("top/lathe.json", c.project)
 		l := w.load()
 		equal(t, l.Config.PermissionMode, c.want)
-		equal(t, l.Distrust, (*Distrust)(nil))
+		equal(t, l.Untrusted, (*Untrusted)(nil))
 	}
 }

@@ -25,8 +25,8 @@ func (r Risk) String() string {
 	return r.Path + ": " + strings.Join(r.Key, ".")
 }
 
-// Distrust says which settings of a project do not count until it is trusted.
-type Distrust struct {
+// Untrusted says which settings of a project do not count until it is trusted.
+type Untrusted struct {
 	Root   string // to trust: the real path of a checkout, or of a directory where there is none
 	Digest string // of exactly these settings
 	Risks  []Risk
@@ -76,9 +76,9 @@ func (l *loading) judge() {
 	if len(risks) == 0 {
 		return
 	}
-	d := &Distrust{Root: realPath(l.root()), Digest: digest(risks), Risks: risks}
+	d := &Untrusted{Root: realPath(l.root()), Digest: digest(risks), Risks: risks}
 	if l.out.trusted = l.Trusted != nil && l.Trusted(d.Root, d.Digest); !l.out.trusted {
-		l.sources, l.out.Distrust = safe, d
+		l.sources, l.out.Untrusted = safe, d
 		return
 	}
 	l.trust()

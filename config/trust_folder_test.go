@@ -32,7 +32,7 @@ func TestTrust_ProgramFolder(t *testing.T) {
 			}
 			digest := func() string {
 				t.Helper()
-				d := w.load().Distrust
+				d := w.load().Untrusted
 				if d == nil {
 					t.Fatal("nothing needs trust")
 				}

@@ -44,7 +44,7 @@ func TestTrust_DigestChangesWithRisksOnly(t *testing.T) {
 	w := newWorld(t)
 	digestOf := func(parts []part, comment string) string {
 		w.write("top/lathe.jsonc", settingsOf(parts, comment))
-		if d := w.load().Distrust; d != nil {
+		if d := w.load().Untrusted; d != nil {
 			return d.Digest
 		}
 		return ""

@@ -20,10 +20,10 @@ func (w *world) link(to, name string) {
 
 func (w *world) risks(l *Loaded) []string {
 	out := []string{}
-	if l.Distrust == nil {
+	if l.Untrusted == nil {
 		return out
 	}
-	for _, r := range l.Distrust.Risks {
+	for _, r := range l.Untrusted.Risks {
 		out = append(out, w.short(r.String()))
 	}
 	return out
@@ -143,7 +143,7 @@ func TestTrust_Settings(t *testing.T) {
 			// The same of the user counts, and of a project that is trusted.
 			w.trust = func(root, digest string) bool {
 				equal(t, root, w.path("top"))
-				return digest == l.Distrust.Digest
+				return digest == l.Untrusted.Digest
 			}
 			if strings.Contains(c.settings, "/etc/passwd}") {
 				return
@@ -210,7 +210,7 @@ run !` + "`it`" + `.
 		"top/tui.json: plugin", "top/tui.json: plugin_enabled.a", "top/tui.json: attention.sounds",
 		"top/.opencode/plugin/a.ts", "top/.opencode/plugins/b.js", "top/.lathe/tool/c.mjs",
 	})
-	equal(t, l.Distrust.Risks[0].Line, 4)
+	equal(t, l.Untrusted.Risks[0].Line, 4)
 	equal(t, w.shortAll(l.Plugins), []string{"home/.config/opencode/plugin/mine.ts"})
 	equal(t, w.shortAll(l.Tools), []string{"home/.lathe/tools/mine.js"})
 	equal(t, jsonOf(t, l.TUI), `{"theme":"x","plugin_enabled":{"b":false},"attention":{"enabled":true}}`)
@@ -282,7 +282,7 @@ func TestTrust_LinkedCheckout(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, w.risks(l), []string{"seen/lathe.json: shell"})
-	equal(t, l.Distrust.Root, w.path("real")) // trust is by real path
+	equal(t, l.Untrusted.Root, w.path("real")) // trust is by real path
 	equal(t, names(l.Config.Agents), []string{"a"})
 	equal(t, len(l.Instructions), 1)
 }
@@ -298,7 +298,7 @@ func TestTrust_FilesTakenIn(t *testing.T) {
 		} else if err := os.Remove(w.path("top/shell.txt")); err != nil {
 			t.Fatal(err)
 		}
-		d := w.load().Distrust.Digest
+		d := w.load().Untrusted.Digest
 		if seen[d] {
 			t.Errorf("%q changes nothing", content)
 		}
@@ -350,8 +350,8 @@ func TestTrust_Snapshots(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.write("top/lathe.json", text)
-		if l := w.load(); (l.Distrust == nil) != counts {
-			t.Errorf("%s: %+v", text, l.Distrust)
+		if l := w.load(); (l.Untrusted == nil) != counts {
+			t.Errorf("%s: %+v", text, l.Untrusted)
 		}
 	}
 }

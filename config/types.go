@@ -41,7 +41,7 @@ type Config struct {
 	Sandbox      Sandbox         `json:"sandbox,omitzero"`
 	Checks       map[string]bool `json:"checks,omitempty"` // the checks that are switched on or off
 	Resume       string          `json:"resume,omitempty"` // ask, auto or off
-	Survey       *bool           `json:"survey,omitempty"` // what is here, told with the first prompt
+	Overview     *bool           `json:"survey,omitempty"` // what is here, told with the first prompt
 	Retry        Retry           `json:"retry,omitzero"`
 	Deadline     Deadline        `json:"deadline,omitzero"`
 	Fallback     Fallback        `json:"fallback,omitzero"`

@@ -168,7 +168,7 @@ func streamed(ctx context.Context, protocol modeltest.Protocol, client *http.Cli
 		if err != nil {
 			return events, err
 		}
-		if _, ok := ev.(model.Used); !ok {
+		if _, ok := ev.(model.UsageUpdate); !ok {
 			events = append(events, fmt.Sprintf("%T %+v", ev, ev))
 		}
 	}

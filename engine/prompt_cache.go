@@ -36,7 +36,7 @@ func cached(m *Model, choice PromptCache, waits bool) *Model {
 	case CacheOff:
 		ttl = model.NoCache
 	default:
-		if waits && m.Price.HourPays() {
+		if waits && m.Price.HourCacheSaves() {
 			ttl = model.CacheHour
 		}
 	}
@@ -46,7 +46,7 @@ func cached(m *Model, choice PromptCache, waits bool) *Model {
 	own := *m
 	own.Cache = ttl
 	if ttl == model.CacheHour {
-		own.Price = m.Price.ForHour()
+		own.Price = m.Price.WithHourCache()
 	}
 	return &own
 }

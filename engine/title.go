@@ -137,7 +137,7 @@ func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req 
 		switch ev := ev.(type) {
 		case model.TextDelta:
 			text.WriteString(ev.Text)
-		case model.Used:
+		case model.UsageUpdate:
 			used = ev.Usage
 		default:
 		}

@@ -107,7 +107,7 @@ func (s *Harness) brief(k *DirConfig, out *engine.StepSettings) {
 	}
 	out.Commands = commandsOf(k.loaded, out.Skills)
 	out.Headless, out.Plans, out.Home = s.headless, s.plans, s.app.Home()
-	if on := k.loaded.Config.Survey; on == nil || *on {
+	if on := k.loaded.Config.Overview; on == nil || *on {
 		out.Survey = &overview.Config{Path: s.app.Env("PATH"), Excludes: s.app.UserExcludes}
 	}
 }
@@ -172,7 +172,7 @@ func commandsOf(l *config.Loaded, skills []lathe.Skill) []engine.SlashCommand {
 			continue // it changes nothing that is there
 		}
 		if own.Template != "" {
-			c = engine.SlashCommand{Outside: l.OwnCommand(name), Command: lathe.Command{
+			c = engine.SlashCommand{Outside: l.IsTrustedCommand(name), Command: lathe.Command{
 				Name: name, Source: lathe.CommandOwn, Template: own.Template, Hints: prompt.Hints(own.Template),
 			}}
 		}

@@ -30,7 +30,7 @@ type served struct {
 // Backend makes what a server stands on. Whoever takes it closes it after the server.
 func (s *Harness) Backend() (server.Backend, io.Closer) {
 	e, b := s.Engine, s.newServed()
-	all := b.withFiles(server.Backend{Engine: e, Instances: b, Settings: b, Providers: b, ToolServers: b, Watched: b})
+	all := b.withFiles(server.Backend{Engine: e, Instances: b, Config: b, Providers: b, ToolServers: b, Watcher: b})
 	b.terminals = all.Terminals
 	return all, b
 }

@@ -25,8 +25,8 @@ func (s *Harness) forget(dir string) {
 	delete(s.dirs, dir)
 }
 
-// Settings returns those that count in a directory.
-func (b *served) Settings(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
+// Config returns those that count in a directory.
+func (b *served) Config(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
 	k, err := b.setup.Configured(ctx, at)
 	if err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func (a *Host) UserConfigFile() string {
 	return filepath.Join(a.UserDir(), "lathe", "lathe.jsonc")
 }
 
-// Global is what the user's own file says.
-func (b *served) Global(context.Context) (json.RawMessage, error) {
+// GlobalConfig is what the user's own file says.
+func (b *served) GlobalConfig(context.Context) (json.RawMessage, error) {
 	return ReadConfigFile(b.app.UserConfigFile())
 }
 
@@ -80,9 +80,9 @@ func ReadConfigFile(path string) (json.RawMessage, error) {
 	return plain, nil
 }
 
-// Change writes to the settings file of the directory, one of ours unless there is only one of the
+// UpdateConfig writes to the settings file of the directory, one of ours unless there is only one of the
 // reference's.
-func (b *served) Change(_ context.Context, at workspace.Place, change json.RawMessage) error {
+func (b *served) UpdateConfig(_ context.Context, at workspace.Place, change json.RawMessage) error {
 	return config.Edit(DirConfigFile(at.Directory), change)
 }
 
@@ -96,8 +96,8 @@ func DirConfigFile(dir string) string {
 	return filepath.Join(dir, "lathe.json")
 }
 
-// ChangeGlobal writes to the user's own file.
-func (b *served) ChangeGlobal(_ context.Context, change json.RawMessage) error {
+// UpdateGlobalConfig writes to the user's own file.
+func (b *served) UpdateGlobalConfig(_ context.Context, change json.RawMessage) error {
 	path := b.app.UserConfigFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return lathe.Errorf(lathe.Unavailable, "no place for your settings: %w", err)

@@ -35,7 +35,7 @@ func (b *served) waysIn(k *DirConfig, p *catalog.Provider) []server.IntegrationM
 	if m, ok := b.method(k, p.ID); ok {
 		out = append(out, server.IntegrationMethod{Type: "oauth", ID: p.ID, Label: m.Label})
 	}
-	names := provider.Variables(p)
+	names := provider.EnvVars(p)
 	if len(names) > 0 || len(out) > 0 {
 		out = append(out, server.IntegrationMethod{Type: "key", Label: "API key"})
 	}
@@ -55,7 +55,7 @@ func (b *served) connections(p *catalog.Provider, c auth.Credential) []server.Co
 		out = append(out, server.Connection{Type: "credential", ID: p.ID, Label: "Login"})
 	case auth.WellKnown, nil: // a token of an organisation is for a variable
 	}
-	set := slices.DeleteFunc(provider.Variables(p), func(name string) bool { return b.app.Env(name) == "" })
+	set := slices.DeleteFunc(provider.EnvVars(p), func(name string) bool { return b.app.Env(name) == "" })
 	for _, name := range set {
 		out = append(out, server.Connection{Type: "env", Name: name})
 	}

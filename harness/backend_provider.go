@@ -30,7 +30,7 @@ func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]s
 		return out, nil
 	}
 	for _, one := range k.Providers.Actives() {
-		if !one.Offered || k.Providers.isNamed(one.Provider.ID) {
+		if !one.Implicit || k.Providers.isNamed(one.Provider.ID) {
 			out = append(out, wireProvider(one.Provider, string(one.Source)))
 		}
 	}
@@ -98,10 +98,10 @@ func (b *served) Methods(_ context.Context, at workspace.Place) (map[string][]la
 // method is the login of a provider that can be made here.
 func (b *served) method(k *DirConfig, id string) (auth.Method, bool) {
 	m, ok := auth.MethodOf(b.app.Logins, id)
-	if m.App == "" { // a wrong type is as if it were absent
-		m.App = k.loaded.Config.Providers[id].Options.Text("clientId")
+	if m.ClientID == "" { // a wrong type is as if it were absent
+		m.ClientID = k.loaded.Config.Providers[id].Options.Text("clientId")
 	}
-	return m, ok && (m.App != "" || !m.NeedsApp)
+	return m, ok && (m.ClientID != "" || !m.NeedsClientID)
 }
 
 // logins are those that were begun, one for each provider.
@@ -188,7 +188,7 @@ func (b *served) Authorize(ctx context.Context, at workspace.Place, id string, i
 func (b *served) logIn(ctx context.Context, k *DirConfig, m auth.Method, one *login, shown chan<- auth.Prompt) {
 	defer close(one.done)
 	defer one.stop()
-	c, err := b.app.AuthClient().Login(ctx, m, auth.Talk{
+	c, err := b.app.AuthClient().Login(ctx, m, auth.LoginUI{
 		Show: func(p auth.Prompt) { shown <- p },
 		Paste: func(ctx context.Context) (string, error) {
 			select {

@@ -38,7 +38,7 @@ func TestServe_Changed(t *testing.T) {
 	})
 	b, done := setup.Backend()
 	t.Cleanup(func() { _ = done.Close() })
-	if b.Watched == nil {
+	if b.Watcher == nil {
 		t.Fatal("nobody looks")
 	}
 	place, err := workspace.Locate(t.Context(), a.Dir, nil)
@@ -91,7 +91,7 @@ func TestServe_Changed(t *testing.T) {
 		{"nothing again", func() {}, false, false},
 	} {
 		c.do()
-		if s, k := b.Watched.Changed(place); s != c.settings || k != c.credentials {
+		if s, k := b.Watcher.Changed(place); s != c.settings || k != c.credentials {
 			t.Errorf("%s: settings %v, credentials %v", c.name, s, k)
 		}
 	}

@@ -172,7 +172,7 @@ func (s *Harness) askPlugins(ctx context.Context, v *extensionSet, place workspa
 		return err
 	}
 	if added != "" {
-		o.Added = added
+		o.FromPlugins = added
 		if _, err := config.Load(o); err != nil {
 			return lathe.Errorf(lathe.Invalid, "a plugin adds settings that are wrong: %w", err)
 		}

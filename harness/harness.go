@@ -160,7 +160,7 @@ func (s *Harness) withMode(place workspace.Place, c config.Config) config.Config
 // load reads settings, with the skills that were fetched for them.
 func (s *Harness) load(o config.Options) (*config.Loaded, error) {
 	s.mu.Lock()
-	o.Skills, o.Added = s.fetchedSkills[o.Directory], s.added[o.Directory]
+	o.Skills, o.FromPlugins = s.fetchedSkills[o.Directory], s.added[o.Directory]
 	s.mu.Unlock()
 	loaded, _, err := s.loader.Load(o)
 	if err != nil || s.Keyless { // a recording needs no network

@@ -64,7 +64,7 @@ func (l *Local) Providers(ctx context.Context, dir string) (out lathe.Providers,
 	defaults := k.Providers.Catalog.Defaults()
 	for _, one := range k.Providers.Actives() {
 		p := one.Provider
-		if one.Offered && !k.Providers.isNamed(p.ID) {
+		if one.Implicit && !k.Providers.isNamed(p.ID) {
 			continue
 		}
 		usable := providerOf(p)
@@ -194,7 +194,7 @@ func (l *Local) Info(ctx context.Context, dir string) (api.Info, error) {
 }
 
 func (l *Local) mode(ctx context.Context, at workspace.Place) (lathe.Mode, error) {
-	loaded, err := l.served.Settings(ctx, at)
+	loaded, err := l.served.Config(ctx, at)
 	if err != nil {
 		return "", err
 	}
@@ -208,7 +208,7 @@ func (l *Local) SetMode(ctx context.Context, dir string, m lathe.Mode) (lathe.Mo
 		return "", err
 	}
 	change, _ := json.Marshal(map[string]lathe.Mode{"permission_mode": m}) // it never fails
-	if err := l.served.ChangeGlobal(ctx, change); err != nil {
+	if err := l.served.UpdateGlobalConfig(ctx, change); err != nil {
 		return "", err
 	}
 	l.served.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})

@@ -90,7 +90,7 @@ func (a *Host) ProvidersOf(l *config.Loaded, at datadir.Folders) (*Providers, er
 // With returns the catalogue behind a filter, with more layers below the settings.
 func (p *Providers) With(f catalog.Filter, more ...catalog.Layer) *catalog.Catalog {
 	layers := append([]catalog.Layer{catalog.File(p.host.modelsFile(p.At))}, more...)
-	return catalog.New(f, append(layers, catalog.Settings(p.section))...)
+	return catalog.New(f, append(layers, catalog.Config(p.section))...)
 }
 
 // modelsFile is the catalogue that was fetched, or one that the user names.
@@ -114,7 +114,7 @@ func filterOf(l *config.Loaded, experimental bool) catalog.Filter {
 // CredentialFile opens the file of credentials and closes it to others.
 func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
 	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.borrowed()})
-	mended, err := f.Mend()
+	mended, err := f.FixPermissions()
 	if mended {
 		a.Remark("Warning: others could read %s; now only you can (mode 0600). If they may have, make new keys.", a.Shown(at.Credentials()))
 	}
@@ -160,12 +160,14 @@ func (a *Host) withTokens(all map[string]auth.Credential) func(string) string {
 }
 
 func (a *Host) AuthClient() auth.Client {
-	return auth.Client{Now: a.Now, Agent: a.agent()}
+	return auth.Client{Now: a.Now, UserAgent: a.agent()}
 }
 
 // Actives are the providers that can be used, those of the gateway's maker first, as in the
 // list of the reference.
-func (p *Providers) Actives() []provider.Active { return Sorted(provider.Actives(p.Catalog, p.Deps)) }
+func (p *Providers) Actives() []provider.Active {
+	return Sorted(provider.ActiveProviders(p.Catalog, p.Deps))
+}
 
 func Sorted(all []provider.Active) []provider.Active {
 	slices.SortStableFunc(all, func(a, b provider.Active) int {
@@ -185,7 +187,7 @@ func rank(id string) int {
 // catalogue. An id limits it to one of them.
 func (p *Providers) Discover(ctx context.Context, id string) []provider.Found {
 	var servers []catalog.Vendor
-	for _, v := range catalog.Locals() {
+	for _, v := range catalog.LocalVendors() {
 		if id != "" && id != v.ID || slices.Contains(p.filter.Disabled, v.ID) {
 			continue
 		}
@@ -194,7 +196,7 @@ func (p *Providers) Discover(ctx context.Context, id string) []provider.Found {
 		servers = append(servers, v)
 	}
 	found := provider.Discover(ctx, http.DefaultClient, servers)
-	p.Catalog = p.With(p.filter, catalog.Settings(provider.Section(found)))
+	p.Catalog = p.With(p.filter, catalog.Config(provider.ConfigSection(found)))
 	return found
 }
 
@@ -222,7 +224,7 @@ func NoServer(id string) error {
 }
 
 func IsLocal(id string) bool {
-	return slices.ContainsFunc(catalog.Locals(), func(v catalog.Vendor) bool { return v.ID == id })
+	return slices.ContainsFunc(catalog.LocalVendors(), func(v catalog.Vendor) bool { return v.ID == id })
 }
 
 // Choose returns the model that is meant: the one named, else what settings, habit and the
@@ -234,7 +236,7 @@ func (p *Providers) Choose(ctx context.Context, ref string) (*catalog.Model, err
 	if ref != "" {
 		return p.Find(ctx, ref)
 	}
-	return p.Catalog.Default(catalog.Wish{Recent: recent(p.At.Choices()), Usable: provider.Choices(p.Actives())})
+	return p.Catalog.Default(catalog.Preference{Recent: recent(p.At.RecentModels()), Usable: provider.Selectable(p.Actives())})
 }
 
 // recent reads which models were used, latest first. It is a convenience: what cannot be read

@@ -16,9 +16,9 @@ const (
 	defaultWire   = 512 << 20 // as it comes over the network
 )
 
-// TooLong is the error of an answer that is longer than it can be. It is not tried again, and what
+// TooLongError is the error of an answer that is longer than it can be. It is not tried again, and what
 // came of the answer stays.
-func TooLong(what string, limit int) *lathe.Error {
+func TooLongError(what string, limit int) *lathe.Error {
 	message := fmt.Sprintf("the provider sent more than %d KB of %s, which no answer of this model has; what came so far is kept", limit>>10, what)
 	return &lathe.Error{Code: lathe.Refused, Message: message, Fault: &lathe.APIFault{Message: message}}
 }
@@ -66,7 +66,7 @@ func (c *counted) add(ev Event) error {
 	case ReasoningDelta:
 		c.text += len(e.Text)
 		if len(e.Meta) > MaxOpaque { // it replaces the one before
-			return TooLong("opaque data", MaxOpaque)
+			return TooLongError("opaque data", MaxOpaque)
 		}
 	case InputDelta:
 		c.text += len(e.Text)
@@ -87,13 +87,13 @@ func (c *counted) add(ev Event) error {
 		c.opaque += len(e.Meta)
 	case Finish:
 		c.opaque += len(e.Meta)
-	case Start, TextStart, InputEnd, Source, Used:
+	case Start, TextStart, InputEnd, Source, UsageUpdate:
 	}
 	switch {
 	case c.text > c.limit:
-		return TooLong("text", c.limit)
+		return TooLongError("text", c.limit)
 	case c.opaque > MaxOpaque:
-		return TooLong("opaque data", MaxOpaque)
+		return TooLongError("opaque data", MaxOpaque)
 	}
 	return nil
 }

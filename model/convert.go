@@ -51,7 +51,7 @@ func (t Target) media(f FileContent) Content {
 	case Modality(f.Mime) == "image" && f.Data == "" && (f.URL == "" || strings.HasPrefix(f.URL, "data:")):
 		return TextContent{Text: "[The image " + f.title() + " is empty or damaged. Tell the user and ask for it again.]"}
 	case !t.reads(f.Mime):
-		return TextContent{Text: f.Unreadable()}
+		return TextContent{Text: f.UnreadableNotice()}
 	}
 	return f
 }

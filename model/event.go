@@ -60,8 +60,8 @@ type (
 	}
 	// Source is something the answer rests on.
 	Source struct{ ID, URL, Title string }
-	// Used tells what the answer has used so far; the last one counts.
-	Used struct{ Usage Usage }
+	// UsageUpdate tells what the answer has used so far; the last one counts.
+	UsageUpdate struct{ Usage Usage }
 	// Finish is the last event of an answer that came to its end.
 	Finish struct {
 		Reason string // stop, length, tool-calls, content-filter, error or unknown
@@ -83,7 +83,7 @@ func (InputEnd) event()       {}
 func (ToolCall) event()       {}
 func (ToolResult) event()     {}
 func (Source) event()         {}
-func (Used) event()           {}
+func (UsageUpdate) event()    {}
 func (Finish) event()         {}
 
 // Reasons an answer ends.

@@ -408,7 +408,7 @@ func TestTransportError(t *testing.T) {
 	if err := model.TransportError(context.Background(), nil); err != nil {
 		t.Error(err)
 	}
-	if err := model.Incomplete(); lathe.CodeOf(err) != lathe.Unavailable || !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := model.IncompleteError(); lathe.CodeOf(err) != lathe.Unavailable || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
 }

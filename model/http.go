@@ -181,9 +181,9 @@ type watchedBody struct {
 // connection alive that has no one at its other end.
 const quietGaps = 12
 
-// Heard is yield for events of an answer with this body, which is told that something came of its
+// WithProgress is yield for events of an answer with this body, which is told that something came of its
 // bytes. It is given up when that stays out for too long.
-func Heard(body io.Reader, yield func(Event, error) bool) func(Event, error) bool {
+func WithProgress(body io.Reader, yield func(Event, error) bool) func(Event, error) bool {
 	b, ok := body.(*watchedBody)
 	if !ok {
 		return yield
@@ -218,7 +218,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	b.read += n
 	switch quiet := b.tooQuiet(); {
 	case b.read > b.most:
-		err = TooLong("data", b.most)
+		err = TooLongError("data", b.most)
 	case err != nil && !errors.Is(err, io.EOF):
 		err = TransportError(b.ctx, err)
 	case err == nil && quiet != nil:

@@ -159,7 +159,7 @@ func TestPost_Cancel(t *testing.T) {
 				if lathe.CodeOf(err) != want || err.Error() != message {
 					t.Errorf("%q: %v", script, err)
 				}
-				if !s.Last().Left() {
+				if !s.Last().ClientLeft() {
 					t.Errorf("%q: the provider does not know", script)
 				}
 			})
@@ -181,7 +181,7 @@ func TestPost_EarlyClose(t *testing.T) {
 		if err := resp.Body.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if !s.Last().Left() {
+		if !s.Last().ClientLeft() {
 			t.Error("the provider did not see that the reader left")
 		}
 	}

@@ -39,9 +39,9 @@ func file(f *lathe.File) FileContent {
 	return out
 }
 
-// Unreadable is what a model is told in the place of a file that it cannot be given, so that it
+// UnreadableNotice is what a model is told in the place of a file that it cannot be given, so that it
 // can tell the user.
-func (f FileContent) Unreadable() string {
+func (f FileContent) UnreadableNotice() string {
 	return "[The file " + f.title() + " of type " + f.Mime + " cannot be read by this model. Tell the user.]"
 }
 
@@ -60,8 +60,8 @@ func (f FileContent) Address() string {
 	return "data:" + f.Mime + ";base64," + f.Data
 }
 
-// Words returns the content of a file that is text, for wires that have no such files.
-func (f FileContent) Words() (string, bool) {
+// AsText returns the content of a file that is text, for wires that have no such files.
+func (f FileContent) AsText() (string, bool) {
 	isText := strings.HasPrefix(f.Mime, "text/")
 	switch f.Mime {
 	case "application/json", "application/xml", "application/yaml", "application/toml", "application/javascript":

@@ -63,8 +63,8 @@ func innermost(err error) string {
 	}
 }
 
-// Incomplete is the error of a stream that ended without its last event.
-func Incomplete() error {
+// IncompleteError is the error of a stream that ended without its last event.
+func IncompleteError() error {
 	return broken("the answer broke off before its end", io.ErrUnexpectedEOF, "code", "incomplete")
 }
 

@@ -49,9 +49,9 @@ func (p Price) at(input int64) Price {
 	return best
 }
 
-// ForHour is the price when a prompt is kept for an hour: providers take twice the input for what
+// WithHourCache is the price when a prompt is kept for an hour: providers take twice the input for what
 // they write then.
-func (p Price) ForHour() Price {
+func (p Price) WithHourCache() Price {
 	if p.CacheWrite > 0 {
 		p.CacheWrite = max(p.CacheWrite, 2*p.Input)
 	}
@@ -59,15 +59,15 @@ func (p Price) ForHour() Price {
 		if i == 0 {
 			p.Tiers = slices.Clone(p.Tiers)
 		}
-		p.Tiers[i].Price = t.Price.ForHour()
+		p.Tiers[i].Price = t.Price.WithHourCache()
 	}
 	return p
 }
 
-// HourPays reports whether keeping a prompt for an hour costs less than writing it once more: what it
+// HourCacheSaves reports whether keeping a prompt for an hour costs less than writing it once more: what it
 // costs beyond the short time is less than what one write instead of a read costs.
-func (p Price) HourPays() bool {
-	return p.CacheWrite > 0 && p.ForHour().CacheWrite-p.CacheWrite < p.CacheWrite-p.CacheRead
+func (p Price) HourCacheSaves() bool {
+	return p.CacheWrite > 0 && p.WithHourCache().CacheWrite-p.CacheWrite < p.CacheWrite-p.CacheRead
 }
 
 // Count splits what was used the way messages show it, and adds up what it cost. Counts

@@ -16,7 +16,7 @@ import (
 type backend struct{ servertest.Backend }
 
 func (b backend) all(s *settings) server.Backend {
-	return b.withFiles(server.Backend{Engine: b, Instances: b, Settings: s, ToolServers: toolServers{s.hub}})
+	return b.withFiles(server.Backend{Engine: b, Instances: b, Config: s, ToolServers: toolServers{s.hub}})
 }
 
 // settings are the same in every directory.
@@ -27,7 +27,7 @@ type settings struct {
 	hub    *mcp.Hub
 }
 
-func (s *settings) Settings(context.Context, workspace.Place) (*config.Loaded, error) {
+func (s *settings) Config(context.Context, workspace.Place) (*config.Loaded, error) {
 	return &s.loaded, s.err
 }
 
@@ -37,10 +37,12 @@ func (s *settings) Agents(context.Context, string) ([]lathe.Agent, error) {
 
 func (s *settings) Tools(context.Context, workspace.Place) ([]server.Tool, error) { return nil, s.err }
 
-func (s *settings) Global(context.Context) (json.RawMessage, error) {
+func (s *settings) GlobalConfig(context.Context) (json.RawMessage, error) {
 	return s.loaded.Config.Raw, s.err
 }
 
-func (s *settings) Change(context.Context, workspace.Place, json.RawMessage) error { return s.err }
+func (s *settings) UpdateConfig(context.Context, workspace.Place, json.RawMessage) error {
+	return s.err
+}
 
-func (s *settings) ChangeGlobal(context.Context, json.RawMessage) error { return s.err }
+func (s *settings) UpdateGlobalConfig(context.Context, json.RawMessage) error { return s.err }

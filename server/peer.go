@@ -12,10 +12,10 @@ type peerKey struct{}
 
 // withPeer judges the client of a connection when its first request comes, since accepting must not wait.
 func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
-	if s.options.Peer == nil {
+	if s.options.CheckPeer == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, peerKey{}, sync.OnceValue(func() error { return s.options.Peer(c) }))
+	return context.WithValue(ctx, peerKey{}, sync.OnceValue(func() error { return s.options.CheckPeer(c) }))
 }
 
 // checkPeer refuses clients that may not use this server whatever they know.

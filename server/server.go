@@ -19,22 +19,22 @@ import (
 
 // Options are the surroundings of a server.
 type Options struct {
-	Directory string   // what requests are about that name no directory
-	Version   string   // of the program
-	Username  string   // "" is opencode
-	Password  string   // "" lets everyone in: for loopback and tests
-	Origins   []string // of web pages that may ask, beside those that always may
-	Hosts     []string // names of this machine that requests may be addressed to
-	Log       *slog.Logger
-	IDs       *lathe.IDs
-	Heartbeat time.Duration // of streams; 0 is ten seconds
-	Look      time.Duration // at settings and credentials, while there are streams; 0 is two seconds
-	MaxBody   int64         // bytes of a request; 0 is 64 MiB
-	Metrics   bool          // figures are told, to those who know the password
-	Tracer    *otlp.Tracer  // is told of requests; nil is nobody
-	// Peer says why a client may not use this server, with or without a password: a command of an
+	Directory    string   // what requests are about that name no directory
+	Version      string   // of the program
+	Username     string   // "" is opencode
+	Password     string   // "" lets everyone in: for loopback and tests
+	Origins      []string // of web pages that may ask, beside those that always may
+	Hosts        []string // names of this machine that requests may be addressed to
+	Log          *slog.Logger
+	IDs          *lathe.IDs
+	Heartbeat    time.Duration // of streams; 0 is ten seconds
+	PollInterval time.Duration // at settings and credentials, while there are streams; 0 is two seconds
+	MaxBody      int64         // bytes of a request; 0 is 64 MiB
+	Metrics      bool          // figures are told, to those who know the password
+	Tracer       *otlp.Tracer  // is told of requests; nil is nobody
+	// CheckPeer says why a client may not use this server, with or without a password: a command of an
 	// agent, for one. It is asked once for each connection that [Server.Serve] accepts; nil lets all in.
-	Peer func(net.Conn) error
+	CheckPeer func(net.Conn) error
 }
 
 // Engine is what a server asks of an engine: what every front end does, and what only the wire has words for.
@@ -66,13 +66,13 @@ type Engine interface {
 type Backend struct {
 	Engine      Engine
 	Instances   Instances
-	Settings    Settings
+	Config      ConfigStore
 	Providers   Providers
 	ToolServers ToolServers
 	Folders     Folders
 	Git         *git.Git
 	Terminals   *terminal.Set
-	Watched     Watched // may be nil
+	Watcher     ChangeWatcher // may be nil
 }
 
 // Server answers requests. Make one with [New]; it is an [http.Handler].
@@ -98,12 +98,12 @@ func New(b Backend, o Options) *Server {
 		o.IDs = lathe.NewIDs()
 	}
 	o.Heartbeat = cmp.Or(max(o.Heartbeat, 0), heartbeatEvery)
-	o.Look = cmp.Or(max(o.Look, 0), watchEvery)
+	o.PollInterval = cmp.Or(max(o.PollInterval, 0), watchEvery)
 	o.MaxBody = cmp.Or(max(o.MaxBody, 0), 64<<20)
 	events := publisher{engine: b.Engine, ids: o.IDs}
 	s := &Server{
 		options: o, guard: newGuard(o), instances: b.Instances, engine: b.Engine, meters: &meters{},
-		watch: newWatch(events, b.Watched, o.Look),
+		watch: newWatch(events, b.Watcher, o.PollInterval),
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.mux = s.routes(s.table(b, events))

@@ -9,19 +9,19 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Settings are what files, environment and flags say.
-type Settings interface {
-	// Settings returns those that count in a directory; a mistake in them is a *config.Error.
-	Settings(ctx context.Context, at workspace.Place) (*config.Loaded, error)
+// ConfigStore are what files, environment and flags say.
+type ConfigStore interface {
+	// Config returns those that count in a directory; a mistake in them is a *config.Error.
+	Config(ctx context.Context, at workspace.Place) (*config.Loaded, error)
 	// Agents are those that can be used there, the default one first.
 	Agents(ctx context.Context, dir string) ([]lathe.Agent, error)
 	// Tools are what models may use there.
 	Tools(ctx context.Context, at workspace.Place) ([]Tool, error)
-	// Global is what the user's own file says.
-	Global(ctx context.Context) (json.RawMessage, error)
-	// Change lays a change over the settings of a directory, ChangeGlobal over the user's own.
-	Change(ctx context.Context, at workspace.Place, change json.RawMessage) error
-	ChangeGlobal(ctx context.Context, change json.RawMessage) error
+	// GlobalConfig is what the user's own file says.
+	GlobalConfig(ctx context.Context) (json.RawMessage, error)
+	// UpdateConfig lays a change over the settings of a directory, ChangeGlobal over the user's own.
+	UpdateConfig(ctx context.Context, at workspace.Place, change json.RawMessage) error
+	UpdateGlobalConfig(ctx context.Context, change json.RawMessage) error
 }
 
 // Tool is a tool as a model sees it.
@@ -33,7 +33,7 @@ type Tool struct {
 
 // settingsAPI answers for settings, and for the agents and tools that come from them.
 type settingsAPI struct {
-	settings  Settings
+	settings  ConfigStore
 	instances Instances
 	engine    Engine
 }
@@ -61,7 +61,7 @@ func (a settingsAPI) getConfig(c *call, _, _ none) (configBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.settings.Settings(c.Context(), at)
+	l, err := a.settings.Config(c.Context(), at)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (a settingsAPI) getConfig(c *call, _, _ none) (configBody, error) {
 }
 
 func (a settingsAPI) getGlobalConfig(c *call, _, _ none) (configBody, error) {
-	own, err := a.settings.Global(c.Context())
+	own, err := a.settings.GlobalConfig(c.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (a settingsAPI) getGlobalConfig(c *call, _, _ none) (configBody, error) {
 
 // patchConfig lets the instance go: the next request reads what is new.
 func (a settingsAPI) patchConfig(c *call, at workspace.Place, _ none, in configBody) (configBody, error) {
-	if err := a.settings.Change(c.Context(), at, withoutMarks(json.RawMessage(in))); err != nil {
+	if err := a.settings.UpdateConfig(c.Context(), at, withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
 	a.instances.Dispose(at.Directory)
@@ -86,7 +86,7 @@ func (a settingsAPI) patchConfig(c *call, at workspace.Place, _ none, in configB
 }
 
 func (a settingsAPI) patchGlobalConfig(c *call, _ none, in configBody) (configBody, error) {
-	if err := a.settings.ChangeGlobal(c.Context(), withoutMarks(json.RawMessage(in))); err != nil {
+	if err := a.settings.UpdateGlobalConfig(c.Context(), withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
 	if !isModeAlone(json.RawMessage(in)) {

@@ -31,7 +31,7 @@ var shareStyle []byte
 // shareAPI shares sessions and serves the pages of shares.
 type shareAPI struct {
 	engine   Engine
-	settings Settings
+	settings ConfigStore
 	streams  *streamAPI
 }
 
@@ -101,7 +101,7 @@ type shareQuery struct {
 
 // shareMode reports whether the settings say this of sharing.
 func (a shareAPI) shareMode(c *call, at workspace.Place, mode string) (bool, error) {
-	l, err := a.settings.Settings(c.Context(), at)
+	l, err := a.settings.Config(c.Context(), at)
 	if err != nil {
 		return false, err
 	}

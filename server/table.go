@@ -10,7 +10,7 @@ import (
 func (s *Server) table(b Backend, events publisher) []row {
 	o, branches := s.options, &branches{publisher: events}
 	streams := newStreams(events, o.Heartbeat, s.meters, branches, s.watch)
-	shares := shareAPI{b.Engine, b.Settings, streams}
+	shares := shareAPI{b.Engine, b.Config, streams}
 	terminals := &ptyAPI{terminals: b.Terminals, guard: s.guard, closing: s.closing}
 	clients := &tuiAPI{publisher: events}
 	rows := slices.Concat(
@@ -21,12 +21,12 @@ func (s *Server) table(b Backend, events publisher) []row {
 		turnAPI{b.Engine}.routes(),
 		askAPI{b.Engine}.routes(),
 		shares.routes(),
-		settingsAPI{b.Settings, b.Instances, b.Engine}.routes(),
+		settingsAPI{b.Config, b.Instances, b.Engine}.routes(),
 		providerAPI{b.Providers}.routes(),
 		commandAPI{b.Engine}.routes(),
 		emptyRoutes(),
 		mcpAPI{b.ToolServers}.routes(),
-		v2API{b.Instances, b.Engine, b.Settings, b.Providers}.routes(),
+		v2API{b.Instances, b.Engine, b.Config, b.Providers}.routes(),
 		pathAPI{b.Folders, o.Log}.routes(),
 		projectAPI{b.Instances, b.Engine, b.Git}.routes(),
 		fileAPI{b.Folders, b.Git}.routes(),

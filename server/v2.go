@@ -14,7 +14,7 @@ import (
 type v2API struct {
 	instances Instances
 	engine    Engine
-	settings  Settings
+	settings  ConfigStore
 	providers Providers
 }
 

@@ -216,7 +216,7 @@ func (referenceSource) schemaName() string { return "ReferenceLocalSource" }
 // references are the folders that settings give a name, by name. A repository is never fetched, so
 // that there is no folder to tell.
 func (a v2API) references(c *call, at workspace.Place) (out []reference, err error) {
-	l, err := a.settings.Settings(c.Context(), at)
+	l, err := a.settings.Config(c.Context(), at)
 	if err != nil {
 		return nil, err
 	}

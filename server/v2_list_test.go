@@ -75,7 +75,7 @@ func v2Lists(t *testing.T, err error) *world {
 	}
 	w.settings.err = err
 	b := w.backend
-	b.Settings, b.Engine = &w.settings, skills{b.Engine, err}
+	b.Config, b.Engine = &w.settings, skills{b.Engine, err}
 	b.Providers = known{err: err, usable: []server.Provider{
 		{
 			ID: "own", Name: "Own", Source: "api", Package: "@ai-sdk/openai", Address: "https://dev:secret@example.com/v1?key=secret",

@@ -8,9 +8,9 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Watched tells what was changed beside the server: files that somebody edited, logins that another
+// ChangeWatcher tells what was changed beside the server: files that somebody edited, logins that another
 // process made.
-type Watched interface {
+type ChangeWatcher interface {
 	// Changed reports what of a directory is no longer as it was when this was last asked, or as
 	// clients were told before. It reads no file that has not changed.
 	Changed(at workspace.Place) (settings, credentials bool)
@@ -26,14 +26,14 @@ const (
 // watch remembers the directories that clients asked about, and looks at them while streams are open.
 type watch struct {
 	publisher
-	watched Watched // may be nil
+	watched ChangeWatcher // may be nil
 	pulse   pulse
 
 	mu     sync.Mutex // guards places
 	places map[string]workspace.Place
 }
 
-func newWatch(p publisher, watched Watched, every time.Duration) *watch {
+func newWatch(p publisher, watched ChangeWatcher, every time.Duration) *watch {
 	w := &watch{publisher: p, watched: watched}
 	w.pulse = pulse{every: every, beat: w.lookAround}
 	return w
@@ -85,7 +85,7 @@ func (w *watch) enter() (leave func()) {
 
 // Watch looks for changes of a directory as a server does while a stream is open, and publishes them until stop is
 // called: for a program that reads the events of its engine itself.
-func Watch(e Engine, watched Watched, at workspace.Place) (stop func()) {
+func Watch(e Engine, watched ChangeWatcher, at workspace.Place) (stop func()) {
 	p := publisher{engine: e, ids: lathe.NewIDs()}
 	files, branches := newWatch(p, watched, watchEvery), &branches{publisher: p}
 	files.add(at)

@@ -21,8 +21,8 @@ func TestStream_Edited(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "")
 	files, b := &edited{}, w.backend
-	b.Watched = files
-	w.serve(b, server.Options{Directory: w.dir, Look: time.Millisecond})
+	b.Watcher = files
+	w.serve(b, server.Options{Directory: w.dir, PollInterval: time.Millisecond})
 	l := w.listen("/event")
 	for _, c := range []struct {
 		edit *atomic.Bool

@@ -89,7 +89,7 @@ func listAuth(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	unknown, err := p.File.Unknown()
+	unknown, err := p.File.InvalidIDs()
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func allCredentials(a *cli.App, p *harness.Providers) ([]credentialJSON, error) 
 		return nil, err
 	}
 	for _, one := range all.Providers() {
-		for _, variable := range provider.Variables(one) {
+		for _, variable := range provider.EnvVars(one) {
 			if a.Env(variable) != "" {
 				add(credentialJSON{Provider: one.ID, Type: typeKey, From: fromEnv, Variable: variable})
 			}
@@ -261,7 +261,7 @@ func logOut(ctx context.Context, a *cli.App, id string) error {
 	a.Printf("Logged out: %s\n", termtext.Plain(id))
 	a.Flush()
 	if one := p.With(catalog.Filter{Experimental: true}).Provider(id); one != nil {
-		for _, variable := range provider.Variables(one) {
+		for _, variable := range provider.EnvVars(one) {
 			if a.Env(variable) != "" {
 				a.Remark("%s is still set in your environment, and counts.", variable)
 			}

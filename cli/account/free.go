@@ -28,11 +28,11 @@ func (f FreeModel) Offer() string {
 func BestFreeModel(p *harness.Providers) *FreeModel {
 	var open []*catalog.Provider
 	for _, a := range p.Actives() {
-		if a.Offered {
+		if a.Implicit {
 			open = append(open, a.Provider)
 		}
 	}
-	m, err := p.Catalog.Default(catalog.Wish{Usable: open})
+	m, err := p.Catalog.Default(catalog.Preference{Usable: open})
 	if len(open) == 0 || err != nil {
 		return nil
 	}

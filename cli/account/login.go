@@ -150,10 +150,10 @@ func providerName(all *catalog.Catalog, id string) (string, error) {
 func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFlags, name string) (m auth.Method, byKey bool, err error) {
 	m, has := auth.MethodOf(a.Logins, f.Provider)
 	if f.client != "" {
-		m.App = f.client
+		m.ClientID = f.client
 	}
-	if m.App == "" { // a wrong type is as if it were absent
-		m.App = p.Settings.Config.Providers[f.Provider].Options.Text("clientId")
+	if m.ClientID == "" { // a wrong type is as if it were absent
+		m.ClientID = p.Settings.Config.Providers[f.Provider].Options.Text("clientId")
 	}
 	switch {
 	case f.Method == "key":
@@ -168,7 +168,7 @@ func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFl
 		return m, false, nil
 	case !has || !cli.IsTerminal(a.Stdin):
 		return m, true, nil
-	case m.NeedsApp && m.App == "":
+	case m.NeedsClientID && m.ClientID == "":
 		a.Remark("To log in instead, give the client id of an app: see `lathe auth login --help`.")
 		return m, true, nil
 	}
@@ -221,14 +221,14 @@ func waitHidden(fd int, before *term.State) {
 
 // logInBy lets the user log in with the provider.
 func logInBy(ctx context.Context, a *cli.App, m auth.Method, f LoginFlags) (auth.Credential, error) {
-	if m.NeedsApp && m.App == "" {
+	if m.NeedsClientID && m.ClientID == "" {
 		return nil, cli.Usagef("lathe has no app of its own with %s: give the client id of one with --client-id (`lathe auth login --help` says more)", m.Provider)
 	}
-	at, err := m.At(f.server)
+	at, err := m.ForHost(f.server)
 	if err != nil {
 		return nil, err
 	}
-	talk := auth.Talk{Show: func(p auth.Prompt) { showPrompt(a, p, f) }}
+	talk := auth.LoginUI{Show: func(p auth.Prompt) { showPrompt(a, p, f) }}
 	if cli.IsTerminal(a.Stdin) && m.Flow == auth.Browser {
 		talk.Paste = func(ctx context.Context) (string, error) { return a.ReadLine(ctx) }
 	}

@@ -90,7 +90,7 @@ func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) err
 	}
 	a.WarnCatalog(p.Catalog)
 	if single {
-		if d := p.Settings.Distrust; d != nil && slices.ContainsFunc(d.Risks, func(r config.Risk) bool {
+		if d := p.Settings.Untrusted; d != nil && slices.ContainsFunc(d.Risks, func(r config.Risk) bool {
 			return len(r.Key) > 1 && r.Key[0] == "provider" && r.Key[1] == id
 		}) {
 			a.WarnUntrusted(p.Settings) // the address that is shown would be another
@@ -216,7 +216,7 @@ func pretty(v any) (string, error) {
 
 // remarkModels tells those who can use little how to use more.
 func remarkModels(a *cli.App, list []provider.Active, f modelsFlags) {
-	if f.all || a.JSON || slices.ContainsFunc(list, func(a provider.Active) bool { return !a.Offered }) {
+	if f.all || a.JSON || slices.ContainsFunc(list, func(a provider.Active) bool { return !a.Implicit }) {
 		return
 	}
 	a.Flush()
@@ -242,7 +242,7 @@ func refreshModels(ctx context.Context, a *cli.App) error {
 	if a.IsOn("DISABLE_MODELS_FETCH") {
 		return cli.Usagef("--refresh: fetching is switched off by LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH")
 	}
-	from, err := catalog.Address(a.Variable("MODELS_URL"))
+	from, err := catalog.CatalogURL(a.Variable("MODELS_URL"))
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ type stream struct {
 // note keeps what is told at the end.
 func (s *stream) note(e model.Event) {
 	switch e := e.(type) {
-	case model.Used:
+	case model.UsageUpdate:
 		s.usage, s.used = e.Usage, true
 	case model.Finish:
 		s.reason, s.raw = e.Reason, cmp.Or(termtext.Plain(e.Raw), e.Reason)
@@ -92,7 +92,7 @@ func (s *stream) show(e model.Event) error {
 		s.beside("Result: %s %s", termtext.Plain(e.Name), termtext.Clip(termtext.Plain(string(e.Output)), 500))
 	case model.Source:
 		s.beside("Source: %s", termtext.Plain(strings.TrimSpace(e.Title+" "+e.URL)))
-	case model.Start, model.TextStart, model.TextEnd, model.ReasoningStart, model.InputStart, model.InputDelta, model.InputEnd, model.Used, model.Finish:
+	case model.Start, model.TextStart, model.TextEnd, model.ReasoningStart, model.InputStart, model.InputDelta, model.InputEnd, model.UsageUpdate, model.Finish:
 	}
 	return a.Out.Flush()
 }

@@ -53,7 +53,7 @@ type errorEvent struct {
 // line prints an event for programs.
 func (s *stream) line(e model.Event) error {
 	switch e := e.(type) {
-	case model.Used:
+	case model.UsageUpdate:
 		t, cost := s.cost()
 		return s.write(usageEvent{"usage", lathe.Tokens{}.Add(t), cost.Dollars()})
 	case model.Finish:
@@ -91,7 +91,7 @@ func lineOf(e model.Event) eventJSON {
 		return eventJSON{Type: "tool-result", ID: e.ID, Name: e.Name, Output: e.Output, Failed: e.Failed, Meta: e.Meta}
 	case model.Source:
 		return eventJSON{Type: "source", ID: e.ID, URL: e.URL, Title: e.Title}
-	case model.Used, model.Finish: // they have forms of their own
+	case model.UsageUpdate, model.Finish: // they have forms of their own
 	}
 	return eventJSON{Type: "unknown"}
 }

@@ -136,7 +136,7 @@ func addServer(ctx context.Context, a *cli.App, f mcpAddFlags, name string, comm
 }
 
 // projectRisks are the settings of the project that need trust, with it or without.
-func projectRisks(a *cli.App) (*config.Distrust, error) {
+func projectRisks(a *cli.App) (*config.Untrusted, error) {
 	o, err := a.ConfigOptions()
 	if err != nil {
 		return nil, err
@@ -146,15 +146,15 @@ func projectRisks(a *cli.App) (*config.Distrust, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Distrust == nil {
-		return &config.Distrust{}, nil
+	if l.Untrusted == nil {
+		return &config.Untrusted{}, nil
 	}
-	return l.Distrust, nil
+	return l.Untrusted, nil
 }
 
 // trustAdded trusts the project with the server that the user has just typed, unless more than that would be trusted for
 // the first time: then it waits.
-func trustAdded(a *cli.App, before *config.Distrust, name string) (waits bool, err error) {
+func trustAdded(a *cli.App, before *config.Untrusted, name string) (waits bool, err error) {
 	trust, err := a.TrustStore()
 	if err != nil {
 		return false, err

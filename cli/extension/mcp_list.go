@@ -85,10 +85,10 @@ const needsTrust = "needs_trust"
 // waiting are the servers of a project that wait for trust, by name.
 func waiting(l *config.Loaded) map[string]config.MCPServer {
 	out := map[string]config.MCPServer{}
-	if l.Distrust == nil {
+	if l.Untrusted == nil {
 		return out
 	}
-	for _, r := range l.Distrust.Risks {
+	for _, r := range l.Untrusted.Risks {
 		if len(r.Key) < 2 || r.Key[0] != "mcp" {
 			continue
 		}

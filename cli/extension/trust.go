@@ -88,7 +88,7 @@ func trustCommand(a *cli.App, f trustFlags) error {
 	return nil
 }
 
-func grantOf(a *cli.App, d *config.Distrust) workspace.Grant {
+func grantOf(a *cli.App, d *config.Untrusted) workspace.Grant {
 	g := workspace.Grant{Root: d.Root, Digest: d.Digest, At: time.UnixMilli(a.Now().UnixMilli()).UTC()}
 	for _, r := range d.Risks {
 		g.Settings = append(g.Settings, r.String())
@@ -97,7 +97,7 @@ func grantOf(a *cli.App, d *config.Distrust) workspace.Grant {
 }
 
 // grantTrust trusts a project with exactly these settings.
-func grantTrust(a *cli.App, trust *workspace.Trust, d *config.Distrust) error {
+func grantTrust(a *cli.App, trust *workspace.Trust, d *config.Untrusted) error {
 	if err := trust.Grant(grantOf(a, d)); err != nil {
 		return lathe.Errorf(lathe.Unavailable, "your trust could not be written down: %w", err)
 	}
@@ -151,7 +151,7 @@ type trustJSON struct {
 	Risks   []config.Risk `json:"risks"`
 }
 
-func showTrust(a *cli.App, trust *workspace.Trust, d *config.Distrust) error {
+func showTrust(a *cli.App, trust *workspace.Trust, d *config.Untrusted) error {
 	trusted := trust.Trusts(d.Root, d.Digest)
 	if a.JSON {
 		return a.PrintJSON(trustJSON{d.Root, d.Digest, trusted, append([]config.Risk{}, d.Risks...)})

@@ -124,7 +124,7 @@ func New(a *cli.App) *cobra.Command {
 // runCommand opens what a turn needs and closes it again.
 func runCommand(ctx context.Context, a *cli.App, f runFlags, text string) error {
 	for _, r := range f.rules {
-		if wrong := config.MeantPermission(r.Permission); wrong != "" {
+		if wrong := config.SuggestPermission(r.Permission); wrong != "" {
 			a.Remark("Warning: --%s %s: %s", r.Action, termtext.Plain(r.Permission), wrong)
 		}
 	}

@@ -368,7 +368,7 @@ func TestTUIHost_FreeModel(t *testing.T) {
 // the settings.
 func TestTUIHost_Offers(t *testing.T) {
 	a, m := tuiHome(t, "")
-	m.Offer("tiny", "large")
+	m.ListModels("tiny", "large")
 	settings := filepath.Join(a.Env("HOME"), ".config", "lathe", "lathe.json")
 	src := `{"disabled_providers":["opencode","lmstudio","llama.cpp","vllm"],"provider":{"ollama":{"options":{"baseURL":"` + m.URL + `/v1"}}}}`
 	if err := os.WriteFile(settings, []byte(src), 0o600); err != nil {

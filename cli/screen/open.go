@@ -86,7 +86,7 @@ func openTUI(ctx context.Context, a *cli.App) (*tuiEngine, error) {
 // whoever needs them.
 func hasOwnRules(a *cli.App) bool {
 	l, err := a.Config()
-	return err != nil || l.HasOwnRules()
+	return err != nil || l.HasUserRules()
 }
 
 // openWithin gives the terminal UI an engine of this process, which it closes, also when it fails. change may put
@@ -109,7 +109,7 @@ func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change 
 		if len(l.Broken) > 0 {
 			broken = "A" + cli.BrokenMessage(l.Broken[0])[1:]
 		}
-		return l.Distrust == nil, broken
+		return l.Untrusted == nil, broken
 	}
 	change(h)
 	return &tuiEngine{Engine: h, close: func() error {

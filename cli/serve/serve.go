@@ -131,7 +131,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	}
 	b, done := setup.Backend()
 	defer func() { err = cli.CloseAfter(done, err) }()
-	o.Peer = peersOf(a, setup, setup.Folders).Check
+	o.CheckPeer = peersOf(a, setup, setup.Folders).Check
 	s := server.New(b, o)
 	stopDebug, err := serveDebug(ctx, a, s, f.debugAddr)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestInterrupt_Ask(t *testing.T) {
 		if got := exitCode(cmd.Wait()); got != 130 {
 			t.Errorf("%v: exit code %d: %s", args, got, stderr.String())
 		}
-		if !s.Last().Left() {
+		if !s.Last().ClientLeft() {
 			t.Errorf("%v: the connection was not closed", args)
 		}
 		if strings.Contains(stderr.String(), "Error") || strings.Contains(stderr.String(), "hidden") {
@@ -102,7 +102,7 @@ func TestPipe_AskClosedByReader(t *testing.T) {
 	if e := w.Close(); e != nil {
 		t.Error(e)
 	}
-	if err != nil || strings.Contains(stderr.String(), "Error") || !s.Last().Left() {
+	if err != nil || strings.Contains(stderr.String(), "Error") || !s.Last().ClientLeft() {
 		t.Errorf("%v %s", err, stderr.String())
 	}
 }

@@ -39,7 +39,7 @@ func TestLogin_Browser(t *testing.T) {
 	}
 	a.Dir = home
 	a.Logins = []auth.Method{{
-		Provider: "openrouter", Flow: auth.Browser, Authorize: vendor.URL + "/auth", Token: vendor.URL + "/keys", Callback: "callback_url", Keys: true,
+		Provider: "openrouter", Flow: auth.Browser, Authorize: vendor.URL + "/auth", Token: vendor.URL + "/keys", RedirectParam: "callback_url", GivesKey: true,
 	}}
 	nothing, err := os.Open(os.DevNull)
 	if err != nil {

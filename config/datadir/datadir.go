@@ -33,7 +33,7 @@ func (f Folders) Skills() string             { return filepath.Join(f.Cache, "sk
 func (f Folders) Snapshots() string          { return filepath.Join(f.Data, "snapshot") }
 func (f Folders) Models() string             { return filepath.Join(f.Cache, "models.json") }
 func (f Folders) ServerPasswordFile() string { return filepath.Join(f.State, "server-password") }
-func (f Folders) Choices() string            { return filepath.Join(f.State, "model.json") }
+func (f Folders) RecentModels() string       { return filepath.Join(f.State, "model.json") }
 
 // Overlay is where changes of commands to the caches of tools are kept, for one project.
 func (f Folders) Overlay(root string) string {

@@ -164,7 +164,7 @@ func (f *Fold) Event(at lathe.Time, ev model.Event) error {
 		return f.toolCall(at, e)
 	case model.ToolResult:
 		f.settleExecuted(at, e)
-	case model.Used:
+	case model.UsageUpdate:
 		f.Usage = e.Usage
 	case model.Finish:
 		if e.Reason == model.FinishError {

@@ -71,7 +71,7 @@ func (t traced) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Eve
 		failure := ""
 		defer func() { span.End(failure) }()
 		for ev, err := range t.Model.Stream(ctx, r) {
-			if used, ok := ev.(model.Used); ok {
+			if used, ok := ev.(model.UsageUpdate); ok {
 				count := used.Usage
 				span.Set(otlp.Attr{Name: "gen_ai.usage.input_tokens", Int: count.Input}, otlp.Attr{Name: "gen_ai.usage.output_tokens", Int: count.Output})
 			}

@@ -25,7 +25,7 @@ func benched() []wiretest.Stream {
 	}
 	for i := range streams {
 		s := &streams[i]
-		s.Tail, s.Said, s.Read = end, 12, readBench
+		s.Tail, s.Chars, s.Read = end, 12, readBench
 	}
 	return streams
 }

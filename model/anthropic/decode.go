@@ -98,7 +98,7 @@ func (d *decoder) event(data []byte) ([]model.Event, error) {
 	}
 	var e wireEvent
 	if err := wire.Unmarshal(data, &e); err != nil {
-		return nil, wire.Garbled(d.provider, data, err)
+		return nil, wire.MalformedEvent(d.provider, data, err)
 	}
 	switch e.Type {
 	case "message_start":
@@ -130,7 +130,7 @@ func (d *decoder) start(m *wireMessage) []model.Event {
 	out := []model.Event{model.Start{ID: m.ID, Model: m.Model}}
 	if m.Usage != nil {
 		d.count(m.Usage)
-		out = append(out, model.Used{Usage: d.usage})
+		out = append(out, model.UsageUpdate{Usage: d.usage})
 	}
 	return out
 }
@@ -259,7 +259,7 @@ func (d *decoder) change(e wireEvent) []model.Event {
 		return nil
 	}
 	d.count(e.Usage)
-	return []model.Event{model.Used{Usage: d.usage}}
+	return []model.Event{model.UsageUpdate{Usage: d.usage}}
 }
 
 // finish ends the answer, and closes what the provider left open.
@@ -271,8 +271,8 @@ func (d *decoder) finish() (out []model.Event) {
 	return append(out, model.Finish{Reason: finishReason(d.reason), Raw: d.reason})
 }
 
-// Broke ends a stream that stops or fails: that is its end if it had said why it ends.
-func (d *decoder) Broke(cause error) ([]model.Event, error) {
+// Terminate ends a stream that stops or fails: that is its end if it had said why it ends.
+func (d *decoder) Terminate(cause error) ([]model.Event, error) {
 	if d.reason == "" {
 		return nil, cause
 	}

@@ -14,7 +14,7 @@ import (
 // history instead of encoding it again.
 type encoder struct {
 	version string // of the protocol, where the body names it and the address the model
-	kept    wire.Kept
+	kept    wire.Cache
 }
 
 // defaultMaxTokens is sent when nothing bounds the answer: the protocol demands a bound.
@@ -153,11 +153,11 @@ func encodeTool(t model.Tool) []byte {
 // appendMessages writes the history; the last two turns are cache breakpoints, unless they end in
 // a thought.
 func (e *encoder) appendMessages(b []byte, r model.Request) []byte {
-	turns := e.kept.Turns("", wire.UniqueCalls(r.Messages), encodeMessage)
+	turns := e.kept.Turns("", wire.DedupeCallIDs(r.Messages), encodeMessage)
 	return wire.Join(append(b, `,"messages":[`...), turns, func(b []byte, t wire.Turn) []byte {
 		return append(append(append(b, `{"role":"`...), t.Role...), `","content":[`...)
 	}, func(b []byte, i int) []byte {
-		if marker := cacheControl(r.Cache); marker != "" && i >= len(turns)-2 && !turns[i].EndsInThought(appendContent) {
+		if marker := cacheControl(r.Cache); marker != "" && i >= len(turns)-2 && !turns[i].EndsInReasoning(appendContent) {
 			b = append(append(b[:len(b)-1], marker...), '}')
 		}
 		return append(b, ']', '}')

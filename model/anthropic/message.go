@@ -63,10 +63,10 @@ func appendFile(b []byte, c model.FileContent) []byte {
 	case "application/pdf":
 		kind = "document"
 	default:
-		if words, ok := c.Words(); ok {
+		if words, ok := c.AsText(); ok {
 			return appendText(b, words)
 		}
-		return appendText(b, c.Unreadable())
+		return appendText(b, c.UnreadableNotice())
 	}
 	b = append(append(b, `{"type":"`...), kind...)
 	if c.Data == "" {
@@ -91,7 +91,7 @@ func appendCall(b []byte, c model.CallContent) []byte {
 	b = lathe.AppendJSONString(b, wire.PlainCallID(c.ID))
 	b = lathe.AppendJSONString(append(b, `,"name":`...), c.Name)
 	b = append(b, `,"input":`...)
-	return append(append(b, wire.Input(c)...), '}')
+	return append(append(b, wire.InputObject(c)...), '}')
 }
 
 func appendResult(b []byte, c model.ResultContent) []byte {

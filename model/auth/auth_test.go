@@ -215,7 +215,7 @@ func TestSource_Borrowed(t *testing.T) {
 	if got["a"].(Key).Key.Reveal() != "ours" || got["b"] == nil {
 		t.Error(got)
 	}
-	_, err := f.Fresh(t.Context(), "b", time.Now, func(context.Context, OAuth) (OAuth, error) {
+	_, err := f.FreshToken(t.Context(), "b", time.Now, func(context.Context, OAuth) (OAuth, error) {
 		t.Error("a borrowed token was renewed")
 		return OAuth{}, nil
 	})
@@ -240,7 +240,7 @@ func TestFresh_OneRenewal(t *testing.T) {
 		f := Open(Source{Path: path})
 		for range 3 {
 			wg.Go(func() {
-				token, err := f.Fresh(t.Context(), "b", now, func(_ context.Context, old OAuth) (OAuth, error) {
+				token, err := f.FreshToken(t.Context(), "b", now, func(_ context.Context, old OAuth) (OAuth, error) {
 					renewals.Add(1)
 					old.Access, old.Refresh, old.Expires = NewSecret("a2"), NewSecret("r2"), now().Add(time.Hour)
 					return old, nil
@@ -265,11 +265,11 @@ func TestFresh_Errors(t *testing.T) {
 	f, _ := file(t, entries)
 	boom := errors.New("boom")
 	renew := func(context.Context, OAuth) (OAuth, error) { return OAuth{}, boom }
-	if _, err := f.Fresh(t.Context(), "b", time.Now, renew); !errors.Is(err, boom) {
+	if _, err := f.FreshToken(t.Context(), "b", time.Now, renew); !errors.Is(err, boom) {
 		t.Error(err)
 	}
 	for _, id := range []string{"a", "none"} {
-		_, err := f.Fresh(t.Context(), id, time.Now, renew)
+		_, err := f.FreshToken(t.Context(), id, time.Now, renew)
 		var e *lathe.Error
 		if !errors.As(err, &e) || e.Code != lathe.Unauthorized || e.Fault == nil {
 			t.Error(err)
@@ -278,7 +278,7 @@ func TestFresh_Errors(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	f.turn <- struct{}{}
-	if _, err := f.Fresh(canceled, "b", time.Now, renew); !errors.Is(err, context.Canceled) {
+	if _, err := f.FreshToken(canceled, "b", time.Now, renew); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -287,7 +287,7 @@ func TestFresh_KeptInMemory(t *testing.T) {
 	f := Open(Source{Content: entries})
 	n := 0
 	for range 2 {
-		token, err := f.Fresh(t.Context(), "b", func() time.Time { return time.UnixMilli(1700000000000) }, func(_ context.Context, old OAuth) (OAuth, error) {
+		token, err := f.FreshToken(t.Context(), "b", func() time.Time { return time.UnixMilli(1700000000000) }, func(_ context.Context, old OAuth) (OAuth, error) {
 			n++
 			old.Expires = old.Expires.Add(time.Hour)
 			return old, nil

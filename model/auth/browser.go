@@ -20,7 +20,7 @@ import (
 )
 
 // browser is the login by a page that leads back here.
-func (c Client) browser(ctx context.Context, m Method, talk Talk) (Credential, error) {
+func (c Client) browser(ctx context.Context, m Method, talk LoginUI) (Credential, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, lathe.Errorf(lathe.Unavailable, "wait for the browser: %w", err)
@@ -68,7 +68,7 @@ type arrival struct {
 
 func newVisit(m Method, port int) *visit {
 	v := &visit{method: m, path: "/callback", host: fmt.Sprintf("127.0.0.1:%d", port), state: random(16), verifier: random(32), came: make(chan arrival, 1)}
-	if m.Callback != "" {
+	if m.RedirectParam != "" {
 		v.path += "/" + v.state
 		v.host = fmt.Sprintf("localhost:%d", port)
 	}
@@ -89,15 +89,15 @@ func (v *visit) page() string {
 	q := withScope(m, url.Values{
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(digest[:])}, "code_challenge_method": {"S256"},
 	})
-	if m.Callback != "" {
-		q.Set(m.Callback, v.redirect)
+	if m.RedirectParam != "" {
+		q.Set(m.RedirectParam, v.redirect)
 	} else {
 		q.Set("redirect_uri", v.redirect)
 		q.Set("response_type", "code")
 		q.Set("state", v.state)
 	}
-	if m.App != "" {
-		q.Set("client_id", m.App)
+	if m.ClientID != "" {
+		q.Set("client_id", m.ClientID)
 	}
 	return m.Authorize + "?" + q.Encode()
 }
@@ -132,7 +132,7 @@ func closing(text string) string {
 }
 
 func (v *visit) knows(q url.Values) bool {
-	return v.method.Callback != "" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(v.state)) == 1
+	return v.method.RedirectParam != "" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(v.state)) == 1
 }
 
 // read takes the code, or the reason why there is none.
@@ -147,7 +147,7 @@ func (v *visit) read(q url.Values) arrival {
 }
 
 // wait returns the code, from the browser or from the user's hand.
-func (v *visit) wait(ctx context.Context, talk Talk) (string, error) {
+func (v *visit) wait(ctx context.Context, talk LoginUI) (string, error) {
 	pasted := make(chan arrival, 1)
 	if talk.Paste != nil {
 		ctx, cancel := context.WithCancel(ctx)
@@ -190,10 +190,10 @@ func (v *visit) pasted(text string) arrival {
 
 // redeem gives the code for a credential.
 func (c Client) redeem(ctx context.Context, m Method, v *visit, code string) (Credential, error) {
-	if !m.Keys {
+	if !m.GivesKey {
 		a, err := c.form(ctx, m.Token, url.Values{
 			"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {v.redirect},
-			"client_id": {m.App}, "code_verifier": {v.verifier},
+			"client_id": {m.ClientID}, "code_verifier": {v.verifier},
 		})
 		if err != nil {
 			return nil, err

@@ -27,10 +27,10 @@ const (
 
 // Client logs in to vendors and renews tokens. The zero value works.
 type Client struct {
-	HTTP  *http.Client
-	Now   func() time.Time
-	Wait  func(ctx context.Context, d time.Duration) error // between two questions
-	Agent string                                           // how this program calls itself
+	HTTP      *http.Client
+	Now       func() time.Time
+	Wait      func(ctx context.Context, d time.Duration) error // between two questions
+	UserAgent string                                           // how this program calls itself
 }
 
 // Prompt is what a user must know to log in.
@@ -39,8 +39,8 @@ type Prompt struct {
 	Code string // to be typed there; "" when there is nothing to type
 }
 
-// Talk is how a login talks to its user.
-type Talk struct {
+// LoginUI is how a login talks to its user.
+type LoginUI struct {
 	Show func(Prompt)
 	// Paste waits for what the user copied from the page, for browsers that run elsewhere, and
 	// until the context ends; nil when nobody can paste.
@@ -48,8 +48,8 @@ type Talk struct {
 }
 
 // Login logs a user in. It ends when the user has, has not in time, or the context ends.
-func (c Client) Login(ctx context.Context, m Method, talk Talk) (Credential, error) {
-	if m.NeedsApp && m.App == "" {
+func (c Client) Login(ctx context.Context, m Method, talk LoginUI) (Credential, error) {
+	if m.NeedsClientID && m.ClientID == "" {
 		return nil, lathe.Errorf(lathe.Invalid, "a login to %s needs the client id of a registered app, and this program has none", m.Provider)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, loginTime,
@@ -150,9 +150,9 @@ func (c Client) ask(parent context.Context, method, address string, q question) 
 	if q.bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+q.bearer)
 	}
-	if c.Agent != "" {
-		req.Header.Set("User-Agent", c.Agent)
-		req.Header.Set("Editor-Version", c.Agent) // some ask for it by this name
+	if c.UserAgent != "" {
+		req.Header.Set("User-Agent", c.UserAgent)
+		req.Header.Set("Editor-Version", c.UserAgent) // some ask for it by this name
 	}
 	client := http.Client{}
 	if c.HTTP != nil {
@@ -214,7 +214,7 @@ func (c Client) token(m Method, a said) (OAuth, error) {
 	if a.Access == "" {
 		return OAuth{}, lathe.Errorf(lathe.Unavailable, "%s sent no token", m.Provider)
 	}
-	out := OAuth{Access: NewSecret(a.Access), Refresh: NewSecret(cmp.Or(a.Refresh, a.Access)), ClientID: m.App}
+	out := OAuth{Access: NewSecret(a.Access), Refresh: NewSecret(cmp.Or(a.Refresh, a.Access)), ClientID: m.ClientID}
 	if a.ExpiresIn > 0 {
 		out.Expires = c.now().Add(seconds(a.ExpiresIn))
 	}
@@ -229,7 +229,7 @@ func seconds(n float64) time.Duration {
 // Renew returns what renews the tokens of a login by this method.
 func (c Client) Renew(m Method) Renew {
 	return func(ctx context.Context, old OAuth) (OAuth, error) {
-		m, err := m.At(old.EnterpriseURL)
+		m, err := m.ForHost(old.EnterpriseURL)
 		if err != nil {
 			return OAuth{}, err
 		}
@@ -238,7 +238,7 @@ func (c Client) Renew(m Method) Renew {
 		switch {
 		case refresh == "":
 			err = errors.New("there is nothing to renew it with")
-		case m.Exchange != "" && !strings.HasPrefix(refresh, m.Renewable):
+		case m.Exchange != "" && !strings.HasPrefix(refresh, m.RefreshPrefix):
 			out, err = c.exchange(ctx, m, old)
 		default:
 			out, err = c.refresh(ctx, m, old)
@@ -258,12 +258,12 @@ func expired(provider string, err error) error {
 
 // refresh asks for a new token with the one that renews.
 func (c Client) refresh(ctx context.Context, m Method, old OAuth) (OAuth, error) {
-	m.App = cmp.Or(old.ClientID, m.App)
-	if m.Token == "" || m.Keys {
+	m.ClientID = cmp.Or(old.ClientID, m.ClientID)
+	if m.Token == "" || m.GivesKey {
 		return OAuth{}, errors.New("it is not known how to renew it")
 	}
 	a, err := c.form(ctx, m.Token, url.Values{
-		"grant_type": {"refresh_token"}, "refresh_token": {old.Refresh.Reveal()}, "client_id": {m.App},
+		"grant_type": {"refresh_token"}, "refresh_token": {old.Refresh.Reveal()}, "client_id": {m.ClientID},
 	})
 	if err != nil {
 		return OAuth{}, err

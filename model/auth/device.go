@@ -16,8 +16,8 @@ const (
 )
 
 // device is the login by a short code.
-func (c Client) device(ctx context.Context, m Method, talk Talk) (Credential, error) {
-	a, err := c.form(ctx, m.Device, withScope(m, url.Values{"client_id": {m.App}}))
+func (c Client) device(ctx context.Context, m Method, talk LoginUI) (Credential, error) {
+	a, err := c.form(ctx, m.Device, withScope(m, url.Values{"client_id": {m.ClientID}}))
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (c Client) device(ctx context.Context, m Method, talk Talk) (Credential, er
 			return nil, err
 		}
 		got, err := c.form(ctx, m.Token, url.Values{
-			"client_id": {m.App}, "device_code": {a.DeviceCode}, "grant_type": {"urn:ietf:params:oauth:grant-type:device_code"},
+			"client_id": {m.ClientID}, "device_code": {a.DeviceCode}, "grant_type": {"urn:ietf:params:oauth:grant-type:device_code"},
 		})
 		switch {
 		case err == nil:

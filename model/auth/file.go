@@ -67,8 +67,8 @@ func (f *File) All() (map[string]Credential, error) {
 	return out, nil
 }
 
-// Unknown returns the ids of entries that are not valid, for those who wonder where they are.
-func (f *File) Unknown() ([]string, error) {
+// InvalidIDs returns the ids of entries that are not valid, for those who wonder where they are.
+func (f *File) InvalidIDs() ([]string, error) {
 	entries, err := f.entries()
 	if err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (f *File) Borrowed() ([]string, error) {
 	return out, nil
 }
 
-// Mend takes from others the right to read the file, and reports whether they had it.
-func (f *File) Mend() (mended bool, err error) {
+// FixPermissions takes from others the right to read the file, and reports whether they had it.
+func (f *File) FixPermissions() (mended bool, err error) {
 	if f.from.Content != "" || runtime.GOOS == "windows" { // rights are not bits there
 		return false, nil
 	}

@@ -50,7 +50,7 @@ func newVendor(t *testing.T) *vendor {
 
 func (v *vendor) method(flow Flow) Method {
 	return Method{
-		Provider: "acme", Flow: flow, App: "app-1", Scope: "read", NeedsApp: true,
+		Provider: "acme", Flow: flow, ClientID: "app-1", Scope: "read", NeedsClientID: true,
 		Authorize: v.url + "/authorize", Device: v.url + "/device", Token: v.url + "/token",
 	}
 }
@@ -188,7 +188,7 @@ func clock() time.Time { return noon }
 func TestLogin_Browser(t *testing.T) {
 	v := newVendor(t)
 	pages := make(chan string, 1)
-	got, err := Client{Now: clock}.Login(t.Context(), v.method(Browser), Talk{Show: surf(t, pages)})
+	got, err := Client{Now: clock}.Login(t.Context(), v.method(Browser), LoginUI{Show: surf(t, pages)})
 	want := OAuth{Access: NewSecret("access-1"), Refresh: NewSecret("refresh-1"), Expires: noon.Add(time.Hour), ClientID: "app-1"}
 	if err != nil || !alike(got, want) {
 		t.Errorf("%v %v", got, err)
@@ -207,9 +207,9 @@ func alike(a, b Credential) bool {
 
 func TestLogin_BrowserGivesKey(t *testing.T) {
 	v := newVendor(t)
-	m := Method{Provider: "acme", Flow: Browser, Authorize: v.url + "/authorize", Token: v.url + "/keys", Callback: "callback_url", Keys: true}
+	m := Method{Provider: "acme", Flow: Browser, Authorize: v.url + "/authorize", Token: v.url + "/keys", RedirectParam: "callback_url", GivesKey: true}
 	pages := make(chan string, 1)
-	got, err := Client{}.Login(t.Context(), m, Talk{Show: surf(t, pages)})
+	got, err := Client{}.Login(t.Context(), m, LoginUI{Show: surf(t, pages)})
 	if err != nil || !alike(got, Key{Key: NewSecret("sk-or-1")}) {
 		t.Errorf("%v %v", got, err)
 	}
@@ -232,7 +232,7 @@ func TestLogin_BrowserElsewhere(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		v := newVendor(t)
 		shown := make(chan string, 1)
-		got, err := Client{Now: clock}.Login(t.Context(), v.method(Browser), Talk{
+		got, err := Client{Now: clock}.Login(t.Context(), v.method(Browser), LoginUI{
 			Show: func(p Prompt) { shown <- p.URL },
 			Paste: func(context.Context) (string, error) {
 				back := follow(t, <-shown)
@@ -250,7 +250,7 @@ func TestLogin_BrowserElsewhere(t *testing.T) {
 
 func TestLogin_BrowserStrangers(t *testing.T) {
 	v := newVendor(t)
-	_, err := Client{}.Login(t.Context(), v.method(Browser), Talk{Show: func(p Prompt) {
+	_, err := Client{}.Login(t.Context(), v.method(Browser), LoginUI{Show: func(p Prompt) {
 		u, _ := url.Parse(p.URL)
 		back := u.Query().Get("redirect_uri")
 		visits := []struct {
@@ -289,9 +289,9 @@ func TestLogin_BrowserStrangers(t *testing.T) {
 func TestLogin_BrowserErrors(t *testing.T) {
 	v := newVendor(t)
 	none := v.method(Browser)
-	none.App = ""
+	none.ClientID = ""
 	wrong := v.method(Browser)
-	wrong.App = "another"
+	wrong.ClientID = "another"
 	unsafe := v.method(Browser)
 	unsafe.Token = "http://acme.test/token"
 	text := func(s string) func(context.Context) (string, error) {
@@ -311,7 +311,7 @@ func TestLogin_BrowserErrors(t *testing.T) {
 		{"an unsafe server", unsafe, text("x"), "no address that secrets may be sent to"},
 		{"a broken terminal", v.method(Browser), func(context.Context) (string, error) { return "", boom }, "boom"},
 	} {
-		_, err := Client{}.Login(t.Context(), c.m, Talk{Show: func(Prompt) {}, Paste: c.paste})
+		_, err := Client{}.Login(t.Context(), c.m, LoginUI{Show: func(Prompt) {}, Paste: c.paste})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -337,7 +337,7 @@ func TestLogin_Device(t *testing.T) {
 	}
 	var p pace
 	var shown Prompt
-	got, err := Client{Now: clock, Wait: p.wait}.Login(t.Context(), v.method(Device), Talk{Show: func(s Prompt) { shown = s }})
+	got, err := Client{Now: clock, Wait: p.wait}.Login(t.Context(), v.method(Device), LoginUI{Show: func(s Prompt) { shown = s }})
 	if want := (OAuth{Access: NewSecret("gho_1"), Refresh: NewSecret("gho_1"), ClientID: "app-1"}); err != nil || !alike(got, want) {
 		t.Errorf("%v %v", got, err)
 	}
@@ -364,21 +364,21 @@ func TestLogin_DeviceErrors(t *testing.T) {
 		v := newVendor(t)
 		v.replies = []string{reply}
 		var p pace
-		got, err := Client{Wait: p.wait}.Login(t.Context(), v.method(Device), Talk{Show: func(Prompt) {}})
+		got, err := Client{Wait: p.wait}.Login(t.Context(), v.method(Device), LoginUI{Show: func(Prompt) {}})
 		if got != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "dev-secret") {
 			t.Errorf("%s: %v %v", reply, got, err)
 		}
 	}
 	v := newVendor(t)
 	wrong := v.method(Device)
-	wrong.App = "another"
-	if _, err := (Client{}).Login(t.Context(), wrong, Talk{}); lathe.CodeOf(err) != lathe.Unauthorized || !strings.Contains(err.Error(), "no such app") {
+	wrong.ClientID = "another"
+	if _, err := (Client{}).Login(t.Context(), wrong, LoginUI{}); lathe.CodeOf(err) != lathe.Unauthorized || !strings.Contains(err.Error(), "no such app") {
 		t.Error(err)
 	}
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }))
 	defer page.Close()
 	wrong.Device = page.URL
-	if _, err := (Client{}).Login(t.Context(), wrong, Talk{}); lathe.CodeOf(err) != lathe.Unavailable {
+	if _, err := (Client{}).Login(t.Context(), wrong, LoginUI{}); lathe.CodeOf(err) != lathe.Unavailable {
 		t.Error(err)
 	}
 }
@@ -395,19 +395,19 @@ func TestLogin_NobodyComes(t *testing.T) {
 			asked++
 			return replies[r.URL.Path]
 		})}}
-		m := Method{Provider: "acme", Flow: Device, App: "a", Device: "https://acme.test/device", Token: "https://acme.test/token"}
+		m := Method{Provider: "acme", Flow: Device, ClientID: "a", Device: "https://acme.test/device", Token: "https://acme.test/token"}
 		start := time.Now()
-		_, err := client.Login(t.Context(), m, Talk{Show: func(Prompt) {}})
+		_, err := client.Login(t.Context(), m, LoginUI{Show: func(Prompt) {}})
 		if took := time.Since(start); lathe.CodeOf(err) != lathe.Unauthorized || took != loginTime || asked < 180 || asked > 181 {
 			t.Errorf("%v after %s and %d questions", err, took, asked)
 		}
 		replies["/device"] = `{"device_code":"d","user_code":"u","verification_uri":"https://acme.test","expires_in":60}`
-		if _, err := client.Login(t.Context(), m, Talk{Show: func(Prompt) {}}); !strings.Contains(err.Error(), "has expired") {
+		if _, err := client.Login(t.Context(), m, LoginUI{Show: func(Prompt) {}}); !strings.Contains(err.Error(), "has expired") {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		boom := errors.New("boom")
-		_, err = client.Login(ctx, m, Talk{Show: func(Prompt) { time.AfterFunc(time.Second, func() { cancel(boom) }) }})
+		_, err = client.Login(ctx, m, LoginUI{Show: func(Prompt) { time.AfterFunc(time.Second, func() { cancel(boom) }) }})
 		if !errors.Is(err, boom) {
 			t.Error(err)
 		}
@@ -458,8 +458,8 @@ func TestRenew(t *testing.T) {
 func TestRenew_Exchange(t *testing.T) {
 	v := newVendor(t)
 	m := v.method(Device)
-	m.Exchange, m.Renewable = v.url+"/exchange", "ghr_"
-	renew := Client{Now: clock, Agent: "lathe/1"}.Renew(m)
+	m.Exchange, m.RefreshPrefix = v.url+"/exchange", "ghr_"
+	renew := Client{Now: clock, UserAgent: "lathe/1"}.Renew(m)
 	old := OAuth{Refresh: NewSecret("lasting"), Access: NewSecret("gone"), Expires: noon, EnterpriseURL: ""}
 	got, err := renew(t.Context(), old)
 	want := OAuth{Refresh: NewSecret("lasting"), Access: NewSecret("short-1"), Expires: time.Unix(2_000_000_000, 0)}
@@ -484,12 +484,12 @@ func TestRenew_Exchange(t *testing.T) {
 func TestRenew_ThroughTheFile(t *testing.T) {
 	v := newVendor(t)
 	m := v.method(Device)
-	m.Exchange, m.Renewable = v.url+"/exchange", "ghr_"
+	m.Exchange, m.RefreshPrefix = v.url+"/exchange", "ghr_"
 	_, path := file(t, `{"acme":{"type":"oauth","refresh":"lasting","access":"gone","expires":1}}`)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			token, err := Open(Source{Path: path}).Fresh(t.Context(), "acme", clock, Client{Now: clock}.Renew(m))
+			token, err := Open(Source{Path: path}).FreshToken(t.Context(), "acme", clock, Client{Now: clock}.Renew(m))
 			if err != nil || token.Access.Reveal() != "short-1" {
 				t.Error(token, err)
 			}
@@ -503,7 +503,7 @@ func TestRenew_ThroughTheFile(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	for _, m := range Methods() {
-		at, err := m.At("")
+		at, err := m.ForHost("")
 		if err != nil || at.Provider == "" || at.Label == "" || at.Token == "" || (at.Flow == Browser) != (at.Authorize != "") || (at.Flow == Device) != (at.Device != "") {
 			t.Errorf("%+v %v", at, err)
 		}
@@ -536,13 +536,13 @@ func TestMethod_At(t *testing.T) {
 		"https://":                 "",
 		"://":                      "",
 	} {
-		at, err := m.At(server)
+		at, err := m.ForHost(server)
 		if got := at.Device + " " + at.Exchange; (err == nil) != (want != "") || err == nil && got != want {
 			t.Errorf("%q: %q %v", server, got, err)
 		}
 	}
 	other, _ := MethodOf(Methods(), "openrouter")
-	if _, err := other.At("company.example"); err == nil {
+	if _, err := other.ForHost("company.example"); err == nil {
 		t.Error("it has one server")
 	}
 }

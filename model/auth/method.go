@@ -37,20 +37,20 @@ type Method struct {
 	// that are kept in that form.
 	Exchange string
 
-	// App is the public id of the program that asks (client_id). NeedsApp says that there is no
+	// ClientID is the public id of the program that asks (client_id). NeedsApp says that there is no
 	// login without one.
-	App      string
-	NeedsApp bool
-	Scope    string
+	ClientID      string
+	NeedsClientID bool
+	Scope         string
 
-	// Callback is the name of the parameter with the address to come back to, if it is not
+	// RedirectParam is the name of the parameter with the address to come back to, if it is not
 	// redirect_uri. Who invents a name for it sends no state back either, so that the state is
 	// part of the address.
-	Callback string
-	// Keys says that the login gives an API key, asked for in JSON.
-	Keys bool
-	// Renewable is how tokens begin that renew others; "" means all.
-	Renewable string
+	RedirectParam string
+	// GivesKey says that the login gives an API key, asked for in JSON.
+	GivesKey bool
+	// RefreshPrefix is how tokens begin that renew others; "" means all.
+	RefreshPrefix string
 }
 
 // Methods lists the logins that vendors document for everyone.
@@ -59,13 +59,13 @@ func Methods() []Method {
 		{
 			Provider: "github-copilot", Label: "Log in with GitHub", Flow: Device, Host: "github.com",
 			Device: "https://{host}/login/device/code", Token: "https://{host}/login/oauth/access_token",
-			Exchange: "https://api.{host}/copilot_internal/v2/token",
-			NeedsApp: true, Scope: "read:user", Renewable: "ghr_",
+			Exchange:      "https://api.{host}/copilot_internal/v2/token",
+			NeedsClientID: true, Scope: "read:user", RefreshPrefix: "ghr_",
 		},
 		{
 			Provider: "openrouter", Label: "Log in with OpenRouter", Flow: Browser,
 			Authorize: "https://openrouter.ai/auth", Token: "https://openrouter.ai/api/v1/auth/keys",
-			Callback: "callback_url", Keys: true,
+			RedirectParam: "callback_url", GivesKey: true,
 		},
 	}
 }
@@ -78,8 +78,8 @@ func MethodOf(all []Method, provider string) (Method, bool) {
 	return Method{}, false
 }
 
-// At returns the method at a company's own server; an empty address changes nothing.
-func (m Method) At(server string) (Method, error) {
+// ForHost returns the method at a company's own server; an empty address changes nothing.
+func (m Method) ForHost(server string) (Method, error) {
 	host := m.Host
 	if server != "" {
 		if m.Host == "" {

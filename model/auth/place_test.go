@@ -23,7 +23,7 @@ func TestFile_Mend(t *testing.T) {
 		if err := os.Chmod(path, c.mode); err != nil {
 			t.Fatal(err)
 		}
-		mended, err := f.Mend()
+		mended, err := f.FixPermissions()
 		info, _ := os.Stat(path)
 		if err != nil || mended != c.mended || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%o: %v %v %o", c.mode, mended, err, info.Mode().Perm())
@@ -31,7 +31,7 @@ func TestFile_Mend(t *testing.T) {
 	}
 	none, _ := file(t, "")
 	for _, f := range []*File{none, Open(Source{Content: "{}"}), Open(Source{Path: t.TempDir()})} {
-		if mended, err := f.Mend(); mended || err != nil {
+		if mended, err := f.FixPermissions(); mended || err != nil {
 			t.Error(mended, err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestFile_NotAFile(t *testing.T) {
 
 func TestFile_Unknown(t *testing.T) {
 	f, _ := file(t, entries)
-	if got, err := f.Unknown(); err != nil || !slices.Equal(got, []string{"bad1", "bad2", "bad3", "bad4", "bad5"}) {
+	if got, err := f.InvalidIDs(); err != nil || !slices.Equal(got, []string{"bad1", "bad2", "bad3", "bad4", "bad5"}) {
 		t.Error(got, err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 // Renew asks a provider for a new token.
 type Renew func(ctx context.Context, old OAuth) (OAuth, error)
 
-// Fresh returns a token that can be used, renewed if need be. However many goroutines and
+// FreshToken returns a token that can be used, renewed if need be. However many goroutines and
 // processes ask at once, one renews and the others get what it got.
-func (f *File) Fresh(ctx context.Context, id string, now func() time.Time, renew Renew) (OAuth, error) {
+func (f *File) FreshToken(ctx context.Context, id string, now func() time.Time, renew Renew) (OAuth, error) {
 	token, err := f.token(id)
 	if err != nil || !token.Expired(now()) {
 		return token, err

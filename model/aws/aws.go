@@ -25,8 +25,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Settings say who signs, for which service and where.
-type Settings struct {
+// Config say who signs, for which service and where.
+type Config struct {
 	Service string // such as bedrock
 	Region  string // "" leaves it to the environment and the profile
 	Profile string // of the shared files; "" leaves it to the environment
@@ -43,7 +43,7 @@ const defaultRegion = "us-east-1"
 
 // Signer signs requests.
 type Signer struct {
-	settings Settings
+	settings Config
 	region   string
 
 	mu    sync.Mutex // guards what follows
@@ -52,7 +52,7 @@ type Signer struct {
 
 // Open finds out where requests go and whether there is anything to sign them with. It runs no
 // command yet.
-func Open(s Settings) (*Signer, error) {
+func Open(s Config) (*Signer, error) {
 	if s.Env == nil {
 		s.Env = func(string) string { return "" }
 	}

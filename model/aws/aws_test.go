@@ -115,7 +115,7 @@ func TestSign_Bedrock(t *testing.T) {
 		scripted.ServeHTTP(w, r)
 	}))
 	t.Cleanup(s.Close)
-	signer, err := aws.Open(aws.Settings{
+	signer, err := aws.Open(aws.Config{
 		Service: "bedrock", Region: "eu-west-1", Env: env("AWS_ACCESS_KEY_ID="+keyID, "AWS_SECRET_ACCESS_KEY="+secret, "AWS_SESSION_TOKEN=the-token"), Home: t.TempDir(),
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func TestSign_Bedrock(t *testing.T) {
 
 // The checker above notices what is wrong.
 func TestSign_Verify(t *testing.T) {
-	signer, err := aws.Open(aws.Settings{Service: "bedrock", AccessKeyID: keyID, SecretAccessKey: secret, Home: t.TempDir(), Now: func() time.Time { return time.Unix(1440938160, 0) }})
+	signer, err := aws.Open(aws.Config{Service: "bedrock", AccessKeyID: keyID, SecretAccessKey: secret, Home: t.TempDir(), Now: func() time.Time { return time.Unix(1440938160, 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestSign_Verify(t *testing.T) {
 }
 
 func TestOpen_Nothing(t *testing.T) {
-	_, err := aws.Open(aws.Settings{Service: "bedrock", Home: t.TempDir()})
+	_, err := aws.Open(aws.Config{Service: "bedrock", Home: t.TempDir()})
 	if lathe.CodeOf(err) != lathe.Unauthorized || !strings.Contains(err.Error(), "AWS_BEARER_TOKEN_BEDROCK") || !strings.Contains(err.Error(), "aws configure") {
 		t.Error(err)
 	}

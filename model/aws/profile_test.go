@@ -79,7 +79,7 @@ func TestOpen_WhoSigns(t *testing.T) {
 	inEnv := []string{"AWS_ACCESS_KEY_ID=ENV", "AWS_SECRET_ACCESS_KEY=s", "AWS_SESSION_TOKEN=env-token"}
 	for _, c := range []struct {
 		name                       string
-		settings                   aws.Settings
+		settings                   aws.Config
 		env                        []string
 		key, token, region, wanted string
 	}{
@@ -87,15 +87,15 @@ func TestOpen_WhoSigns(t *testing.T) {
 		{name: "the environment", env: inEnv, key: "ENV", token: "env-token", region: "us-west-2"},
 		{name: "half of the environment", env: inEnv[:1], key: "DEFAULT", region: "us-west-2"},
 		{name: "a profile of the environment", env: []string{"AWS_PROFILE=work"}, key: "WORK", token: "token", region: "ap-northeast-1"},
-		{name: "a profile of settings wins over keys of the environment", settings: aws.Settings{Profile: "work"}, env: inEnv, key: "WORK", token: "token", region: "ap-northeast-1"},
-		{name: "keys of settings win over everything", settings: aws.Settings{AccessKeyID: "OWN", SecretAccessKey: "s", Profile: "work"}, env: inEnv, key: "OWN", region: "ap-northeast-1"},
-		{name: "a region of settings", settings: aws.Settings{Region: "eu-west-1"}, env: []string{"AWS_REGION=x"}, key: "DEFAULT", region: "eu-west-1"},
+		{name: "a profile of settings wins over keys of the environment", settings: aws.Config{Profile: "work"}, env: inEnv, key: "WORK", token: "token", region: "ap-northeast-1"},
+		{name: "keys of settings win over everything", settings: aws.Config{AccessKeyID: "OWN", SecretAccessKey: "s", Profile: "work"}, env: inEnv, key: "OWN", region: "ap-northeast-1"},
+		{name: "a region of settings", settings: aws.Config{Region: "eu-west-1"}, env: []string{"AWS_REGION=x"}, key: "DEFAULT", region: "eu-west-1"},
 		{name: "a region of the environment", env: []string{"AWS_DEFAULT_REGION=y", "AWS_REGION=x"}, key: "DEFAULT", region: "x"},
 		{name: "another file", env: []string{"AWS_SHARED_CREDENTIALS_FILE=" + filepath.Join(elsewhere, ".aws", "credentials")}, key: "ELSEWHERE", region: "us-west-2"},
-		{name: "no such profile", settings: aws.Settings{Profile: "none"}, wanted: `there is no AWS profile "none"`},
-		{name: "half a profile", settings: aws.Settings{Profile: "half"}, wanted: "there are no AWS keys"},
-		{name: "a login", settings: aws.Settings{Profile: "login"}, wanted: "credential_process = aws configure export-credentials --profile login --format process"},
-		{name: "a role", settings: aws.Settings{Profile: "role"}, wanted: "--profile role"},
+		{name: "no such profile", settings: aws.Config{Profile: "none"}, wanted: `there is no AWS profile "none"`},
+		{name: "half a profile", settings: aws.Config{Profile: "half"}, wanted: "there are no AWS keys"},
+		{name: "a login", settings: aws.Config{Profile: "login"}, wanted: "credential_process = aws configure export-credentials --profile login --format process"},
+		{name: "a role", settings: aws.Config{Profile: "role"}, wanted: "--profile role"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.settings.Service, c.settings.Home, c.settings.Env = "bedrock", dir, env(c.env...)
@@ -120,7 +120,7 @@ func TestOpen_WhoSigns(t *testing.T) {
 // Keys that are renewed in the file count at once.
 func TestSign_RenewedFile(t *testing.T) {
 	dir := home(t, credentialsFile, "")
-	s, err := aws.Open(aws.Settings{Service: "bedrock", Home: dir})
+	s, err := aws.Open(aws.Config{Service: "bedrock", Home: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestSign_Command(t *testing.T) {
 	}
 	line := command(`echo '{"Version":1,"AccessKeyId":"GIVEN","SecretAccessKey":"hush","SessionToken":"tok","Expiration":"2026-01-02T04:00:00Z"}'`)
 	at := home(t, "", "[profile p]\ncredential_process = "+line+"\n")
-	s, err := aws.Open(aws.Settings{Service: "bedrock", Profile: "p", Home: at, Now: func() time.Time { return now }})
+	s, err := aws.Open(aws.Config{Service: "bedrock", Profile: "p", Home: at, Now: func() time.Time { return now }})
 	if err != nil || runs() != 0 {
 		t.Fatal(err, runs())
 	}
@@ -185,7 +185,7 @@ func TestSign_Command(t *testing.T) {
 
 func TestOpen_UnreadableFile(t *testing.T) {
 	dir := home(t, strings.Repeat("#", 2<<20), "")
-	if _, err := aws.Open(aws.Settings{Service: "bedrock", Home: dir}); lathe.CodeOf(err) != lathe.Unauthorized || !strings.Contains(err.Error(), "too large") {
+	if _, err := aws.Open(aws.Config{Service: "bedrock", Home: dir}); lathe.CodeOf(err) != lathe.Unauthorized || !strings.Contains(err.Error(), "too large") {
 		t.Error(err)
 	}
 }

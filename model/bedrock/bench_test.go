@@ -25,7 +25,7 @@ func benched(b *testing.B) []wiretest.Stream {
 	for i := range streams {
 		s := &streams[i]
 		s.Tail = slices.Concat(event(b, "messageStop", `{"stopReason":"end_turn"}`), event(b, "metadata", `{"usage":{"inputTokens":1}}`))
-		s.Said, s.Read = 12, readBench
+		s.Chars, s.Read = 12, readBench
 		s.Floor = func(body io.Reader) (n int) {
 			for f := newFrames(body); ; n++ {
 				if _, err := f.next(); err != nil {

@@ -111,7 +111,7 @@ func (d *decoder) event(kind string, data []byte) ([]model.Event, error) {
 	}
 	var e wireEvent
 	if err := wire.Unmarshal(data, &e); err != nil {
-		return nil, wire.Garbled(d.provider, data, err)
+		return nil, wire.MalformedEvent(d.provider, data, err)
 	}
 	switch kind {
 	case "messageStart":
@@ -247,7 +247,7 @@ func (d *decoder) end(index int) []model.Event {
 func (d *decoder) metadata(e wireEvent) (out []model.Event) {
 	if u := e.Usage; u != nil {
 		read, write := u.CacheRead.Tokens(), u.CacheWrite.Tokens()
-		out = append(out, model.Used{Usage: model.Usage{ // the provider's input leaves out what the cache did
+		out = append(out, model.UsageUpdate{Usage: model.Usage{ // the provider's input leaves out what the cache did
 			Input: u.Input.Tokens() + read + write, CacheRead: read, CacheWrite: write, Output: u.Output.Tokens(), Total: u.Total.Tokens(),
 		}})
 	}
@@ -266,8 +266,8 @@ func (d *decoder) finish() (out []model.Event) {
 	return d.start(append(out, model.Finish{Reason: finishReason(d.reason), Raw: d.reason}))
 }
 
-// Broke ends a stream that stops or fails: that is its end if it had said why it ends.
-func (d *decoder) Broke(cause error) ([]model.Event, error) {
+// Terminate ends a stream that stops or fails: that is its end if it had said why it ends.
+func (d *decoder) Terminate(cause error) ([]model.Event, error) {
 	if d.reason == "" {
 		return nil, cause
 	}

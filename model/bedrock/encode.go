@@ -12,7 +12,7 @@ import (
 
 // encoder writes requests. It keeps the bytes of messages, so that the next request copies its
 // history instead of encoding it again.
-type encoder struct{ kept wire.Kept }
+type encoder struct{ kept wire.Cache }
 
 // defaultOutput is the room that is left beside thoughts when nothing bounds the answer.
 const defaultOutput = 4096
@@ -39,7 +39,7 @@ func (e *encoder) request(r model.Request) []byte {
 		w.callID, variant, messages = wire.ShortCallID, "m", wire.SeparateResults(r.Messages)
 	}
 	if m.claude {
-		messages = wire.UniqueCalls(messages)
+		messages = wire.DedupeCallIDs(messages)
 	} else {
 		r.Cache = model.NoCache // others refuse the mark
 	}
@@ -53,7 +53,7 @@ func (e *encoder) request(r model.Request) []byte {
 	b = wire.Join(append(b, `"messages":[`...), turns, func(b []byte, t wire.Turn) []byte {
 		return append(append(append(b, `{"role":"`...), t.Role...), `","content":[`...)
 	}, func(b []byte, i int) []byte {
-		if i >= len(turns)-2 && !turns[i].EndsInThought(w.content) {
+		if i >= len(turns)-2 && !turns[i].EndsInReasoning(w.content) {
 			b = append(b, cachePoint(r.Cache)...)
 		}
 		return append(b, ']', '}')

@@ -72,7 +72,7 @@ func (w writer) content(b []byte, c model.Content) []byte {
 		}
 		b = lathe.AppendJSONString(append(b, `{"toolUse":{"toolUseId":`...), w.callID(c.ID))
 		b = lathe.AppendJSONString(append(b, `,"name":`...), c.Name)
-		b = append(append(b, `,"input":`...), wire.Input(c)...)
+		b = append(append(b, `,"input":`...), wire.InputObject(c)...)
 		return append(b, '}', '}')
 	case model.ResultContent:
 		if !c.Executed {
@@ -114,10 +114,10 @@ func appendReasoning(b []byte, c model.ReasoningContent) []byte {
 func appendFile(b []byte, c model.FileContent) []byte {
 	kind, format := formOf(c.Mime)
 	if kind == "" || c.Data == "" {
-		if words, ok := c.Words(); ok && strings.TrimSpace(words) != "" {
+		if words, ok := c.AsText(); ok && strings.TrimSpace(words) != "" {
 			return appendText(b, words)
 		}
-		return appendText(b, c.Unreadable())
+		return appendText(b, c.UnreadableNotice())
 	}
 	b = append(append(append(b, `{"`...), kind...), `":{"format":"`...)
 	b = append(append(b, format...), '"')

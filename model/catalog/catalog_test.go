@@ -203,7 +203,7 @@ func TestSettings(t *testing.T) {
 	 "mine": {"models":{"m":{}}},
 	 "mistral": {"models":{"m":{}}}
 	}`
-	c := New(Filter{}, base, Settings(json.RawMessage(section)))
+	c := New(Filter{}, base, Config(json.RawMessage(section)))
 	if errs := c.Errors(); errs != nil {
 		t.Fatal(errs)
 	}
@@ -240,7 +240,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestSettings_Wrong(t *testing.T) {
-	c := New(Filter{}, Settings(json.RawMessage(`{"x":{"models":{"m":{"limit":3},"n":{}}},"y":null}`)))
+	c := New(Filter{}, Config(json.RawMessage(`{"x":{"models":{"m":{"limit":3},"n":{}}},"y":null}`)))
 	if errs := c.Errors(); len(errs) != 1 || !strings.Contains(errs[0].Error(), "provider.x.models.m.limit cannot be a number") {
 		t.Errorf("%v", errs)
 	}
@@ -250,7 +250,7 @@ func TestSettings_Wrong(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	layer := Settings(json.RawMessage(`{"openai":{"whitelist":["gpt-5"]},"anthropic":{"whitelist":["none such"]}}`))
+	layer := Config(json.RawMessage(`{"openai":{"whitelist":["gpt-5"]},"anthropic":{"whitelist":["none such"]}}`))
 	c := New(Filter{Enabled: []string{"openai", "anthropic", "google"}, Disabled: []string{"google"}}, layer)
 	if all := c.Providers(); len(all) != 1 || all[0].ID != "openai" || len(all[0].Models) != 1 {
 		t.Errorf("%+v", all)
@@ -288,7 +288,7 @@ func TestPrice(t *testing.T) {
 
 // A model that the settings name carries a family for clients, if only an empty one.
 func TestWire_FamilyOfSettings(t *testing.T) {
-	c := New(Filter{}, Settings(json.RawMessage(`{"own":{"models":{"m":{}}}}`)))
+	c := New(Filter{}, Config(json.RawMessage(`{"own":{"models":{"m":{}}}}`)))
 	data, err := json.Marshal(c.Provider("own").Models["m"].Wire())
 	if err != nil || !strings.Contains(string(data), `"family":""`) {
 		t.Errorf("%s %v", data, err)

@@ -28,8 +28,8 @@ func (c *Catalog) Find(ref string) (*Model, error) {
 	return c.Model(provider, model)
 }
 
-// Wish is what decides on the model when a prompt names none.
-type Wish struct {
+// Preference is what decides on the model when a prompt names none.
+type Preference struct {
 	Model  string      // from settings
 	Recent []string    // as used before, latest first
 	Usable []*Provider // with what models of theirs can be used
@@ -37,7 +37,7 @@ type Wish struct {
 
 // Default returns the model to use: that of the settings, else the latest that can still be
 // used, else the best of the first usable provider, those of the settings before others.
-func (c *Catalog) Default(w Wish) (*Model, error) {
+func (c *Catalog) Default(w Preference) (*Model, error) {
 	if w.Model != "" {
 		return c.Find(w.Model)
 	}

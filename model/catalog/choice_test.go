@@ -49,7 +49,7 @@ func own(providers map[string][]string) *Catalog {
 		names = append(names, id)
 	}
 	raw, _ := json.Marshal(section)
-	return New(Filter{Enabled: names}, Settings(raw))
+	return New(Filter{Enabled: names}, Config(raw))
 }
 
 func TestDefault(t *testing.T) {
@@ -62,25 +62,25 @@ func TestDefault(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		wish Wish
+		wish Preference
 		want string
 	}{
-		{"settings win", Wish{Model: "b/zzz", Recent: []string{"a/x-1"}, Usable: usable(c, "a")}, "b/zzz"},
-		{"the latest that is usable", Wish{Recent: []string{"gone/x", "b/zzz", "a/x-1"}, Usable: usable(c, "a")}, "a/x-1"},
-		{"latest before later ids", Wish{Usable: usable(c, "a")}, "a/y-latest"},
-		{"liked ones, later ids first", Wish{Usable: usable(c, "b")}, "b/gpt-5-b"},
-		{"first of several", Wish{Usable: usable(c, "a", "b")}, "a/y-latest"},
+		{"settings win", Preference{Model: "b/zzz", Recent: []string{"a/x-1"}, Usable: usable(c, "a")}, "b/zzz"},
+		{"the latest that is usable", Preference{Recent: []string{"gone/x", "b/zzz", "a/x-1"}, Usable: usable(c, "a")}, "a/x-1"},
+		{"latest before later ids", Preference{Usable: usable(c, "a")}, "a/y-latest"},
+		{"liked ones, later ids first", Preference{Usable: usable(c, "b")}, "b/gpt-5-b"},
+		{"first of several", Preference{Usable: usable(c, "a", "b")}, "a/y-latest"},
 	} {
 		m, err := c.Default(test.wish)
 		if err != nil || m.Ref() != test.want {
 			t.Errorf("%s: %v %v", test.name, m, err)
 		}
 	}
-	if _, err := c.Default(Wish{}); lathe.CodeOf(err) != lathe.NotFound {
+	if _, err := c.Default(Preference{}); lathe.CodeOf(err) != lathe.NotFound {
 		t.Error(err)
 	}
-	some := New(Filter{}, Settings(json.RawMessage(`{"xai":{}}`)))
-	if m, err := some.Default(Wish{Usable: usable(some, "anthropic", "xai")}); err != nil || m.Provider != "xai" {
+	some := New(Filter{}, Config(json.RawMessage(`{"xai":{}}`)))
+	if m, err := some.Default(Preference{Usable: usable(some, "anthropic", "xai")}); err != nil || m.Provider != "xai" {
 		t.Errorf("configured providers come first: %v %v", m, err)
 	}
 	if got := fmt.Sprint(c.Defaults()); got != "map[a:y-latest b:gpt-5-b]" {

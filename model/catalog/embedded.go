@@ -32,7 +32,7 @@ func readEmbedded() map[string]*Provider {
 				out[v.ID] = p
 			}
 			for i := range from.Models {
-				if m := &from.Models[i]; strings.HasPrefix(m.ID, v.Only) {
+				if m := &from.Models[i]; strings.HasPrefix(m.ID, v.ModelPrefix) {
 					p.Models[m.ID] = convert(v, m)
 				}
 			}
@@ -88,13 +88,13 @@ func convert(v Vendor, from *catwalk.Model) *Model {
 			m.Modalities.Input = append(m.Modalities.Input, "pdf")
 		}
 	}
-	if !v.Plan {
+	if !v.Subscription {
 		m.Cost.Rates = Rates{Input: from.CostPer1MIn, Output: from.CostPer1MOut, CacheWrite: from.CostPer1MInCached, CacheRead: from.CostPer1MOutCached}
 		m.Cost.clean()
 		m.Cost.CacheRead, m.Cost.CacheWrite = cachePrices(m.Cost.Rates)
 	}
-	if v.Native {
-		m.Own.NPM = native(v, from.ID)
+	if v.NativeProtocol {
+		m.Override.NPM = native(v, from.ID)
 	}
 	return m
 }

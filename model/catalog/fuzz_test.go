@@ -25,7 +25,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		check(t, all)
-		settings := Settings(json.RawMessage(src))
+		settings := Config(json.RawMessage(src))
 		for _, id := range settings.ids() {
 			if p := settings.one(id, func() answer { return answer{} }).provider; p != nil {
 				check(t, map[string]*Provider{id: p})

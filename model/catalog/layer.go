@@ -56,9 +56,9 @@ func (m *Model) decode(b []byte) error {
 	return err
 }
 
-// Settings is a layer from the provider section of the settings, an object by provider id.
+// Config is a layer from the provider section of the settings, an object by provider id.
 // What an entry says changes what is there, member by member.
-func Settings(section json.RawMessage) Layer {
+func Config(section json.RawMessage) Layer {
 	read := sync.OnceValues(func() (entries map[string]*entry, err error) {
 		if len(section) > 0 {
 			if bad := json.Unmarshal(section, &entries); bad != nil {
@@ -129,7 +129,7 @@ func (e *entry) onto(base *Provider, id string) (*Provider, []error) {
 			m = &Model{}
 			p.Models[key] = m
 		}
-		m.Named = true
+		m.FromConfig = true
 		if err := m.decode(e.Models[key]); err != nil {
 			errs = append(errs, lathe.Errorf(lathe.Invalid, "settings, provider.%s.models.%s%s", id, key, wrong(err)))
 		}
@@ -161,7 +161,7 @@ func (m *Model) clone() *Model {
 	out.Cost = m.Cost.clone()
 	out.Modalities = Modalities{Input: slices.Clone(m.Modalities.Input), Output: slices.Clone(m.Modalities.Output)}
 	out.Options, out.Headers = maps.Clone(m.Options), maps.Clone(m.Headers)
-	out.Configured, out.Experimental.Modes = maps.Clone(m.Configured), maps.Clone(m.Experimental.Modes)
+	out.ConfigVariants, out.Experimental.Modes = maps.Clone(m.ConfigVariants), maps.Clone(m.Experimental.Modes)
 	return &out
 }
 
@@ -193,7 +193,7 @@ func (m *Model) finish(p *Provider, id string) {
 	m.ID, m.Provider = id, p.ID
 	m.APIID = cmp.Or(m.APIID, id)
 	m.Name = cmp.Or(m.Name, id)
-	m.NPM, m.API = cmp.Or(m.Own.NPM, p.NPM), cmp.Or(m.Own.API, p.API)
+	m.NPM, m.API = cmp.Or(m.Override.NPM, p.NPM), cmp.Or(m.Override.API, p.API)
 	m.Status = cmp.Or(m.Status, Active)
 	m.Cost.clean()
 	m.Limit.clean()

@@ -15,8 +15,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/wholefile"
 )
 
-// Home is where the catalogue is fetched from unless someone says otherwise.
-const Home = "https://models.dev/api.json"
+// DefaultURL is where the catalogue is fetched from unless someone says otherwise.
+const DefaultURL = "https://models.dev/api.json"
 
 // How long the catalogue may take to come, and how large it may be; it has about 2 MB.
 const (
@@ -31,17 +31,17 @@ type Refreshed struct {
 	Bytes             int64
 }
 
-// Address makes the address to fetch from of what users write: that of the file itself, or of
+// CatalogURL makes the address to fetch from of what users write: that of the file itself, or of
 // the server that has it as api.json. Addresses in the catalogue say where keys are sent, so
 // it must come over a connection that nobody else writes to.
-func Address(from string) (string, error) {
+func CatalogURL(from string) (string, error) {
 	if from == "" {
-		return Home, nil
+		return DefaultURL, nil
 	}
 	u, err := url.Parse(from)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return "", lathe.Errorf(lathe.Invalid, "%q is no address of a model catalogue: it looks like %s", from, Home)
+		return "", lathe.Errorf(lathe.Invalid, "%q is no address of a model catalogue: it looks like %s", from, DefaultURL)
 	case u.Scheme == "http" && !netaddr.IsLoopback(u.Hostname()):
 		return "", lathe.Errorf(lathe.Invalid, "the model catalogue says where your keys are sent, so it is not fetched without encryption: use https for %s", u.Host)
 	case !strings.HasSuffix(u.Path, ".json"):
@@ -131,7 +131,7 @@ func sameCare(req *http.Request, via []*http.Request) error {
 	if len(via) >= 5 {
 		return errors.New("it leads from one address to the next")
 	}
-	_, err := Address(req.URL.String())
+	_, err := CatalogURL(req.URL.String())
 	return err
 }
 

@@ -19,7 +19,7 @@ import (
 
 func TestAddress(t *testing.T) {
 	for from, want := range map[string]string{
-		"":                                  Home,
+		"":                                  DefaultURL,
 		"https://models.example":            "https://models.example/api.json",
 		"https://models.example/":           "https://models.example/api.json",
 		"https://models.example/sub/":       "https://models.example/sub/api.json",
@@ -40,7 +40,7 @@ func TestAddress(t *testing.T) {
 		"HTTPS://models.example/api.json":   "https://models.example/api.json",
 		"https://models.example/api.json#x": "https://models.example/api.json#x",
 	} {
-		got, err := Address(from)
+		got, err := CatalogURL(from)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q %v", from, got, err)
 		}
@@ -168,7 +168,7 @@ func TestWire(t *testing.T) {
 	if diff := cmp.Diff(b, a); diff != "" {
 		t.Error(diff)
 	}
-	plain := New(Filter{}, Settings(json.RawMessage(`{"mine":{"models":{"m":{"interleaved":true}}}}`))).Provider("mine").Models["m"].Wire()
+	plain := New(Filter{}, Config(json.RawMessage(`{"mine":{"models":{"m":{"interleaved":true}}}}`))).Provider("mine").Models["m"].Wire()
 	if !plain.Capabilities.Input.Text || string(plain.Capabilities.Interleaved) != "true" || plain.Variants != nil || plain.Options == nil {
 		t.Errorf("%+v", plain)
 	}
@@ -218,7 +218,7 @@ func TestRefresh_TakesAMinuteAtMost(t *testing.T) {
 	path := write(t, "before")
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		_, err := Refresh(t.Context(), &http.Client{Transport: waiting{}}, Home, path)
+		_, err := Refresh(t.Context(), &http.Client{Transport: waiting{}}, DefaultURL, path)
 		if took := time.Since(start); took != refreshTime || lathe.CodeOf(err) != lathe.Unavailable || !strings.Contains(err.Error(), "took longer than 1m0s") {
 			t.Errorf("%v after %s", err, took)
 		}

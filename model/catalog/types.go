@@ -20,12 +20,12 @@ type Provider struct {
 
 // Model is one model of one provider. Its tags are those of models.dev and of settings.
 type Model struct {
-	ID       string `json:"-"` // in the catalogue
-	Provider string `json:"-"`
-	APIID    string `json:"id"` // on the wire
-	Name     string `json:"name"`
-	Family   string `json:"family"` // such as claude-haiku
-	Named    bool   `json:"-"`      // by the settings
+	ID         string `json:"-"` // in the catalogue
+	Provider   string `json:"-"`
+	APIID      string `json:"id"` // on the wire
+	Name       string `json:"name"`
+	Family     string `json:"family"` // such as claude-haiku
+	FromConfig bool   `json:"-"`      // by the settings
 
 	ReleaseDate string `json:"release_date"` // 2025-10-01, or less of it
 	LastUpdated string `json:"last_updated"`
@@ -44,18 +44,18 @@ type Model struct {
 	Modalities Modalities `json:"modalities"`
 	Status     Status     `json:"status"`
 
-	NPM     string            `json:"-"` // the provider's, or its own
-	API     string            `json:"-"`
-	Own     Reached           `json:"provider"`
-	Options Options           `json:"options"`
-	Headers map[string]string `json:"headers"`
-	// Configured are the variants of the settings; [Model.Variants] merges them in.
-	Configured   map[string]Options `json:"variants"`
-	Experimental Experimental       `json:"experimental"`
+	NPM      string            `json:"-"` // the provider's, or its own
+	API      string            `json:"-"`
+	Override Endpoint          `json:"provider"`
+	Options  Options           `json:"options"`
+	Headers  map[string]string `json:"headers"`
+	// ConfigVariants are the variants of the settings; [Model.Variants] merges them in.
+	ConfigVariants map[string]Options `json:"variants"`
+	Experimental   Experimental       `json:"experimental"`
 }
 
-// Reached is how one model is reached where that is not as its provider is.
-type Reached struct {
+// Endpoint is how one model is reached where that is not as its provider is.
+type Endpoint struct {
 	NPM string `json:"npm"`
 	API string `json:"api"`
 }

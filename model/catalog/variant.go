@@ -21,8 +21,8 @@ func (m *Model) Variants() []Variant {
 	if m.Reasoning {
 		out = m.levels()
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Configured)) {
-		options := maps.Clone(m.Configured[name])
+	for _, name := range slices.Sorted(maps.Keys(m.ConfigVariants)) {
+		options := maps.Clone(m.ConfigVariants[name])
 		i := slices.IndexFunc(out, func(v Variant) bool { return v.Name == name })
 		disabled := string(options["disabled"]) == "true"
 		delete(options, "disabled")

@@ -113,7 +113,7 @@ func TestVariants_Stated(t *testing.T) {
 }
 
 func TestVariant(t *testing.T) {
-	m := &Model{APIID: "x", NPM: Compatible, Reasoning: true, Configured: map[string]Options{"high": {"a": json.RawMessage("1")}}}
+	m := &Model{APIID: "x", NPM: Compatible, Reasoning: true, ConfigVariants: map[string]Options{"high": {"a": json.RawMessage("1")}}}
 	if o, ok := m.Variant("high"); !ok || string(o["a"]) != "1" || string(o["reasoningEffort"]) != `"high"` {
 		t.Errorf("%v %v", o, ok)
 	}

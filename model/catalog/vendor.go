@@ -37,12 +37,12 @@ type Vendor struct {
 	Env      []string // variables that may hold its key
 	// Catwalk are the ids the embedded list has its models under.
 	Catwalk []string
-	// Only is what the ids of those models begin with; "" takes all.
-	Only string
-	// Plan says that tokens are paid for by subscription: its prices are 0.
-	Plan bool
-	// Native says that each family is spoken to in the protocol of its maker.
-	Native bool
+	// ModelPrefix is what the ids of those models begin with; "" takes all.
+	ModelPrefix string
+	// Subscription says that tokens are paid for by subscription: its prices are 0.
+	Subscription bool
+	// NativeProtocol says that each family is spoken to in the protocol of its maker.
+	NativeProtocol bool
 	// Keyless says that it can be used without a credential, with what costs nothing.
 	Keyless bool
 }
@@ -60,13 +60,13 @@ var vendors = []Vendor{
 	{ID: "deepinfra", Name: "Deep Infra", NPM: DeepInfra, Env: []string{"DEEPINFRA_API_KEY"}},
 	{ID: "deepseek", Name: "DeepSeek", API: "https://api.deepseek.com", Env: []string{"DEEPSEEK_API_KEY"}, Catwalk: []string{"deepseek"}},
 	{ID: "fireworks-ai", Name: "Fireworks AI", API: "https://api.fireworks.ai/inference/v1", Env: []string{"FIREWORKS_API_KEY"}, Catwalk: []string{"fireworks"}},
-	{ID: "github-copilot", Name: "GitHub Copilot", NPM: Copilot, API: "https://api.githubcopilot.com", Env: []string{"GITHUB_TOKEN"}, Catwalk: []string{"copilot"}, Plan: true},
+	{ID: "github-copilot", Name: "GitHub Copilot", NPM: Copilot, API: "https://api.githubcopilot.com", Env: []string{"GITHUB_TOKEN"}, Catwalk: []string{"copilot"}, Subscription: true},
 	{ID: "google", Name: "Google", NPM: Google, Env: []string{"GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"}, Catwalk: []string{"gemini"}},
-	{ID: "google-vertex", Name: "Vertex", NPM: Vertex, Env: []string{"GOOGLE_VERTEX_API_KEY"}, Catwalk: []string{"vertexai"}, Native: true},
-	{ID: "google-vertex-anthropic", Name: "Vertex (Anthropic)", NPM: VertexAnthropic, Env: []string{"GOOGLE_VERTEX_API_KEY"}, Catwalk: []string{"vertexai"}, Only: "claude"},
+	{ID: "google-vertex", Name: "Vertex", NPM: Vertex, Env: []string{"GOOGLE_VERTEX_API_KEY"}, Catwalk: []string{"vertexai"}, NativeProtocol: true},
+	{ID: "google-vertex-anthropic", Name: "Vertex (Anthropic)", NPM: VertexAnthropic, Env: []string{"GOOGLE_VERTEX_API_KEY"}, Catwalk: []string{"vertexai"}, ModelPrefix: "claude"},
 	{ID: "groq", Name: "Groq", NPM: Groq, Env: []string{"GROQ_API_KEY"}, Catwalk: []string{"groq"}},
 	{ID: "io-net", Name: "IO.NET", API: "https://api.intelligence.io.solutions/api/v1", Env: []string{"IOINTELLIGENCE_API_KEY"}, Catwalk: []string{"ionet"}},
-	{ID: "kimi-for-coding", Name: "Kimi For Coding", NPM: Anthropic, API: "https://api.kimi.com/coding/v1", Env: []string{"KIMI_API_KEY"}, Catwalk: []string{"kimi-coding"}, Plan: true},
+	{ID: "kimi-for-coding", Name: "Kimi For Coding", NPM: Anthropic, API: "https://api.kimi.com/coding/v1", Env: []string{"KIMI_API_KEY"}, Catwalk: []string{"kimi-coding"}, Subscription: true},
 	{ID: "llama.cpp", Name: "llama.cpp (local)", API: "http://127.0.0.1:8080/v1", Env: []string{}, Keyless: true},
 	{ID: "lmstudio", Name: "LM Studio (local)", API: "http://127.0.0.1:1234/v1", Env: []string{"LMSTUDIO_API_KEY"}, Keyless: true},
 	{ID: "minimax", Name: "MiniMax", NPM: Anthropic, API: "https://api.minimax.io/anthropic/v1", Env: []string{"MINIMAX_API_KEY"}, Catwalk: []string{"minimax"}},
@@ -75,8 +75,8 @@ var vendors = []Vendor{
 	{ID: "moonshotai", Name: "Moonshot AI", API: "https://api.moonshot.ai/v1", Env: []string{"MOONSHOT_API_KEY"}, Catwalk: []string{"moonshot"}},
 	{ID: "ollama", Name: "Ollama (local)", API: "http://127.0.0.1:11434/v1", Env: []string{}, Keyless: true},
 	{ID: "openai", Name: "OpenAI", NPM: OpenAI, Env: []string{"OPENAI_API_KEY"}, Catwalk: []string{"openai"}},
-	{ID: "opencode", Name: "OpenCode Zen", API: "https://opencode.ai/zen/v1", Env: []string{"OPENCODE_API_KEY"}, Catwalk: []string{"opencode-zen"}, Native: true, Keyless: true},
-	{ID: "opencode-go", Name: "OpenCode Go", API: "https://opencode.ai/zen/go/v1", Env: []string{"OPENCODE_API_KEY"}, Catwalk: []string{"opencode-go"}, Native: true},
+	{ID: "opencode", Name: "OpenCode Zen", API: "https://opencode.ai/zen/v1", Env: []string{"OPENCODE_API_KEY"}, Catwalk: []string{"opencode-zen"}, NativeProtocol: true, Keyless: true},
+	{ID: "opencode-go", Name: "OpenCode Go", API: "https://opencode.ai/zen/go/v1", Env: []string{"OPENCODE_API_KEY"}, Catwalk: []string{"opencode-go"}, NativeProtocol: true},
 	{ID: "openrouter", Name: "OpenRouter", NPM: OpenRouter, API: "https://openrouter.ai/api/v1", Env: []string{"OPENROUTER_API_KEY"}, Catwalk: []string{"openrouter"}},
 	{ID: "perplexity", Name: "Perplexity", NPM: Perplexity, Env: []string{"PERPLEXITY_API_KEY"}},
 	{ID: "qiniu-ai", Name: "Qiniu", API: "https://api.qnaigc.com/v1", Env: []string{"QINIU_API_KEY"}, Catwalk: []string{"qiniucloud"}},
@@ -87,9 +87,9 @@ var vendors = []Vendor{
 	{ID: "vllm", Name: "vLLM (local)", API: "http://127.0.0.1:8000/v1", Env: []string{}, Keyless: true},
 	{ID: "xai", Name: "xAI", NPM: XAI, Env: []string{"XAI_API_KEY"}, Catwalk: []string{"xai"}},
 	{ID: "zai", Name: "Z.AI", API: "https://api.z.ai/api/paas/v4", Env: []string{"ZHIPU_API_KEY", "ZAI_API_KEY"}, Catwalk: []string{"zai"}},
-	{ID: "zai-coding-plan", Name: "Z.AI Coding Plan", API: "https://api.z.ai/api/coding/paas/v4", Env: []string{"ZHIPU_API_KEY", "ZAI_API_KEY"}, Catwalk: []string{"zai"}, Plan: true},
+	{ID: "zai-coding-plan", Name: "Z.AI Coding Plan", API: "https://api.z.ai/api/coding/paas/v4", Env: []string{"ZHIPU_API_KEY", "ZAI_API_KEY"}, Catwalk: []string{"zai"}, Subscription: true},
 	{ID: "zhipuai", Name: "Zhipu AI", API: "https://open.bigmodel.cn/api/paas/v4", Env: []string{"ZHIPU_API_KEY"}, Catwalk: []string{"zhipu"}},
-	{ID: "zhipuai-coding-plan", Name: "Zhipu AI Coding Plan", API: "https://open.bigmodel.cn/api/coding/paas/v4", Env: []string{"ZHIPU_API_KEY"}, Catwalk: []string{"zhipu-coding"}, Plan: true},
+	{ID: "zhipuai-coding-plan", Name: "Zhipu AI Coding Plan", API: "https://open.bigmodel.cn/api/coding/paas/v4", Env: []string{"ZHIPU_API_KEY"}, Catwalk: []string{"zhipu-coding"}, Subscription: true},
 }
 
 // VendorOf returns what is known of a provider, nothing but zeros if that is nothing.
@@ -100,8 +100,8 @@ func VendorOf(id string) Vendor {
 	return Vendor{}
 }
 
-// Locals are the vendors that run on the machine itself and can be asked for their models.
-func Locals() []Vendor {
+// LocalVendors are the vendors that run on the machine itself and can be asked for their models.
+func LocalVendors() []Vendor {
 	return []Vendor{VendorOf("ollama"), VendorOf("lmstudio"), VendorOf("llama.cpp"), VendorOf("vllm")}
 }
 

@@ -103,7 +103,7 @@ func (m *Model) Wire() WireModel {
 		Cost: m.Cost.wire(), Limit: m.Limit, Status: m.Status,
 		Options: Options{}, Headers: map[string]string{}, ReleaseDate: m.ReleaseDate,
 	}
-	if m.Family != "" || m.Named {
+	if m.Family != "" || m.FromConfig {
 		out.Family = &m.Family
 	}
 	maps.Copy(out.Options, m.Options)

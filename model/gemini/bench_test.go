@@ -23,7 +23,7 @@ func benched() []wiretest.Stream {
 	for i := range streams {
 		s := &streams[i]
 		s.Head, s.Tail = chunk(`{"text": ""}`), []byte("data: "+`{"candidates": [{"finishReason": "STOP"}]}`+"\r\n\r\n")
-		s.Said, s.Read = 12, readBench
+		s.Chars, s.Read = 12, readBench
 	}
 	return streams
 }

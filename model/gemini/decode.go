@@ -106,7 +106,7 @@ func (d *decoder) chunk(data []byte) ([]model.Event, error) {
 	}
 	var c chunk
 	if err := wire.Unmarshal(data, &c); err != nil {
-		return nil, wire.Garbled(d.provider, data, err)
+		return nil, wire.MalformedEvent(d.provider, data, err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return nil, failure(model.Failure{Provider: d.provider, Body: data})
@@ -161,7 +161,7 @@ func (d *decoder) count(w wireUsage) {
 	}
 	if !d.counted || d.usage != u {
 		d.usage, d.counted = u, true
-		d.emit(model.Used{Usage: u})
+		d.emit(model.UsageUpdate{Usage: u})
 	}
 }
 
@@ -260,9 +260,9 @@ func (d *decoder) end() {
 	}
 }
 
-// Broke ends a stream that stops or fails: that is its end if it had said why it ends, for it
+// Terminate ends a stream that stops or fails: that is its end if it had said why it ends, for it
 // has no last event of its own.
-func (d *decoder) Broke(cause error) ([]model.Event, error) {
+func (d *decoder) Terminate(cause error) ([]model.Event, error) {
 	d.out = d.out[:0]
 	d.done = true
 	d.end()

@@ -12,7 +12,7 @@ import (
 
 // encoder writes requests. It keeps the bytes of messages and tools, so that the next request
 // copies its history instead of encoding it again.
-type encoder struct{ kept wire.Kept }
+type encoder struct{ kept wire.Cache }
 
 // request encodes the whole body. Equal requests give equal bytes, and one whose history goes on
 // begins with the same: the contents stand last.
@@ -129,7 +129,7 @@ func (w writer) content(b []byte, c model.Content) []byte {
 			return b
 		}
 		b = lathe.AppendJSONString(append(b, `{"functionCall":{"name":`...), c.Name)
-		b = append(append(append(b, `,"args":`...), wire.Input(c)...), '}')
+		b = append(append(append(b, `,"args":`...), wire.InputObject(c)...), '}')
 		return append(appendSignature(b, cmp.Or(signature(c.Meta), w.unsigned)), '}')
 	case model.ResultContent:
 		return appendResult(b, c)
@@ -156,9 +156,9 @@ func appendSignature(b []byte, signature string) []byte {
 func appendFile(b []byte, c model.FileContent) []byte {
 	switch {
 	case model.Modality(c.Mime) == "":
-		words, ok := c.Words()
+		words, ok := c.AsText()
 		if !ok {
-			words = c.Unreadable()
+			words = c.UnreadableNotice()
 		}
 		return appendText(b, words, "", "")
 	case c.Data != "":
@@ -179,7 +179,7 @@ func appendResult(b []byte, c model.ResultContent) []byte {
 	}
 	var media []byte
 	for _, f := range c.Media {
-		if words, ok := f.Words(); ok {
+		if words, ok := f.AsText(); ok {
 			c.Text = strings.TrimPrefix(c.Text+"\n\n"+words, "\n\n")
 		} else if model.Modality(f.Mime) != "" {
 			media = appendFile(append(media, ','), f)

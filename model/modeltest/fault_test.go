@@ -206,7 +206,7 @@ func TestPipe_Time(t *testing.T) {
 		if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
 			t.Error(err)
 		}
-		if s.Last().Left() {
+		if s.Last().ClientLeft() {
 			t.Error("the client read to the end")
 		}
 	})
@@ -234,7 +234,7 @@ func TestStall(t *testing.T) {
 				_ = resp.Body.Close()
 			}
 			cancel()
-			if !errors.Is(err, context.DeadlineExceeded) || !s.Last().Left() {
+			if !errors.Is(err, context.DeadlineExceeded) || !s.Last().ClientLeft() {
 				t.Errorf("answer %d: %v", i, err)
 			}
 		}

@@ -54,8 +54,8 @@ func (r Request) HasKey(key string) bool { return r.keys[sha256.Sum256([]byte(ke
 // Done is closed when the server has ended with the request.
 func (r Request) Done() <-chan struct{} { return r.fate.done }
 
-// Left waits for the end of the answer and reports whether the client went away before it.
-func (r Request) Left() bool {
+// ClientLeft waits for the end of the answer and reports whether the client went away before it.
+func (r Request) ClientLeft() bool {
 	<-r.fate.done
 	return r.fate.left
 }

@@ -190,7 +190,7 @@ func TestRequest_Problems(t *testing.T) {
 		if resp.StatusCode != http.StatusBadRequest || !strings.Contains(got, c.want) || got != s.Last().Problem {
 			t.Errorf("%s %s: %d %q, want %q", c.path, c.body, resp.StatusCode, got, c.want)
 		}
-		if s.Rest() != 1 {
+		if s.Remaining() != 1 {
 			t.Error("a refused request used an answer")
 		}
 	}
@@ -243,8 +243,8 @@ func TestServer_Queue(t *testing.T) {
 	if got := ask("special") + " " + ask("hi"); got != "own added" {
 		t.Errorf("%q", got)
 	}
-	if n := len(s.Requests()); n != 6 || s.Rest() != 0 {
-		t.Errorf("%d requests, %d answers left", n, s.Rest())
+	if n := len(s.Requests()); n != 6 || s.Remaining() != 0 {
+		t.Errorf("%d requests, %d answers left", n, s.Remaining())
 	}
 }
 
@@ -280,8 +280,8 @@ func TestServer_Concurrent(t *testing.T) {
 	for id := range seen {
 		ids[id] = true
 	}
-	if len(ids) != n || s.Rest() != 0 || len(s.Requests()) != n {
-		t.Errorf("%d ids, %d answers left, %d requests", len(ids), s.Rest(), len(s.Requests()))
+	if len(ids) != n || s.Remaining() != 0 || len(s.Requests()) != n {
+		t.Errorf("%d ids, %d answers left, %d requests", len(ids), s.Remaining(), len(s.Requests()))
 	}
 }
 
@@ -308,14 +308,14 @@ func TestRequest_Audio(t *testing.T) {
 // The list of models takes no answer of the script.
 func TestServer_Offer(t *testing.T) {
 	s := modeltest.Start(t, modeltest.Script{{}})
-	s.Offer("b", "a")
+	s.ListModels("b", "a")
 	resp, err := get(t.Context(), s.Client, s.URL+"/v1/models")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = resp.Body.Close() })
 	d := readJSON(t, resp)
-	if d.at("object").text() != "list" || d.at("data", 0, "id").text() != "b" || d.at("data", 1, "id").text() != "a" || len(d.at("data").each()) != 2 || s.Rest() != 1 {
+	if d.at("object").text() != "list" || d.at("data", 0, "id").text() != "b" || d.at("data", 1, "id").text() != "a" || len(d.at("data").each()) != 2 || s.Remaining() != 1 {
 		t.Error(d.json())
 	}
 	if r := s.Last(); r.Path != "/v1/models" || r.Problem != "" {

@@ -104,9 +104,9 @@ func (s *Server) Respond(f func(Request) Answer) {
 	s.respond = f
 }
 
-// Offer names the models that the server lists at GET …/models, in the form of OpenAI. Answers
+// ListModels names the models that the server lists at GET …/models, in the form of OpenAI. Answers
 // are given to requests for any model.
-func (s *Server) Offer(models ...string) {
+func (s *Server) ListModels(models ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.models = slices.Clone(models)
@@ -139,8 +139,8 @@ func (s *Server) Last() Request {
 	return all[len(all)-1]
 }
 
-// Rest returns how many answers nobody has asked for.
-func (s *Server) Rest() int {
+// Remaining returns how many answers nobody has asked for.
+func (s *Server) Remaining() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.queue)

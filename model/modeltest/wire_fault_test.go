@@ -70,7 +70,7 @@ func TestWire_Usage(t *testing.T) {
 			}
 			var used model.Usage
 			for _, e := range events {
-				if u, ok := e.(model.Used); ok {
+				if u, ok := e.(model.UsageUpdate); ok {
 					used = u.Usage
 				}
 			}

@@ -68,7 +68,7 @@ func transcript(ctx context.Context, m model.Model, r model.Request) string {
 			if !e.Executed {
 				say("call "+e.ID, "%s %s", e.Name, compact(e.Input))
 			}
-		case model.Used:
+		case model.UsageUpdate:
 			usage = e.Usage
 		case model.Finish:
 			say("used", "%d %d", usage.Input, usage.Output)
@@ -167,7 +167,7 @@ func TestWire_EarlyBreak(t *testing.T) {
 				break
 			}
 		}
-		if !s.Last().Left() {
+		if !s.Last().ClientLeft() {
 			t.Errorf("%s: the connection is still there", p)
 		}
 	}

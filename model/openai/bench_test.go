@@ -75,7 +75,7 @@ func (s slow) Decode(e sse.Event) ([]model.Event, error) {
 func benched() (out []wiretest.Stream) {
 	for _, s := range streams {
 		out = append(out, wiretest.Stream{
-			Name: s.name, Head: []byte(sseBody(s.head...)), Delta: []byte(sseBody(s.delta)), Tail: []byte(sseBody(s.tail...)), Said: 12,
+			Name: s.name, Head: []byte(sseBody(s.head...)), Delta: []byte(sseBody(s.delta)), Tail: []byte(sseBody(s.tail...)), Chars: 12,
 			Read: func(general bool, body io.Reader, yield func(model.Event, error) bool) {
 				d := s.decoder()
 				if general {

@@ -75,7 +75,7 @@ func (d Dialect) setTools(f *body, r model.Request, tools []byte, named func(nam
 
 // tools encodes the tools as a list, nil if there are none. Where a choice cannot be told,
 // no tool is offered if none may be called.
-func (d Dialect) tools(kept *wire.Kept, r model.Request, encode func(t model.Tool) []byte) []byte {
+func (d Dialect) tools(kept *wire.Cache, r model.Request, encode func(t model.Tool) []byte) []byte {
 	if len(r.Tools) == 0 && d.Noop && wire.HasCalls(r.Messages) {
 		r.Tools = []model.Tool{wire.Noop()}
 	}

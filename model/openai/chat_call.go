@@ -51,7 +51,7 @@ func (d *chatDecoder) call(p callPiece) error {
 			c.name += p.name
 		}
 		if len(c.name) > longestName {
-			return model.TooLong("the name of a tool", longestName)
+			return model.TooLongError("the name of a tool", longestName)
 		}
 	}
 	return d.argue(c, p.arguments)
@@ -166,7 +166,7 @@ func (d *chatDecoder) endCall(c *toolCall) {
 		return // an empty entry, as some send before the end
 	}
 	d.beginCall(c)
-	if rest := c.join.Rest(); rest != "" {
+	if rest := c.join.Flush(); rest != "" {
 		c.input.WriteString(rest)
 		d.emit(model.InputDelta{ID: c.id, Text: rest})
 	}

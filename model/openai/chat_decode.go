@@ -69,7 +69,7 @@ func (d *chatDecoder) general(name, data []byte) ([]model.Event, error) {
 	}
 	if string(data) == "[DONE]" {
 		if !d.started {
-			return nil, model.Incomplete() // a gateway that lost its server says only this
+			return nil, model.IncompleteError() // a gateway that lost its server says only this
 		}
 		d.close()
 		return d.out, nil
@@ -77,7 +77,7 @@ func (d *chatDecoder) general(name, data []byte) ([]model.Event, error) {
 	var c chunk
 	if err := wire.Unmarshal(data, &c); err != nil {
 		d.summed = false
-		return d.Broke(wire.Garbled(d.provider, data, err))
+		return d.Terminate(wire.MalformedEvent(d.provider, data, err))
 	}
 	if c.failed() || string(name) == "error" {
 		return nil, failure(model.Failure{Provider: d.provider, Body: bytes.Clone(data)})
@@ -100,10 +100,10 @@ func (d *chatDecoder) whole(data []byte) ([]model.Event, error) {
 	return d.out, nil
 }
 
-// Broke ends an answer whose server only left out its last word: when it had said why it
+// Terminate ends an answer whose server only left out its last word: when it had said why it
 // stopped, nothing is missing. The same holds when it has told, once and at the very end, what the
 // answer used, and no call is open: such servers never say why.
-func (d *chatDecoder) Broke(cause error) ([]model.Event, error) {
+func (d *chatDecoder) Terminate(cause error) ([]model.Event, error) {
 	d.out = d.out[:0]
 	complete := d.summed && d.blocks > 0 && d.settled == len(d.calls)
 	if d.finish == "" && !complete {
@@ -289,7 +289,7 @@ func (d *chatDecoder) endText() {
 	if !d.words.open {
 		return
 	}
-	if rest := d.words.join.Rest(); rest != "" {
+	if rest := d.words.join.Flush(); rest != "" {
 		d.emit(model.TextDelta{ID: d.words.id, Text: rest})
 	}
 	d.emit(model.TextEnd{ID: d.words.id})
@@ -323,7 +323,7 @@ func (d *chatDecoder) count(c *chunk) {
 		return
 	}
 	d.usage, d.counted = now, true
-	d.emit(model.Used{Usage: now})
+	d.emit(model.UsageUpdate{Usage: now})
 }
 
 // close ends what is open, and the answer.

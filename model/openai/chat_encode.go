@@ -14,7 +14,7 @@ import (
 // its history instead of encoding it again.
 type chatEncoder struct {
 	dialect Dialect
-	kept    wire.Kept
+	kept    wire.Cache
 }
 
 // request encodes the whole body. Equal requests give equal bytes, and one whose history
@@ -95,7 +95,7 @@ func (e *chatEncoder) messages(r model.Request) [][]byte {
 	w := chatWriter{dialect: e.dialect, claude: strings.Contains(strings.ToLower(r.Model), "claude")}
 	variant := "m"
 	if w.claude {
-		variant, r.Messages = "c", wire.UniqueCalls(r.Messages)
+		variant, r.Messages = "c", wire.DedupeCallIDs(r.Messages)
 	}
 	out := w.system(r)
 	if e.dialect.ShortIDs {

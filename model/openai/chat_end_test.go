@@ -45,7 +45,7 @@ func TestChat_Usage(t *testing.T) {
 			}
 			var used []model.Event
 			for _, e := range events {
-				if _, ok := e.(model.Used); ok {
+				if _, ok := e.(model.UsageUpdate); ok {
 					used = append(used, e)
 				}
 			}

@@ -100,7 +100,7 @@ func (d *chatDecoder) endThought() {
 	if !t.open {
 		return
 	}
-	if rest := t.join.Rest(); rest != "" {
+	if rest := t.join.Flush(); rest != "" {
 		d.emit(model.ReasoningDelta{ID: t.id, Text: rest})
 	}
 	d.emit(model.ReasoningEnd{ID: t.id, Meta: t.meta()})
@@ -127,7 +127,7 @@ func (d *chatDecoder) detail(w *wireDetail, told bool) error {
 	d.openThought()
 	t := &d.thought
 	if t.size += len(w.Data) + len(w.Signature); t.size > model.MaxOpaque {
-		return model.TooLong("opaque data", model.MaxOpaque)
+		return model.TooLongError("opaque data", model.MaxOpaque)
 	}
 	n := len(t.details)
 	if n == 0 || !t.details[n-1].continues(w) {
@@ -194,7 +194,7 @@ func (r *reasoningDetail) append(b []byte) []byte {
 			b = lathe.AppendJSONString(b, value)
 		}
 	}
-	words := r.words.String() + r.join.Rest()
+	words := r.words.String() + r.join.Flush()
 	if r.Type == "reasoning.summary" {
 		add("summary", words)
 	} else {

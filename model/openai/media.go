@@ -77,10 +77,10 @@ func media(f model.FileContent, how form) part {
 		b = lathe.AppendJSONString(append(b, `,"format":`...), audioFormat(f.Mime))
 		return part{encoded: append(b, '}', '}')}
 	}
-	if words, ok := f.Words(); ok {
+	if words, ok := f.AsText(); ok {
 		return textPart(words)
 	}
-	return textPart(f.Unreadable())
+	return textPart(f.UnreadableNotice())
 }
 
 func audioFormat(mime string) string {

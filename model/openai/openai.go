@@ -129,8 +129,8 @@ func read(ctx context.Context, provider string, body io.Reader, d decoder, yield
 		events, err := d.whole(data)
 		wire.Yield(yield, events, err)
 	case '<':
-		yield(nil, wire.Page(provider, r))
+		yield(nil, wire.PageError(provider, r))
 	default:
-		wire.Relay(ctx, sse.NewReader(r).Next, d, model.Heard(body, yield))
+		wire.Relay(ctx, sse.NewReader(r).Next, d, model.WithProgress(body, yield))
 	}
 }

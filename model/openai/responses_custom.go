@@ -41,7 +41,7 @@ func (d *responsesDecoder) customHead(o *output) []byte {
 }
 
 func (d *responsesDecoder) endCustom(o *output) {
-	if rest := o.join.Rest(); rest != "" {
+	if rest := o.join.Flush(); rest != "" {
 		d.append(o, rest)
 	}
 	tail := []byte(`"}`)

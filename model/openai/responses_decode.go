@@ -29,9 +29,9 @@ func (d *responsesDecoder) emit(e model.Event) { d.out = append(d.out, e) }
 // IsDone reports whether the answer has come to its end.
 func (d *responsesDecoder) IsDone() bool { return d.done }
 
-// Broke never ends an answer: without its last event it has no usage, and nobody knows
+// Terminate never ends an answer: without its last event it has no usage, and nobody knows
 // whether it was complete.
-func (d *responsesDecoder) Broke(cause error) ([]model.Event, error) { return nil, cause }
+func (d *responsesDecoder) Terminate(cause error) ([]model.Event, error) { return nil, cause }
 
 // Decode reads one event of the wire.
 func (d *responsesDecoder) Decode(e sse.Event) ([]model.Event, error) {
@@ -52,7 +52,7 @@ func (d *responsesDecoder) general(name, data []byte) ([]model.Event, error) {
 	}
 	var e responsesEvent
 	if err := wire.Unmarshal(data, &e); err != nil {
-		return nil, wire.Garbled(d.provider, data, err)
+		return nil, wire.MalformedEvent(d.provider, data, err)
 	}
 	if e.Type == "" {
 		e.Type = string(name)
@@ -166,7 +166,7 @@ func (d *responsesDecoder) count(u *responsesUsage, billed ...*copilotUsage) {
 			used.Billed = amount
 		}
 	}
-	d.emit(model.Used{Usage: used})
+	d.emit(model.UsageUpdate{Usage: used})
 }
 
 // whole reads a response that did not stream: its events are made up.
@@ -174,14 +174,14 @@ func (d *responsesDecoder) whole(data []byte) ([]model.Event, error) {
 	d.out = d.out[:0]
 	var r response
 	if err := wire.Unmarshal(data, &r); err != nil {
-		return nil, wire.Garbled(d.provider, data, err)
+		return nil, wire.MalformedEvent(d.provider, data, err)
 	}
 	if isSet(r.Error) || r.Status == "failed" || r.Output == nil {
 		return nil, failure(model.Failure{Provider: d.provider, Body: data})
 	}
 	d.emit(model.Start{ID: r.ID, Model: r.Model})
 	if r.Status == "in_progress" || r.Status == "queued" {
-		return d.out, model.Incomplete()
+		return d.out, model.IncompleteError()
 	}
 	err := d.close(&responsesEvent{Type: "response." + or(r.Status, "completed"), Response: &r})
 	return d.out, err

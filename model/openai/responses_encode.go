@@ -14,7 +14,7 @@ import (
 // copies its history instead of encoding it again.
 type responsesEncoder struct {
 	dialect Dialect
-	kept    wire.Kept
+	kept    wire.Cache
 }
 
 // encryptedReasoning asks for thoughts in a form that can be given back to a provider that

@@ -179,7 +179,7 @@ func (d *responsesDecoder) turn(o *output, part thoughtPart) {
 }
 
 func (d *responsesDecoder) endThought(o *output, encrypted string) {
-	if rest := o.join.Rest(); rest != "" {
+	if rest := o.join.Flush(); rest != "" {
 		d.emit(model.ReasoningDelta{ID: o.id, Text: rest})
 	}
 	d.emit(model.ReasoningEnd{ID: o.id, Meta: itemMeta{ItemID: o.itemID, Encrypted: encrypted, Raw: o.part.raw}.encode()})
@@ -270,7 +270,7 @@ func (d *responsesDecoder) end(o *output, w *wireItem) {
 	o.ended = true
 	switch o.kind {
 	case "message":
-		if rest := o.join.Rest(); rest != "" {
+		if rest := o.join.Flush(); rest != "" {
 			d.append(o, rest)
 		}
 		if o.open {
@@ -290,7 +290,7 @@ func (d *responsesDecoder) end(o *output, w *wireItem) {
 }
 
 func (d *responsesDecoder) endCall(o *output, w *wireItem) {
-	if rest := o.join.Rest(); rest != "" {
+	if rest := o.join.Flush(); rest != "" {
 		d.append(o, rest)
 	}
 	input := o.input.String()

@@ -156,8 +156,8 @@ func TestActives_Signed(t *testing.T) {
 	for name, want := range map[string]bool{"AWS_PROFILE": true, "AWS_ACCESS_KEY_ID": true, "AWS_REGION": false} {
 		d := Deps{Env: env(name + "=x"), AWS: func(a AWS) (Signer, error) { return signer{AWS: a}, nil }}
 		found := false
-		for _, a := range Actives(c, d) {
-			found = found || a.Provider.ID == "amazon-bedrock" && a.Source == FromEnv && !a.Offered
+		for _, a := range ActiveProviders(c, d) {
+			found = found || a.Provider.ID == "amazon-bedrock" && a.Source == FromEnv && !a.Implicit
 		}
 		if found != want {
 			t.Errorf("%s: %v", name, found)

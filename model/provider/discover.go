@@ -71,8 +71,8 @@ func probe(ctx context.Context, c *http.Client, base string) (ids []string) {
 	return ids
 }
 
-// Section returns what was found as a provider section of settings, for [catalog.Settings].
-func Section(found []Found) json.RawMessage {
+// ConfigSection returns what was found as a provider section of settings, for [catalog.Settings].
+func ConfigSection(found []Found) json.RawMessage {
 	type entry struct {
 		Name   string              `json:"name"`
 		NPM    string              `json:"npm"`

@@ -44,7 +44,7 @@ func TestDiscover(t *testing.T) {
 	if len(found) != 1 || found[0].Vendor.ID != "good" || fmt.Sprint(found[0].Models) != "[a b]" {
 		t.Fatalf("%+v", found)
 	}
-	c := catalogue(t, string(Section(found)))
+	c := catalogue(t, string(ConfigSection(found)))
 	m, err := c.Find("good/a")
 	if err != nil || m.API != servers[0].API {
 		t.Fatal(m, err)
@@ -56,7 +56,7 @@ func TestDiscover(t *testing.T) {
 
 func TestLocals(t *testing.T) {
 	want := map[string]string{"ollama": "11434", "lmstudio": "1234", "llama.cpp": "8080", "vllm": "8000"}
-	for _, v := range catalog.Locals() {
+	for _, v := range catalog.LocalVendors() {
 		if v.API != "http://127.0.0.1:"+want[v.ID]+"/v1" || !v.Keyless {
 			t.Errorf("%+v", v)
 		}

@@ -34,7 +34,7 @@ func FuzzSettings(f *testing.F) {
 		AWS: func(a AWS) (Signer, error) { return signer{AWS: a}, nil },
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := catalog.New(catalog.Filter{}, catalog.Settings(data))
+		c := catalog.New(catalog.Filter{}, catalog.Config(data))
 		for _, p := range c.Providers() {
 			if !p.Configured {
 				continue
@@ -79,11 +79,11 @@ func FuzzSection(f *testing.F) {
 		for _, m := range said.Data {
 			found.Models = append(found.Models, m.ID)
 		}
-		section := Section([]Found{found})
+		section := ConfigSection([]Found{found})
 		if !json.Valid(section) {
 			t.Fatalf("%s", section)
 		}
-		c := catalog.New(catalog.Filter{}, catalog.Settings(section))
+		c := catalog.New(catalog.Filter{}, catalog.Config(section))
 		if errs := c.Errors(); errs != nil {
 			t.Fatalf("%s: %v", section, errs)
 		}

@@ -22,7 +22,7 @@ import (
 // catalogue is the embedded one with the given settings.
 func catalogue(t *testing.T, settings string) *catalog.Catalog {
 	t.Helper()
-	c := catalog.New(catalog.Filter{}, catalog.Settings(json.RawMessage(settings)))
+	c := catalog.New(catalog.Filter{}, catalog.Config(json.RawMessage(settings)))
 	if errs := c.Errors(); errs != nil {
 		t.Fatal(errs)
 	}
@@ -285,7 +285,7 @@ func TestActives(t *testing.T) {
 	d := Deps{Env: env("OPENAI_API_KEY=k", "GOOGLE_API_KEY=k"), Credentials: map[string]auth.Credential{
 		"anthropic": auth.Key{Key: auth.NewSecret("k")}, "github-copilot": auth.OAuth{Access: auth.NewSecret("k")}, "openrouter": auth.WellKnown{},
 	}}
-	all := Actives(c, d)
+	all := ActiveProviders(c, d)
 	got := map[string]Source{}
 	for _, a := range all {
 		got[a.Provider.ID] = a.Source
@@ -302,17 +302,17 @@ func TestActives(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	if n := len(Choices(all)); n != len(want)-1 {
+	if n := len(Selectable(all)); n != len(want)-1 {
 		t.Errorf("%d choices: what nobody set up is none", n)
 	}
-	if m, err := c.Default(catalog.Wish{Usable: Choices(all)}); err != nil || m.Provider != "own" {
+	if m, err := c.Default(catalog.Preference{Usable: Selectable(all)}); err != nil || m.Provider != "own" {
 		t.Error(m, err)
 	}
 }
 
 func TestVariables(t *testing.T) {
 	p := &catalog.Provider{ID: "azure", Env: []string{"AZURE_RESOURCE_NAME", "AZURE_API_KEY"}}
-	if got := Variables(p); !slices.Equal(got, []string{"AZURE_API_KEY", "AZURE_OPENAI_API_KEY"}) {
+	if got := EnvVars(p); !slices.Equal(got, []string{"AZURE_API_KEY", "AZURE_OPENAI_API_KEY"}) {
 		t.Error(got)
 	}
 }

@@ -36,13 +36,13 @@ type key struct {
 type Active struct {
 	Provider *catalog.Provider // with those of its models that can be
 	Source   Source
-	// Offered says that nobody asked for it: it takes anyone for what costs nothing. It is
+	// Implicit says that nobody asked for it: it takes anyone for what costs nothing. It is
 	// for those who name it, and no choice to make for a user, whose words would go there.
-	Offered bool
+	Implicit bool
 }
 
-// Actives returns the providers that can be used, by id.
-func Actives(c *catalog.Catalog, d Deps) (out []Active) {
+// ActiveProviders returns the providers that can be used, by id.
+func ActiveProviders(c *catalog.Catalog, d Deps) (out []Active) {
 	for _, p := range c.Providers() {
 		o, err := readOptions(p)
 		if err != nil { // Open says what is wrong with them
@@ -59,10 +59,10 @@ func Actives(c *catalog.Catalog, d Deps) (out []Active) {
 	return out
 }
 
-// Choices returns the providers among which a default may be chosen: those a user has set up.
-func Choices(all []Active) (out []*catalog.Provider) {
+// Selectable returns the providers among which a default may be chosen: those a user has set up.
+func Selectable(all []Active) (out []*catalog.Provider) {
 	for _, a := range all {
-		if !a.Offered {
+		if !a.Implicit {
 			out = append(out, a.Provider)
 		}
 	}
@@ -98,7 +98,7 @@ func find(p *catalog.Provider, o options, d Deps) (key, Source, bool) {
 		return key{secret: c.Access, login: true}, FromLogin, true
 	case auth.WellKnown: // its token is for a variable
 	}
-	for _, name := range Variables(p) {
+	for _, name := range EnvVars(p) {
 		if v := d.env(name); v != "" {
 			return key{secret: auth.NewSecret(v)}, FromEnv, true
 		}
@@ -106,7 +106,7 @@ func find(p *catalog.Provider, o options, d Deps) (key, Source, bool) {
 	if from, ok := signs(p, o, d); ok {
 		return key{}, from, true
 	}
-	if v := catalog.VendorOf(p.ID); v.Keyless || len(Variables(p)) == 0 || hasKey(o.Headers) {
+	if v := catalog.VendorOf(p.ID); v.Keyless || len(EnvVars(p)) == 0 || hasKey(o.Headers) {
 		if p.Configured {
 			return key{}, FromConfig, true
 		}
@@ -137,9 +137,9 @@ func hasKey(headers map[string]string) bool {
 	return false
 }
 
-// Variables returns the variables that may hold the key of a provider. Others of its list
+// EnvVars returns the variables that may hold the key of a provider. Others of its list
 // name resources and regions.
-func Variables(p *catalog.Provider) (out []string) {
+func EnvVars(p *catalog.Provider) (out []string) {
 	for _, name := range append(slices.Clone(p.Env), catalog.VendorOf(p.ID).Env...) {
 		isKey := strings.Contains(name, "KEY") || strings.Contains(name, "TOKEN") || strings.Contains(name, "PAT") || strings.Contains(name, "SECRET")
 		signs := slices.Contains([]string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}, name)
@@ -195,7 +195,7 @@ func (c *client) asUnauthorized(err error) error {
 
 func (c *client) unauthorized() error {
 	p := c.provider
-	how := "set " + strings.Join(Variables(p), " or ") + ", or run \"lathe auth login " + p.ID + "\""
+	how := "set " + strings.Join(EnvVars(p), " or ") + ", or run \"lathe auth login " + p.ID + "\""
 	what := p.Name + " needs a key"
 	switch c.model.NPM {
 	case catalog.Bedrock, catalog.Mantle:
@@ -229,6 +229,6 @@ func Tokens(f *auth.File, c auth.Client, methods []auth.Method) func(ctx context
 				return auth.OAuth{}, e
 			}
 		}
-		return f.Fresh(ctx, provider, now, renew)
+		return f.FreshToken(ctx, provider, now, renew)
 	}
 }

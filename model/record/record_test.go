@@ -187,7 +187,7 @@ func TestRecord_Cut(t *testing.T) {
 	if _, got, err := exchange(t, rec, s.URL+chat, ask, 4); err != nil || got != "abcd" {
 		t.Fatalf("%q, %v", got, err)
 	}
-	if !s.Last().Left() {
+	if !s.Last().ClientLeft() {
 		t.Error("the provider does not see that the client stopped")
 	}
 	if _, got, err := exchange(t, rec, s.URL+chat, ask, -1); !errors.Is(err, io.ErrUnexpectedEOF) || got != "abcdef" {

@@ -80,7 +80,7 @@ func (b *Block) End() (out []model.Event) {
 	if !b.IsOpen() {
 		return nil
 	}
-	if e := b.delta(b.join.Rest()); e != nil {
+	if e := b.delta(b.join.Flush()); e != nil {
 		out = append(out, e)
 	}
 	b.closed = true
@@ -124,7 +124,7 @@ type Opaque struct{ data []byte }
 // Add appends a piece. An error ends the answer.
 func (o *Opaque) Add(piece string) error {
 	if len(o.data)+len(piece) > model.MaxOpaque {
-		return model.TooLong("opaque data", model.MaxOpaque)
+		return model.TooLongError("opaque data", model.MaxOpaque)
 	}
 	o.data = append(o.data, piece...)
 	return nil

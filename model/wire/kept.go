@@ -16,10 +16,10 @@ const (
 	keptTime = time.Minute
 )
 
-// Kept holds what messages were encoded to, by key, so that a request copies its history
+// Cache holds what messages were encoded to, by key, so that a request copies its history
 // instead of encoding it again. What has not been asked for during a whole generation is
 // let go, so a client at rest soon holds nothing. The zero value is ready; it is safe for use by many goroutines.
-type Kept struct {
+type Cache struct {
 	mu    sync.Mutex // guards what follows
 	young map[string][]byte
 	old   map[string][]byte
@@ -32,7 +32,7 @@ type Kept struct {
 
 // Get returns the bytes kept under the key, or makes them. They must not be changed. An empty
 // key keeps nothing.
-func (k *Kept) Get(key string, encode func() []byte) []byte {
+func (k *Cache) Get(key string, encode func() []byte) []byte {
 	if key == "" {
 		return encode()
 	}
@@ -68,10 +68,10 @@ func (k *Kept) Get(key string, encode func() []byte) []byte {
 }
 
 // age begins a generation. The mutex is held.
-func (k *Kept) age() { k.old, k.young, k.size = k.young, nil, 0 }
+func (k *Cache) age() { k.old, k.young, k.size = k.young, nil, 0 }
 
 // expire is the timer's: it begins a generation, until nothing is held.
-func (k *Kept) expire() {
+func (k *Cache) expire() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.age()
@@ -83,7 +83,7 @@ func (k *Kept) expire() {
 
 // Message returns what a message encodes to. Messages are told apart by their key, and without
 // one by what they hold; the variant tells apart different encodings of one message.
-func (k *Kept) Message(variant string, m model.Message, encode func() []byte) []byte {
+func (k *Cache) Message(variant string, m model.Message, encode func() []byte) []byte {
 	key := m.Key
 	if key == "" {
 		key = k.sum(m)
@@ -92,7 +92,7 @@ func (k *Kept) Message(variant string, m model.Message, encode func() []byte) []
 }
 
 // Tools returns what tools encode to, with commas between them.
-func (k *Kept) Tools(tools []model.Tool, encode func(t model.Tool) []byte) (out []byte) {
+func (k *Cache) Tools(tools []model.Tool, encode func(t model.Tool) []byte) (out []byte) {
 	for i, t := range tools {
 		if i > 0 {
 			out = append(out, ',')
@@ -105,7 +105,7 @@ func (k *Kept) Tools(tools []model.Tool, encode func(t model.Tool) []byte) (out 
 
 // sum is a key for what a message holds: 128 bits that differ from process to process, so that
 // nobody can write two messages with the same one. It costs a tenth of encoding.
-func (k *Kept) sum(m model.Message) string {
+func (k *Cache) sum(m model.Message) string {
 	k.seeded.Do(func() { k.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()} })
 	b := append(make([]byte, 0, 256), m.Role...)
 	add := func(texts ...string) {
@@ -193,7 +193,7 @@ type Turn struct {
 
 // Turns encodes messages for a protocol in which the sides take turns, with encode for those
 // that are not kept. A message that encodes to nothing is left out.
-func (k *Kept) Turns(variant string, messages []model.Message, encode func(m model.Message) []byte) (out []Turn) {
+func (k *Cache) Turns(variant string, messages []model.Message, encode func(m model.Message) []byte) (out []Turn) {
 	for _, m := range messages {
 		piece := k.Message(variant, m, func() []byte { return encode(m) })
 		if len(piece) == 0 {
@@ -239,9 +239,9 @@ func Join(head []byte, turns []Turn, open func(b []byte, t Turn) []byte, end fun
 	return b
 }
 
-// EndsInThought reports whether the last content that is encoded to anything is a reasoning: no
+// EndsInReasoning reports whether the last content that is encoded to anything is a reasoning: no
 // breakpoint of a prompt cache may be there.
-func (t Turn) EndsInThought(encode func(b []byte, c model.Content) []byte) bool {
+func (t Turn) EndsInReasoning(encode func(b []byte, c model.Content) []byte) bool {
 	for _, c := range slices.Backward(t.Last.Content) {
 		if len(encode(nil, c)) > 0 {
 			_, thought := c.(model.ReasoningContent)

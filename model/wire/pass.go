@@ -35,10 +35,10 @@ func SeparateResults(messages []model.Message) []model.Message {
 	return out
 }
 
-// UniqueCalls gives a call another id whose own an earlier one had, and its result with it. Servers of
+// DedupeCallIDs gives a call another id whose own an earlier one had, and its result with it. Servers of
 // Claude refuse a history in which two calls have one, and those of other models begin anew with each
 // answer. Ids are told apart as [PlainCallID] leaves them. What is right stays as it is.
-func UniqueCalls(messages []model.Message) []model.Message {
+func DedupeCallIDs(messages []model.Message) []model.Message {
 	ids := callIDs{taken: map[string]bool{}, now: map[string]string{}}
 	var out []model.Message
 	for i, m := range messages {
@@ -143,8 +143,8 @@ func ObjectSchema(schema json.RawMessage) json.RawMessage {
 	return b
 }
 
-// Input is that of a call as the object that wires want; what is none becomes an empty one.
-func Input(c model.CallContent) json.RawMessage {
+// InputObject is that of a call as the object that wires want; what is none becomes an empty one.
+func InputObject(c model.CallContent) json.RawMessage {
 	if raw := bytes.TrimSpace(c.Input); len(raw) > 0 && raw[0] == '{' && json.Valid(raw) {
 		return raw
 	}

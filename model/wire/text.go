@@ -30,8 +30,8 @@ func (j *Joiner) Text(raw []byte) (string, bool) {
 	return lathe.UnquoteJSON(raw)
 }
 
-// Rest returns what the end of a block leaves of a half whose other one never came.
-func (j *Joiner) Rest() string {
+// Flush returns what the end of a block leaves of a half whose other one never came.
+func (j *Joiner) Flush() string {
 	if len(j.half) == 0 {
 		return ""
 	}
@@ -59,10 +59,10 @@ func Unmarshal(data []byte, to any) error {
 	return err
 }
 
-// Garbled is the error for an event that cannot be read: cut off in its middle, or not JSON.
-func Garbled(provider string, data []byte, err error) error {
+// MalformedEvent is the error for an event that cannot be read: cut off in its middle, or not JSON.
+func MalformedEvent(provider string, data []byte, err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok && int(syntax.Offset) >= len(data) {
-		return model.Incomplete()
+		return model.IncompleteError()
 	}
 	return model.Failure{Provider: provider, Body: data, Type: "server_error", Message: "the provider sent what is not JSON"}.Error()
 }

@@ -24,9 +24,9 @@ import (
 // good until it is called again.
 type Decoder[Piece any] interface {
 	Decode(p Piece) ([]model.Event, error)
-	// Broke says that the stream ended or failed. If the answer was complete without what is
+	// Terminate says that the stream ended or failed. If the answer was complete without what is
 	// missing, this is its end; else it is the error.
-	Broke(cause error) ([]model.Event, error)
+	Terminate(cause error) ([]model.Event, error)
 	// IsDone reports whether the answer has come to its end.
 	IsDone() bool
 }
@@ -43,9 +43,9 @@ func Relay[Piece any](ctx context.Context, next func() (Piece, error), d Decoder
 		case ctx.Err() != nil:
 			err = model.TransportError(ctx, err)
 		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			out, err = d.Broke(model.Incomplete())
+			out, err = d.Terminate(model.IncompleteError())
 		default:
-			out, err = d.Broke(model.TransportError(ctx, err))
+			out, err = d.Terminate(model.TransportError(ctx, err))
 		}
 		if !Yield(yield, out, err) {
 			return
@@ -66,9 +66,9 @@ func Events(ctx context.Context, provider string, body io.Reader, refused func(m
 		}
 		yield(nil, refused(model.Failure{Provider: provider, Body: said}))
 	case '<':
-		yield(nil, Page(provider, r))
+		yield(nil, PageError(provider, r))
 	default:
-		Relay(ctx, sse.NewReader(r).Next, d, model.Heard(body, yield))
+		Relay(ctx, sse.NewReader(r).Next, d, model.WithProgress(body, yield))
 	}
 }
 
@@ -86,8 +86,8 @@ func FirstByte(r *bufio.Reader) byte {
 	}
 }
 
-// Page is the error of an answer that is a page for people.
-func Page(provider string, r io.Reader) error {
+// PageError is the error of an answer that is a page for people.
+func PageError(provider string, r io.Reader) error {
 	page, _ := io.ReadAll(io.LimitReader(r, 4<<10))
 	return model.Failure{Provider: provider, Body: page, Message: "the provider sent a web page instead of an answer; check its address"}.Error()
 }

@@ -44,7 +44,7 @@ func TestJoiner(t *testing.T) {
 				t.Errorf("%q, delta %d: %q, %v, want %q", c.deltas, i, got, ok, c.want[i])
 			}
 		}
-		if got := j.Rest(); got != c.rest || j.Rest() != "" {
+		if got := j.Flush(); got != c.rest || j.Flush() != "" {
 			t.Errorf("%q leaves %q, want %q", c.deltas, got, c.rest)
 		}
 	}
@@ -82,7 +82,7 @@ func TestJoiner_AnyCut(t *testing.T) {
 			}
 			got += s
 		}
-		if got += j.Rest(); got != text {
+		if got += j.Flush(); got != text {
 			t.Fatalf("%q, want %q", got, text)
 		}
 	})
@@ -103,7 +103,7 @@ func TestUnmarshal(t *testing.T) {
 	}
 	for data, want := range map[string]string{`{"B":`: "the answer broke off before its end", `{"B":x}`: "the provider sent what is not JSON", ``: "the answer broke off before its end"} {
 		err := wire.Unmarshal([]byte(data), &to)
-		if got := wire.Garbled("p", []byte(data), err); err == nil || got.Error() != want || lathe.CodeOf(got) != lathe.Unavailable {
+		if got := wire.MalformedEvent("p", []byte(data), err); err == nil || got.Error() != want || lathe.CodeOf(got) != lathe.Unavailable {
 			t.Errorf("%q: %v %v", data, err, got)
 		}
 	}
@@ -111,7 +111,7 @@ func TestUnmarshal(t *testing.T) {
 
 func TestInput(t *testing.T) {
 	for in, want := range map[string]string{``: `{}`, `null`: `{}`, `[1]`: `{}`, `{"a":1`: `{}`, ` {"a":1} `: `{"a":1}`, `"x"`: `{}`} {
-		if got := string(wire.Input(model.CallContent{Input: json.RawMessage(in)})); got != want {
+		if got := string(wire.InputObject(model.CallContent{Input: json.RawMessage(in)})); got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
@@ -134,7 +134,7 @@ func TestCallIDs_OfFamilies(t *testing.T) {
 }
 
 func TestKept(t *testing.T) {
-	var k wire.Kept
+	var k wire.Cache
 	made := 0
 	get := func(key, value string) string {
 		return string(k.Get(key, func() []byte { made++; return []byte(value) }))
@@ -159,7 +159,7 @@ func TestKept(t *testing.T) {
 
 // What is asked for again and again stays; what nobody asks for goes.
 func TestKept_Generations(t *testing.T) {
-	var k wire.Kept
+	var k wire.Cache
 	made, space := map[string]int{}, make([]byte, 4<<20)
 	get := func(key string, size int) {
 		b := k.Get(key, func() []byte { made[key]++; return space[:size] })
@@ -182,7 +182,7 @@ func TestKept_Generations(t *testing.T) {
 // A client at rest holds nothing, and nothing wakes it.
 func TestKept_Rest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var k wire.Kept
+		var k wire.Cache
 		made := 0
 		get := func() { k.Get("key", func() []byte { made++; return []byte("x") }) }
 		for range 10 { // used all the time, so it stays
@@ -200,7 +200,7 @@ func TestKept_Rest(t *testing.T) {
 }
 
 func TestKept_Concurrent(t *testing.T) {
-	var k wire.Kept
+	var k wire.Cache
 	var all sync.WaitGroup
 	for g := range 8 {
 		all.Go(func() {
@@ -248,7 +248,7 @@ func drawMessage(t *rapid.T) model.Message {
 // Messages without keys are the same exactly if they hold the same.
 func TestKept_Message(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var k wire.Kept
+		var k wire.Cache
 		a, b := drawMessage(t), drawMessage(t)
 		if rapid.Bool().Draw(t, "equal") {
 			b = a
@@ -268,7 +268,7 @@ func TestKept_Turns(t *testing.T) {
 	say := func(role model.Role, words string) model.Message {
 		return model.Message{Role: role, Content: []model.Content{model.TextContent{Text: words}}}
 	}
-	var k wire.Kept
+	var k wire.Cache
 	turns := k.Turns("", []model.Message{
 		say(model.UserRole, "a"), say(model.AssistantRole, "b"), say(model.ToolRole, "c"), say(model.AssistantRole, ""), say(model.UserRole, "d"), say(model.AssistantRole, "e"),
 	}, func(m model.Message) []byte { return []byte(m.Content[0].(model.TextContent).Text) })
@@ -310,7 +310,7 @@ func TestUniqueCalls(t *testing.T) {
 		"the same for it":  {history(step("1", "f.x:0"), step("2", "f_x_0")), history(step("1", "f.x:0"), step("", "f_x_0_2"))},
 	} {
 		before := fmt.Sprint(c.in)
-		got := wire.UniqueCalls(c.in)
+		got := wire.DedupeCallIDs(c.in)
 		for i := range c.want {
 			if c.want[i].Key == "" || c.want[i].Key == "r" { // made anew: its words are those of what it was
 				c.want[i].Key = ""

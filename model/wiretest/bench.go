@@ -17,7 +17,7 @@ import (
 type Stream struct {
 	Name              string
 	Head, Delta, Tail []byte
-	Said              int // characters in a delta
+	Chars             int // characters in a delta
 	// Read yields the events of a body, on the general path if it is told to.
 	Read func(general bool, body io.Reader, yield func(model.Event, error) bool)
 	// Floor only takes a body apart and counts its frames; nil is that of server-sent events.
@@ -71,7 +71,7 @@ func BenchStream(b *testing.B, streams []Stream) {
 func BenchWhole(b *testing.B, streams []Stream) {
 	for _, s := range streams {
 		for _, size := range []int{10 << 10, 200 << 10, 1 << 20} {
-			body := s.body(size / s.Said)
+			body := s.body(size / s.Chars)
 			b.Run(fmt.Sprintf("%s/%dKB", s.Name, size>>10), func(b *testing.B) {
 				b.SetBytes(int64(len(body)))
 				for range b.N {

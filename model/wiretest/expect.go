@@ -50,7 +50,7 @@ func listen(events []model.Event) *heard {
 			h.text.WriteString(e.Text)
 		case model.ReasoningDelta:
 			h.thought.WriteString(e.Text)
-		case model.Used:
+		case model.UsageUpdate:
 			h.usage = e.Usage
 		case model.Finish:
 			if h.finish != model.FinishCalls { // the index joins the answers of one recording

@@ -121,7 +121,7 @@ func line(e model.Event) string {
 		return fmt.Sprintf("result %s %s %s failed=%t%s", e.ID, e.Name, e.Output, e.Failed, meta(e.Meta))
 	case model.Source:
 		return strings.TrimSpace("source " + e.URL + " " + e.Title)
-	case model.Used:
+	case model.UsageUpdate:
 		return "used " + usage(e.Usage)
 	case model.Finish:
 		return strings.TrimSpace("finish " + e.Reason + " " + e.Raw)

@@ -150,7 +150,7 @@ func (t task) run(ctx context.Context, binary string) (result, error) {
 	r.Exit, r.printed = cmd.ProcessState.ExitCode(), out.String()+errs.String()
 	answer := r.read(out.Bytes())
 	r.count(server.Requests())
-	if left := server.Rest(); left > 0 {
+	if left := server.Remaining(); left > 0 {
 		r.complaints += fmt.Sprintf("%d answers of the model were not asked for\n", left)
 	}
 	check := p.command(ctx, "sh", "-euc", p.expand(t.text["check"]))

@@ -188,7 +188,7 @@ type report struct {
 	Raw          json.RawMessage
 	Skills       []config.Skill
 	Instructions []config.Instruction
-	Distrust     *config.Distrust
+	Distrust     *config.Untrusted
 }
 
 // openChild opens directories as the program does, one after the other, with an engine on
@@ -234,7 +234,7 @@ func openDirectory(ctx context.Context, e *engine.Engine, q request) (*report, e
 		r.Err = err.Error()
 		return r, nil
 	}
-	r.Dangers, r.Distrust = dangers(l), l.Distrust
+	r.Dangers, r.Distrust = dangers(l), l.Untrusted
 	r.Raw, r.TUI, r.Skills, r.Instructions = l.Config.Raw, l.TUI, l.Skills, l.Instructions
 	r.Config, err = json.Marshal(l.Config)
 	return r, err

@@ -73,7 +73,7 @@ func (s *scene) check(f fixture, r report) {
 }
 
 // risks are the distrusted settings as fixtures write them.
-func (s *scene) risks(d *config.Distrust) []string {
+func (s *scene) risks(d *config.Untrusted) []string {
 	var out []string
 	if d == nil {
 		return nil
@@ -125,7 +125,7 @@ func TestHostile_Trusted(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, f)
-			d := s.load(f).Distrust
+			d := s.load(f).Untrusted
 			if d == nil {
 				t.Fatal("there is nothing to trust")
 			}
@@ -136,8 +136,8 @@ func TestHostile_Trusted(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := s.load(f)
-			if l.Distrust != nil {
-				t.Errorf("still distrusted: %q", s.risks(l.Distrust))
+			if l.Untrusted != nil {
+				t.Errorf("still distrusted: %q", s.risks(l.Untrusted))
 			}
 			if text, err := json.Marshal([]any{l.Config, l.Instructions, l.Skills}); err != nil || !f.inert && len(dangers(l)) == 0 && !strings.Contains(string(text), secret) &&
 				!strings.Contains(string(text), s.outside) && len(l.Instructions) == 0 {
@@ -147,7 +147,7 @@ func TestHostile_Trusted(t *testing.T) {
 			s.put("AGENTS.md.txt", "more")
 			s.put("lathe-notes.md", "more")
 			s.put(".opencode2/lathe.json", "{}")
-			if again := s.load(f); again.Distrust != nil {
+			if again := s.load(f); again.Untrusted != nil {
 				t.Error("a harmless change took the trust away")
 			}
 			if f.change == nil {
@@ -157,7 +157,7 @@ func TestHostile_Trusted(t *testing.T) {
 				s.put(name, text)
 			}
 			changed := s.load(f)
-			if changed.Distrust == nil || changed.Distrust.Digest == d.Digest {
+			if changed.Untrusted == nil || changed.Untrusted.Digest == d.Digest {
 				t.Errorf("a change went unnoticed")
 			}
 			if left := dangers(changed); len(left) > 0 {
@@ -171,7 +171,7 @@ func TestHostile_Trusted(t *testing.T) {
 func TestHostile_HarmlessChanges(t *testing.T) {
 	f := fixture{name: "x", files: map[string]string{"lathe.json": `{"shell":"TRAP","model":"a/b"}`}}
 	s := newScene(t, f)
-	d := s.load(f).Distrust
+	d := s.load(f).Untrusted
 	if d == nil {
 		t.Fatal("there is nothing to trust")
 	}
@@ -185,12 +185,12 @@ func TestHostile_HarmlessChanges(t *testing.T) {
 		`{"shell":"TRAP","lsp":false}`,
 	} {
 		s.put("lathe.json", text)
-		if l := s.load(f); l.Distrust != nil || l.Config.Shell != s.trap {
-			t.Errorf("%s: distrust %+v, shell %q", text, l.Distrust, l.Config.Shell)
+		if l := s.load(f); l.Untrusted != nil || l.Config.Shell != s.trap {
+			t.Errorf("%s: distrust %+v, shell %q", text, l.Untrusted, l.Config.Shell)
 		}
 	}
 	s.put("lathe.json", `{"shell":"TRAP","lsp":true}`)
-	if l := s.load(f); l.Distrust == nil || l.Config.Shell != "" || value(l.Config.Raw).member("lsp") != nil {
-		t.Errorf("one more setting: distrust %+v, shell %q", l.Distrust, l.Config.Shell)
+	if l := s.load(f); l.Untrusted == nil || l.Config.Shell != "" || value(l.Config.Raw).member("lsp") != nil {
+		t.Errorf("one more setting: distrust %+v, shell %q", l.Untrusted, l.Config.Shell)
 	}
 }
