@@ -206,8 +206,8 @@ func (h *host) unansweredText(rest string) string {
 	return fmt.Sprintf("Nobody answered within %s (setting deadline.ask). %s", h.step.settings.Deadlines.Ask, rest)
 }
 
-// Question asks the user.
-func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, error) {
+// AskUser asks the user.
+func (h *host) AskUser(ctx context.Context, qs []lathe.Question) ([][]string, error) {
 	got, err := h.wait(ctx, &ask{by: h.by, questions: qs})
 	if err != nil {
 		return nil, err
@@ -235,8 +235,8 @@ func (h *host) writeProgress(ctx context.Context, title string, metadata json.Ra
 	return h.putAndWait(ctx, func(reply chan<- error) stepEvent { return toolProgressed{h.call, title, metadata, reply} })
 }
 
-// Todos replaces the session's list.
-func (h *host) Todos(ctx context.Context, list []lathe.Todo) error {
+// SetTodos replaces the session's list.
+func (h *host) SetTodos(ctx context.Context, list []lathe.Todo) error {
 	return h.putAndWait(ctx, func(reply chan<- error) stepEvent {
 		return toolTells{&lathe.TodosChanged{Session: h.step.session.ID, Todos: list}, reply}
 	})
@@ -254,8 +254,8 @@ func (h *host) putAndWait(ctx context.Context, event func(reply chan<- error) st
 	}
 }
 
-// Tell publishes news.
-func (h *host) Tell(f lathe.Fact) { h.queue.put(toolTells{f, nil}) }
+// Publish publishes news.
+func (h *host) Publish(f lathe.Fact) { h.queue.put(toolTells{f, nil}) }
 
 // History returns the conversation as this step saw it.
 func (h *host) History() []lathe.Message { return h.step.history }

@@ -112,7 +112,7 @@ func BenchmarkReads(b *testing.B) {
 	for i := range calls {
 		calls[i] = modeltest.Call{Name: "read", Args: fmt.Sprintf(`{"filePath":"f%d.txt"}`, i)}
 	}
-	w, ref := calling(b, []tool.Tool{builtin.Read(builtin.ReadConfig{Seen: builtin.NewSeen()})}, calls)
+	w, ref := calling(b, []tool.Tool{builtin.Read(builtin.ReadConfig{Tracker: builtin.NewReadTracker()})}, calls)
 	text := []byte(strings.Repeat("a line of a source file as most of them are\n", 450))
 	for i := range calls {
 		w.ok(os.WriteFile(filepath.Join(w.dir, fmt.Sprintf("f%d.txt", i)), text, 0o600))

@@ -92,7 +92,7 @@ func (h *snippetHost) run(ctx context.Context, command string) (string, error) {
 		return "", err
 	}
 	res, err := tool.Run(ctx, t, &tool.Call{
-		Session: h.session.ID, Agent: h.agent.Name, Dir: h.place.Directory, Root: h.place.Worktree, Input: input, Host: h, Outside: h.settings.Outside,
+		Session: h.session.ID, Agent: h.agent.Name, Dir: h.place.Directory, Root: h.place.Worktree, Input: input, Host: h, External: h.settings.Outside,
 	})
 	switch {
 	case err == nil:
@@ -179,7 +179,7 @@ func answered(a store.Answer) error {
 	return &permission.Refusal{Code: lathe.Rejected, Text: cmp.Or(a.Note, "the user rejected it")}
 }
 
-// Tell publishes news.
-func (h *snippetHost) Tell(f lathe.Fact) {
+// Publish publishes news.
+func (h *snippetHost) Publish(f lathe.Fact) {
 	h.engine.publish(h.session, f)
 }

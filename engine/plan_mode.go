@@ -21,9 +21,9 @@ func (h *host) PlanFile() string {
 	return file
 }
 
-// Switch lets another agent go on when the step has ended: a prompt of its own waits for that,
+// SwitchAgent lets another agent go on when the step has ended: a prompt of its own waits for that,
 // so that it survives the process.
-func (h *host) Switch(ctx context.Context, agent, text string) error {
+func (h *host) SwitchAgent(ctx context.Context, agent, text string) error {
 	s := h.step
 	a, err := s.settings.agent(agent)
 	if err != nil {

@@ -27,14 +27,14 @@ func (p *playing) checking(s *engine.StepSettings) {
 	if p.option("tools", "") != "real" {
 		return
 	}
-	seen := builtin.NewSeen()
-	edit := builtin.EditConfig{Seen: seen}
-	write := builtin.WriteConfig{Seen: seen}
+	seen := builtin.NewReadTracker()
+	edit := builtin.EditConfig{Tracker: seen}
+	write := builtin.WriteConfig{Tracker: seen}
 	if s.Checks[check.Syntax] != check.Off {
-		write.Syntax = &builtin.Syntax{}
+		write.Syntax = &builtin.SyntaxChecker{}
 		edit.Syntax = write.Syntax
 	}
-	s.Tools = tool.NewSet(append(s.Tools.All(), tooltest.Bash(), builtin.Read(builtin.ReadConfig{Seen: seen}), builtin.Edit(edit), builtin.Write(write),
+	s.Tools = tool.NewSet(append(s.Tools.All(), tooltest.Bash(), builtin.Read(builtin.ReadConfig{Tracker: seen}), builtin.Edit(edit), builtin.Write(write),
 		builtin.ApplyPatch(edit), builtin.TodoWrite(builtin.TodoConfig{}))...)
 }
 

@@ -26,7 +26,7 @@ type sessionFiles struct {
 
 // output is where long outputs of a session go.
 func (f *sessionFiles) output(id lathe.SessionID, limits tool.Limits) tool.Output {
-	return tool.Output{Dir: f.outputs, Limits: limits}.Of(id)
+	return tool.Output{Dir: f.outputs, Limits: limits}.ForSession(id)
 }
 
 // undoable is where the files of a session's directory are kept for an undo; nil where they are not.

@@ -74,11 +74,11 @@ type StepSettings struct {
 	Unattended bool
 	// Survey tells the first prompt of a session what is in its directory; nil does not.
 	Survey    *overview.Config
-	Outside   *tool.Outside // what tools know of the machine; nil is nothing
-	Temporary string        // the folder for temporary files, as models are told; "" tells them of none
-	Plans     string        // folder for the plans of directories without a repository; "" keeps none
-	Home      string        // the user's folder, for names that begin with ~/
-	ShellName string        // of models' commands, as the model is told
+	Outside   *tool.External // what tools know of the machine; nil is nothing
+	Temporary string         // the folder for temporary files, as models are told; "" tells them of none
+	Plans     string         // folder for the plans of directories without a repository; "" keeps none
+	Home      string         // the user's folder, for names that begin with ~/
+	ShellName string         // of models' commands, as the model is told
 }
 
 // Deadlines bound what is waited for beside the model, whose waits are its client's. Zero

@@ -60,7 +60,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 		return lathe.Message{}, err
 	}
 	var failure error
-	res, err := settings.Shell.Run(ctx, bash.Typed{
+	res, err := settings.Shell.Run(ctx, bash.UserCommand{
 		Session: r.log.lease.Session, Agent: said.Agent, Dir: r.config.place.Directory, Root: r.config.place.Worktree, Command: in.Command, Local: in.Local,
 	}, func(metadata json.RawMessage) {
 		if next, err := part.Body.(*lathe.ToolCall).Progress("", metadata); err == nil && failure == nil {

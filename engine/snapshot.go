@@ -90,12 +90,12 @@ func (h *host) reportNoUndo(ctx context.Context, err error) {
 	s := h.step
 	s.engine.log.Warn("what a call changes cannot be undone", "session", s.session.ID, "error", err)
 	s.noUndo.Do(func() {
-		h.Tell(&lathe.TUIToast{Title: "Commands cannot be undone here", Message: err.Error(), Variant: "warning"})
+		h.Publish(&lathe.TUIToast{Title: "Commands cannot be undone here", Message: err.Error(), Variant: "warning"})
 	})
 }
 
-// Changing keeps what files are before a tool changes them.
-func (h *host) Changing(ctx context.Context, paths ...string) (done func(), err error) {
+// BeginChange keeps what files are before a tool changes them.
+func (h *host) BeginChange(ctx context.Context, paths ...string) (done func(), err error) {
 	snap := h.snap
 	if snap == nil {
 		return func() {}, nil

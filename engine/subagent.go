@@ -34,7 +34,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	if err != nil {
 		return tool.Report{}, err
 	}
-	if !a.Unasked || !s.unasked && !s.mentions(agent.Name) {
+	if !a.Preapproved || !s.unasked && !s.mentions(agent.Name) {
 		meta, _ := json.Marshal(map[string]string{"description": a.Description, "subagent_type": agent.Name})
 		err := h.Ask(ctx, tool.Permission{Name: fold.TaskName, Patterns: []string{agent.Name}, Always: []string{"*"}, Metadata: meta})
 		if err != nil {
@@ -344,7 +344,7 @@ func (t *task) stopChild(ctx context.Context, err error) (tool.Report, error) {
 	if failed != nil {
 		return r, failed
 	}
-	if r.State == tool.TaskCancelled {
+	if r.State == tool.TaskCanceled {
 		r.State, r.Text = tool.TaskFailed, strings.Replace(r.Text, subagent.StoppedText, err.Error()+" task_id continues it.", 1)
 	}
 	return r, nil

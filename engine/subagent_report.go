@@ -80,12 +80,12 @@ func (e *recovery) reportToParent(ctx context.Context, child lathe.Session, mess
 	switch {
 	case r.State == subagent.Silent:
 		r.State, r.Text = tool.TaskCompleted, "It ended without a word."
-	case r.State == tool.TaskCancelled && !live:
-		r.State = tool.TaskCutOff
+	case r.State == tool.TaskCanceled && !live:
+		r.State = tool.TaskInterrupted
 		r.Text = strings.Replace(r.Text, subagent.StoppedText, "The program ended before it was done. task_id continues it.", 1)
 	}
 	r = e.clipReport(r, parent.ID)
-	p := lathe.Prompt{Agent: parent.Agent, NoReply: live && r.State == tool.TaskCancelled}
+	p := lathe.Prompt{Agent: parent.Agent, NoReply: live && r.State == tool.TaskCanceled}
 	if m := parent.Model; m != nil {
 		p.Model = &lathe.ModelRef{Provider: m.Provider, Model: m.ID}
 		if m.Variant != "default" {

@@ -29,7 +29,7 @@ func (s *stepRun) start(ctx context.Context, w fold.StartTool) {
 func (s *stepRun) newCall(c *fold.Call) *tool.Call {
 	return &tool.Call{
 		Session: s.session.ID, Message: s.fold.Message.ID, ID: c.Body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
-		Dir: s.place.Directory, Root: s.place.Worktree, Input: history.InputOf(c.Body().State), Mentioned: s.mentioned, Outside: s.settings.Outside,
+		Dir: s.place.Directory, Root: s.place.Worktree, Input: history.InputOf(c.Body().State), Mentioned: s.mentioned, External: s.settings.Outside,
 		Host: &host{
 			step: s.stepInput, queue: s.queue, call: c, judge: s.asks.judge, snap: s.snap, stepClock: s.ledger.clock,
 			model: s.fold.Message.Said.(*lathe.Assistant).Model, by: lathe.ToolRef{Message: s.fold.Message.ID, Call: c.Body().CallID},

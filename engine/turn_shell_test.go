@@ -74,11 +74,11 @@ func (d *desk) ok(err error) {
 // Settings has the real tools, all allowed.
 func (d *desk) Settings(context.Context, workspace.Place) (*engine.StepSettings, error) {
 	commands := bash.Config{Runner: d.runner, Shell: "/bin/sh", Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir}}
-	seen := builtin.NewSeen()
+	seen := builtin.NewReadTracker()
 	return &engine.StepSettings{
 		Agents:       []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}}}}},
 		DefaultModel: lathe.ModelRef{Provider: "test", Model: "big"},
-		Tools:        tool.NewSet(builtin.All(builtin.Config{Bash: commands, Read: builtin.ReadConfig{Seen: seen}, Write: builtin.WriteConfig{Seen: seen}})...),
+		Tools:        tool.NewSet(builtin.All(builtin.Config{Bash: commands, Read: builtin.ReadConfig{Tracker: seen}, Write: builtin.WriteConfig{Tracker: seen}})...),
 		Shell:        bash.NewShell(commands),
 		Resource:     d.resource,
 		Images:       d.images,

@@ -62,7 +62,7 @@ type Options struct {
 // Guests are those of one directory.
 type Guests struct {
 	Options
-	plugins *plugin.Company // nil without any
+	plugins *plugin.Hub     // nil without any
 	servers *mcp.Hub        // nil until there is one
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -89,13 +89,13 @@ func Open(o Options) *Guests {
 		project, _ := json.Marshal(o.Project) // a record of ours
 		g.plugins = plugin.Open(plugin.Options{
 			Dir: o.Place.Directory, Worktree: o.Place.Worktree, Project: project, Plugins: o.Plugins, Tools: o.Tools, Runner: o.Runner,
-			Cache: filepath.Join(o.Cache, "plugins"), Env: o.Env, Client: o.Client, ServerURL: "http://lathe.internal/", Tell: o.Tell, Log: o.Log,
+			Cache: filepath.Join(o.Cache, "plugins"), Env: o.Env, Client: o.Client, ServerURL: "http://lathe.internal/", Publish: o.Tell, Log: o.Log,
 			Confine: o.ConfinePlugins,
 		})
 	}
 	g.servers = mcp.Open(mcp.Options{
 		Dir: o.Place.Directory, Servers: o.Servers, Runner: o.Runner, Env: o.Env, Tokens: o.Tokens, Cache: filepath.Join(o.Cache, "mcp"),
-		Tell: o.Tell, Log: o.Log, Version: o.Version, Timeout: o.Timeout, Transport: o.Transport, Private: o.Private, Confine: o.Confine,
+		Publish: o.Tell, Log: o.Log, Version: o.Version, Timeout: o.Timeout, Transport: o.Transport, AllowPrivate: o.Private, Confine: o.Confine,
 	})
 	return g
 }
@@ -159,7 +159,7 @@ func (g *Guests) await(ctx context.Context, headless bool) {
 	if wait {
 		ctx, cancel := context.WithTimeout(ctx, g.Wait)
 		defer cancel()
-		g.servers.Ready(ctx)
+		g.servers.WaitReady(ctx)
 	}
 }
 

@@ -45,7 +45,7 @@ func (g *Guests) tools(base, brought []tool.Tool) []tool.Tool {
 
 // pluginTool is a tool that a plugin runs.
 type pluginTool struct {
-	company *plugin.Company
+	company *plugin.Hub
 	plugin.Tool
 }
 
@@ -61,8 +61,8 @@ func (t pluginTool) Run(ctx context.Context, c *tool.Call) (tool.Result, error) 
 	}
 	res, err := t.company.Execute(ctx, t.ID, c.Input, plugin.ToolContext{
 		Session: c.Session, Message: c.Message, Call: c.ID, Agent: c.Agent, Directory: c.Dir, Worktree: c.Root,
-	}, plugin.ToolBack{
-		Ask: func(ctx context.Context, a plugin.Ask) error {
+	}, plugin.ToolCallbacks{
+		Ask: func(ctx context.Context, a plugin.PermissionRequest) error {
 			return c.Host.Ask(ctx, tool.Permission{Name: a.Permission, Patterns: a.Patterns, Always: a.Always, Metadata: a.Metadata})
 		},
 		Progress: func(p plugin.Progress) { c.Host.Progress(p.Title, p.Metadata) },

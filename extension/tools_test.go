@@ -137,7 +137,7 @@ func TestJoin_NameTaken(t *testing.T) {
 	}
 	g := w.open()
 	base := &engine.StepSettings{Tools: tool.NewSet(named{"docs_find"}, named{"bash"})}
-	g.Servers().Ready(t.Context())
+	g.Servers().WaitReady(t.Context())
 	s, err := g.Join(t.Context(), base)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestJoin_NameTaken(t *testing.T) {
 	}
 	for rule, want := range map[string]lathe.Action{"bash": lathe.Ask, "bash_*": lathe.Allow, "bash_find": lathe.Allow, "external_*": lathe.Ask} {
 		rules := lathe.Ruleset{{Permission: rule, Pattern: "*", Action: lathe.Allow}}
-		if got := h.asked[0].Says(rules, 0); got != want {
+		if got := h.asked[0].Evaluate(rules, 0); got != want {
 			t.Errorf("with %s allowed, bash_find is %s, want %s", rule, got, want)
 		}
 	}

@@ -31,7 +31,7 @@ func (b *served) ServerStatus(ctx context.Context, at workspace.Place) (map[stri
 	if err != nil || h == nil {
 		return out, err
 	}
-	h.Begin()
+	h.Start()
 	for name, s := range h.Status() {
 		out[name] = wireStatus(s)
 	}
@@ -84,7 +84,7 @@ func (b *served) DisconnectServer(ctx context.Context, at workspace.Place, name 
 // BeginServerLogin returns the page at which the user logs in.
 func (b *served) BeginServerLogin(ctx context.Context, at workspace.Place, name string) (page, state string, err error) {
 	err = b.onServer(ctx, at, name, func(h *mcp.Hub) (err error) {
-		page, state, err = h.BeginLogin(ctx, name)
+		page, state, err = h.StartLogin(ctx, name)
 		return err
 	})
 	return page, state, err
@@ -97,7 +97,7 @@ func (b *served) ServerLogin(ctx context.Context, at workspace.Place, name strin
 
 // EndServerLogin ends a login with its code.
 func (b *served) EndServerLogin(ctx context.Context, at workspace.Place, name, code string) error {
-	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.EndLogin(ctx, name, code) })
+	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.FinishLogin(ctx, name, code) })
 }
 
 // ServerLogout forgets a login.

@@ -42,7 +42,7 @@ type Harness struct {
 	Runner  *sandbox.Runner // of commands
 	environ []string        // of commands; nil is that of the program
 	Confine *confine.Policy // of those of models
-	seen    *builtin.Seen
+	seen    *builtin.ReadTracker
 	outputs string        // where long outputs of tools are kept
 	plans   string        // and plans that belong to no repository
 	pages   *pages        // instructions from addresses
@@ -73,9 +73,9 @@ type DirConfig struct {
 }
 
 func New(a *Host, at datadir.Folders) *Harness {
-	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
+	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Forbidden: sandbox.ServedByLathe})
 	return &Harness{
-		app: a, Folders: at, loader: config.NewLoader(), Runner: runner, Confine: confine.New(a.ConfineHost(), runner.Kernel), seen: builtin.NewSeen(),
+		app: a, Folders: at, loader: config.NewLoader(), Runner: runner, Confine: confine.New(a.ConfineHost(), runner.Kernel), seen: builtin.NewReadTracker(),
 		outputs: at.Outputs(), plans: at.Plans(), pages: newPages(at.Instructions(), a.agent(), a.Log), dirs: map[string]*DirConfig{},
 		skills: newSkillIndexes(at.Skills(), a.agent(), a.Log), fetchedSkills: map[string][]string{}, added: map[string]string{},
 		extensionSets: extensionSets{tokens: MCPLogins(at), dirs: map[string]*extensionSet{}},

@@ -28,26 +28,26 @@ import (
 func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.StepSettings) {
 	c := k.loaded.Config
 	commands := bash.Config{
-		Runner: s.Runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.Confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Runner: s.Runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), ExtraEnv: s.Confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
 			for _, p := range k.Providers.Catalog.Providers() {
 				names = append(names, p.Env...)
 			}
 			return names
 		},
-		Alone: out.Headless || out.Unattended,
+		NonInteractive: out.Headless || out.Unattended,
 		Confine: func(call *tool.Call, line bash.Line) (sandbox.Profile, error) {
 			return s.Confine.Profile(s.withMode(place, c), call, line)
 		},
 	}
-	var syntax *builtin.Syntax
+	var syntax *builtin.SyntaxChecker
 	if out.Checks[check.Syntax] != check.Off {
-		syntax = &builtin.Syntax{Env: s.app.Environ()}
+		syntax = &builtin.SyntaxChecker{Env: s.app.Environ()}
 	}
 	tools := builtin.All(builtin.Config{
 		Bash:   commands,
-		Read:   builtin.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
-		Write:  builtin.WriteConfig{Seen: s.seen, Unchecked: s.app.Variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.ConfineHost())},
+		Read:   builtin.ReadConfig{Tracker: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
+		Write:  builtin.WriteConfig{Tracker: s.seen, AllowStale: s.app.Variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.ConfineHost())},
 		Web:    s.app.webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
 		Files:  builtin.FilesConfig{Excludes: s.app.UserExcludes},
@@ -60,7 +60,7 @@ func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.StepSet
 	out.Skills = SkillsOf(k.loaded)
 	out.Tools = tool.NewSet(append(tools, builtin.Skill(skillEntries(out.Skills)), builtin.PlanEnter(), builtin.PlanExit())...)
 	out.Shell = bash.NewShell(commands)
-	out.ShellName = out.Shell.Models()
+	out.ShellName = out.Shell.ModelShell()
 }
 
 // UserExcludes is the file of what the user's git ignores in all repositories. It is looked up with
@@ -88,7 +88,7 @@ func (a *Host) commandTime() time.Duration {
 // webConfig says from where pages may come. A proxy that is no address is none: the check of the
 // settings tells.
 func (a *Host) webConfig(c config.WebFetch, limits tool.Limits) web.Config {
-	out := web.Config{Agent: a.agent(), AllowPrivate: c.Private, Limits: limits}
+	out := web.Config{UserAgent: a.agent(), AllowPrivate: c.Private, Limits: limits}
 	if u, err := url.Parse(c.Proxy); c.Proxy != "" && err == nil && u.Host != "" {
 		out.Proxy = u
 	}
@@ -111,7 +111,7 @@ func (s *Harness) search() web.SearchConfig {
 	case other.Key != "" || other.Keyless:
 		c = other
 	}
-	c.Agent = a.agent()
+	c.UserAgent = a.agent()
 	return c
 }
 

@@ -62,7 +62,7 @@ func (l *link) call(n int64) *running {
 func (l *link) ask(ctx context.Context, params json.RawMessage) error {
 	var p struct {
 		Call int64 `json:"call"`
-		Ask
+		PermissionRequest
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("ask: %v", err)}
@@ -79,7 +79,7 @@ func (l *link) ask(ctx context.Context, params json.RawMessage) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.ctx, cancel)()
-	return r.ask(ctx, p.Ask)
+	return r.ask(ctx, p.PermissionRequest)
 }
 
 // log writes a line of a plugin to our log, as long as there are not too many.

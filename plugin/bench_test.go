@@ -22,19 +22,19 @@ func BenchmarkHook(b *testing.B) {
 		{"megabyte", "experimental.chat.messages.transform", history},
 	} {
 		b.Run("node/"+bench.name, func(b *testing.B) {
-			c := benchCompany(b, plugin.Plugin{Spec: "./testdata/bench.mjs"})
+			c := benchHub(b, plugin.Plugin{Spec: "./testdata/bench.mjs"})
 			benchCall(b, c, bench.hook, bench.output)
 		})
 	}
 	b.Run("program/changed", func(b *testing.B) {
-		benchCall(b, benchCompany(b, stub("well")), "chat.params", names)
+		benchCall(b, benchHub(b, stub("well")), "chat.params", names)
 	})
 	b.Run("none", func(b *testing.B) {
 		benchCall(b, plugin.Open(plugin.Options{}), "chat.params", names)
 	})
 }
 
-func benchCompany(b *testing.B, p plugin.Plugin) *plugin.Company {
+func benchHub(b *testing.B, p plugin.Plugin) *plugin.Hub {
 	b.Helper()
 	dir, err := filepath.Abs(".")
 	if err != nil {
@@ -57,7 +57,7 @@ func benchCompany(b *testing.B, p plugin.Plugin) *plugin.Company {
 	return c
 }
 
-func benchCall(b *testing.B, c *plugin.Company, hook, output string) {
+func benchCall(b *testing.B, c *plugin.Hub, hook, output string) {
 	b.Helper()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -71,6 +71,6 @@ func benchCall(b *testing.B, c *plugin.Company, hook, output string) {
 func BenchmarkStart(b *testing.B) {
 	needNode(b)
 	for b.Loop() {
-		_ = benchCompany(b, plugin.Plugin{Spec: "./testdata/bench.mjs"}).Close()
+		_ = benchHub(b, plugin.Plugin{Spec: "./testdata/bench.mjs"}).Close()
 	}
 }

@@ -19,7 +19,7 @@ const maxGrowth = 4 << 20
 // before, and what the last returned is the result. An error ends it, names the plugin, and has the
 // code denied where the plugin itself threw it and unavailable where the plugin failed. The input of
 // the hook config is nil, and its output the settings.
-func (c *Company) Call(ctx context.Context, hook string, input, output json.RawMessage) (json.RawMessage, error) {
+func (c *Hub) Call(ctx context.Context, hook string, input, output json.RawMessage) (json.RawMessage, error) {
 	if len(c.members) == 0 {
 		return output, nil
 	}

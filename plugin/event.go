@@ -23,7 +23,7 @@ const (
 // Event tells the plugins that listen. It never blocks: what they cannot take is dropped and counted,
 // and of several states of one part that wait behind each other only the last is told. Before the plugins are loaded some
 // events are kept for them; an event alone does not load them.
-func (c *Company) Event(e lathe.Event) {
+func (c *Hub) Event(e lathe.Event) {
 	if len(c.members) == 0 || e.Fact == nil {
 		return
 	}
@@ -42,7 +42,7 @@ func (c *Company) Event(e lathe.Event) {
 }
 
 // spread puts an event into the queue of each process with a listener.
-func (c *Company) spread(e lathe.Event) {
+func (c *Hub) spread(e lathe.Event) {
 	hook := eventHook
 	if _, delta := e.Fact.(*lathe.PartDelta); delta {
 		hook = deltaHook

@@ -68,7 +68,7 @@ func (p *peer) reportFailure(err error, forGood bool) {
 }
 
 // report tells people of a failure: in the log, and as news without a session.
-func (c *Company) report(plugin, message string) {
+func (c *Hub) report(plugin, message string) {
 	c.opt.Log.Error("plugin failed", "plugin", plugin, "message", message)
-	c.opt.Tell(&lathe.SessionFailed{Error: &lathe.UnknownFault{Message: message}})
+	c.opt.Publish(&lathe.SessionFailed{Error: &lathe.UnknownFault{Message: message}})
 }

@@ -37,7 +37,7 @@ type world struct {
 	*testing.T
 	dir  string
 	opt  plugin.Options
-	c    *plugin.Company
+	c    *plugin.Hub
 	news chan string
 	logs *logs
 }
@@ -58,7 +58,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	w.opt = plugin.Options{
 		Dir: w.dir, Worktree: w.dir, Project: json.RawMessage(`{"id":"global"}`), Runner: runner, Cache: filepath.Join(w.dir, ".cache"),
 		Env: os.Environ(), ServerURL: "http://127.0.0.1:4096", Log: slog.New(slog.NewTextHandler(w.logs, nil)),
-		Tell: func(f lathe.Fact) {
+		Publish: func(f lathe.Fact) {
 			if s, ok := f.(*lathe.SessionFailed); ok && s.Session == "" {
 				w.news <- s.Error.(*lathe.UnknownFault).Message
 			}

@@ -48,7 +48,7 @@ const codeMissing = -32011
 var errAgain = errors.New("the JavaScript host is to be started again")
 
 // provide installs a package for the host, if that was not tried, and reports whether it was not.
-func (c *Company) provide(ctx context.Context, name string) bool {
+func (c *Hub) provide(ctx context.Context, name string) bool {
 	c.mu.Lock()
 	_, tried := c.support[name]
 	c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *Company) provide(ctx context.Context, name string) bool {
 }
 
 // provided tells the host what there is for it: a folder for each package, or why there is none.
-func (c *Company) provided() (json.RawMessage, error) {
+func (c *Hub) provided() (json.RawMessage, error) {
 	type entry struct {
 		Path  string `json:"path,omitempty"`
 		Error string `json:"error,omitempty"`
@@ -86,7 +86,7 @@ func (c *Company) provided() (json.RawMessage, error) {
 
 // install brings a package of the npm registry into the cache and returns its folder. One that is there
 // is taken as it is, also where no version was named; whoever wants a newer one names it.
-func (c *Company) install(ctx context.Context, spec string) (string, error) {
+func (c *Hub) install(ctx context.Context, spec string) (string, error) {
 	parts := packageSpec().FindStringSubmatch(spec)
 	if parts == nil {
 		return "", fmt.Errorf("%q is neither a path nor a package: paths begin with ./ or /, packages are name@version", cut(spec, 200))
@@ -125,12 +125,12 @@ func (c *Company) install(ctx context.Context, spec string) (string, error) {
 // markName is the file that says that a package is there whole.
 const markName = ".installed"
 
-func (c *Company) home(spec string) string {
+func (c *Hub) home(spec string) string {
 	return filepath.Join(c.opt.Cache, "packages", folderName(spec))
 }
 
 // fetchPackage runs npm or bun. No script of any package runs.
-func (c *Company) fetchPackage(ctx context.Context, home, spec string) error {
+func (c *Hub) fetchPackage(ctx context.Context, home, spec string) error {
 	manifest := filepath.Join(home, "package.json")
 	if err := os.WriteFile(manifest, []byte("{\"private\":true}\n"), 0o600); err != nil {
 		return err
@@ -146,9 +146,9 @@ func (c *Company) fetchPackage(ctx context.Context, home, spec string) error {
 		args = []string{"add", "--ignore-scripts", "--omit=peer", spec}
 	}
 	c.opt.Log.Info("installing a package for plugins", "package", spec, "folder", home)
-	c.opt.Tell(&lathe.TUIToast{Title: "Plugins", Message: "Installing " + spec + " for plugins …", Variant: "info", Duration: 5000})
+	c.opt.Publish(&lathe.TUIToast{Title: "Plugins", Message: "Installing " + spec + " for plugins …", Variant: "info", Duration: 5000})
 	var out []byte
-	res, err := c.opt.Runner.Run(ctx, sandbox.Command{Path: path, Args: args, Dir: home, Env: c.opt.Env, Rest: sandbox.EndRest}, func(b []byte) {
+	res, err := c.opt.Runner.Run(ctx, sandbox.Command{Path: path, Args: args, Dir: home, Env: c.opt.Env, Leftovers: sandbox.EndLeftovers}, func(b []byte) {
 		out = append(out, b[:min(len(b), max(0, installOutput-len(out)))]...)
 	})
 	switch {
@@ -192,7 +192,7 @@ func exists(path string) bool {
 
 // hostFiles writes the files of the host into the cache, under a name that changes with what is in them,
 // and returns the one to start.
-func (c *Company) hostFiles() (string, error) {
+func (c *Hub) hostFiles() (string, error) {
 	if c.opt.Cache == "" {
 		return "", errors.New("the JavaScript host needs a folder for its files, and there is none")
 	}

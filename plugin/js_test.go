@@ -240,8 +240,8 @@ add_wait {"type":"object","properties":{}}`
 	}
 	contains(t, w.status("bad.js").Reason, "none of its exports is a tool")
 	shown := make(chan plugin.Progress, 1)
-	back := plugin.ToolBack{
-		Ask: func(_ context.Context, a plugin.Ask) error {
+	back := plugin.ToolCallbacks{
+		Ask: func(_ context.Context, a plugin.PermissionRequest) error {
 			return map[bool]error{false: errors.New("no")}[a.Permission == "add"]
 		},
 		Progress: func(p plugin.Progress) { shown <- p },
@@ -304,7 +304,7 @@ func TestJS_Client(t *testing.T) {
 	mux.HandleFunc("POST /log", func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("true")) })
 	w.opt.Client = mux
 	w.js("./a.js").start()
-	res, err := w.c.Execute(t.Context(), "ask", nil, plugin.ToolContext{}, plugin.ToolBack{})
+	res, err := w.c.Execute(t.Context(), "ask", nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 	want := `[{"id":"ses/1","dir":true,"x":"y","body":{"parts":[{"type":"text","text":"hé"}]},"host":"127.0.0.1:4096","err":false},{"name":"NotFoundError"},404,404,[0,1,2],true]`
 	if err != nil || res.Output != want {
 		t.Fatalf("%s, %v", res.Output, err)
@@ -320,7 +320,7 @@ func TestJS_Shell(t *testing.T) {
 	}
 	w := newWorld(t, map[string]string{"a.js": string(text), "n.txt": "n"})
 	w.js("./a.js").start()
-	res, err := w.c.Execute(t.Context(), "sh", nil, plugin.ToolContext{}, plugin.ToolBack{})
+	res, err := w.c.Execute(t.Context(), "sh", nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 	want := `["a b'c; echo no",{"x":1},"1","2","",3,[4,"Failed with exit code 4"],"v\n","/","l m n\n",["a.js"],"n",true]`
 	if err != nil || res.Output != want {
 		t.Fatalf("%s, %v\n%s", res.Output, err, w.state())

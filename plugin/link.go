@@ -124,7 +124,7 @@ func (l *link) explain(err error) error {
 		_, _ = l.svc.Stop()
 		err = errors.New(l.ended())
 	}
-	said := strings.TrimSpace(l.svc.Errors())
+	said := strings.TrimSpace(l.svc.Stderr())
 	if said == "" {
 		return err
 	}

@@ -244,7 +244,7 @@ func (m *member) sayUnsupported(o offer) {
 		text := "The plugin " + m.name + " brings " + strings.Join(brings, " and ") + ", which lathe does not support. " +
 			"Log in with `lathe auth login`, or describe the provider in the setting provider."
 		m.company.opt.Log.Warn("a plugin has hooks that are not supported", "plugin", m.name, "auth", o.Auth, "provider", o.Provider)
-		m.company.opt.Tell(&lathe.TUIToast{Title: "Plugins", Message: text, Variant: "warning", Duration: 10000})
+		m.company.opt.Publish(&lathe.TUIToast{Title: "Plugins", Message: text, Variant: "warning", Duration: 10000})
 	})
 }
 

@@ -87,7 +87,7 @@ func TestNPM_Skills(t *testing.T) {
 	if len(tools) != 1 || tools[0].ID != "skills_brewing" || tools[0].Description != "How tea is made in this house, step by step" {
 		t.Fatalf("%+v\n%s", tools, w.state())
 	}
-	res, err := w.c.Execute(t.Context(), "skills_brewing", json.RawMessage(`{}`), plugin.ToolContext{Session: "ses_7", Agent: "build"}, plugin.ToolBack{})
+	res, err := w.c.Execute(t.Context(), "skills_brewing", json.RawMessage(`{}`), plugin.ToolContext{Session: "ses_7", Agent: "build"}, plugin.ToolCallbacks{})
 	if err != nil || res.Output != "Launching skill: brewing" {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -122,7 +122,7 @@ func TestNPM_TypeScriptTool(t *testing.T) {
 		t.Fatalf("%s\n%s", tools[0].Schema, w.state())
 	}
 	run := func(args string) (string, error) {
-		res, err := w.c.Execute(t.Context(), "greet", json.RawMessage(args), plugin.ToolContext{}, plugin.ToolBack{})
+		res, err := w.c.Execute(t.Context(), "greet", json.RawMessage(args), plugin.ToolContext{}, plugin.ToolCallbacks{})
 		return res.Output, err
 	}
 	if got, err := run(`{"name":"usr"}`); got != "Dear usr!Warm" || err != nil {
@@ -156,7 +156,7 @@ func TestNPM_SDK(t *testing.T) {
 		<-r.Context().Done()
 	})
 	published(t, w, "./a.js")
-	res, err := w.c.Execute(t.Context(), "listen", nil, plugin.ToolContext{}, plugin.ToolBack{})
+	res, err := w.c.Execute(t.Context(), "listen", nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 	if err != nil || res.Output != "OpencodeClient /event /event" {
 		t.Fatalf("%q, %v\n%s", res.Output, err, w.state())
 	}

@@ -24,7 +24,7 @@ const (
 
 // peer is a place for a process: it has one, or will have one again, or was given up.
 type peer struct {
-	company *Company
+	company *Hub
 	name    string
 	members []*member
 	events  *queue
@@ -42,7 +42,7 @@ type peer struct {
 	skipped  int       // of all processes before
 }
 
-func newPeer(c *Company, name string, members ...*member) *peer {
+func newPeer(c *Hub, name string, members ...*member) *peer {
 	p := &peer{company: c, name: name}
 	p.events = newQueue(p)
 	for _, m := range members {
@@ -102,7 +102,7 @@ func (p *peer) ready(ctx context.Context) (*link, error) {
 }
 
 // enter counts a goroutine that Close waits for.
-func (c *Company) enter() error {
+func (c *Hub) enter() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -184,7 +184,7 @@ func (p *peer) noteEnd(l *link, why string) {
 	}
 	p.deaths++
 	p.waitTo = time.Now().Add(backoff(p.deaths))
-	p.stderr, p.skipped = l.svc.Errors(), p.skipped+l.conn.Skipped()
+	p.stderr, p.skipped = l.svc.Stderr(), p.skipped+l.conn.Skipped()
 	closed := p.gone
 	split := !p.gone && p.name == hostName && p.deaths >= splitDeaths && len(p.members) > 1
 	switch {
@@ -286,7 +286,7 @@ func (p *peer) describe(s *Status) {
 	p.mu.Unlock()
 	s.Dropped = p.events.lost()
 	if l != nil {
-		s.Stderr = l.svc.Errors()
+		s.Stderr = l.svc.Stderr()
 		s.Skipped += l.conn.Skipped()
 		s.Dropped += l.logs.lost()
 	}

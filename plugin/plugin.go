@@ -6,10 +6,10 @@
 // them, and the protocol. It does not decide which plugins are trusted, nor what a hook means: it
 // carries JSON to each plugin in load order and back, and checks that what comes back can be used.
 //
-// A [Company] is the plugins of one directory. It is safe for use by many goroutines. It starts
+// A [Hub] is the plugins of one directory. It is safe for use by many goroutines. It starts
 // nothing until the first use, and a company without plugins costs nothing at all.
 //
-// Start reading at [Open] and [Company.Call]; peer.go is a process and its restarts, fault.go the rule
+// Start reading at [Open] and [Hub.Call]; peer.go is a process and its restarts, fault.go the rule
 // by which a plugin is switched off.
 package plugin
 
@@ -46,8 +46,8 @@ type Options struct {
 	Client http.Handler
 	// ServerURL is told to plugins; requests to it go to Client, whatever it says.
 	ServerURL string
-	// Tell publishes news: a plugin that failed is a *lathe.SessionFailed without a session.
-	Tell     func(lathe.Fact)
+	// Publish publishes news: a plugin that failed is a *lathe.SessionFailed without a session.
+	Publish  func(lathe.Fact)
 	Log      *slog.Logger
 	Timeouts Timeouts
 }
@@ -88,8 +88,8 @@ func (t Timeouts) withDefaults() Timeouts {
 	return t
 }
 
-// Company is the plugins of one directory.
-type Company struct {
+// Hub is the plugins of one directory.
+type Hub struct {
 	opt     Options
 	members []*member          // in load order: the plugins, then the files of tools
 	stop    context.CancelFunc // ends what is under way
@@ -109,16 +109,16 @@ type Company struct {
 const earlyMost = 256
 
 // Open makes a company. It starts nothing and reads no file.
-func Open(o Options) *Company {
+func Open(o Options) *Hub {
 	o.Timeouts = o.Timeouts.withDefaults()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Tell == nil {
-		o.Tell = func(lathe.Fact) {}
+	if o.Publish == nil {
+		o.Publish = func(lathe.Fact) {}
 	}
 	life, stop := context.WithCancel(context.Background())
-	c := &Company{opt: o, life: life, stop: stop, support: map[string]fetched{}}
+	c := &Hub{opt: o, life: life, stop: stop, support: map[string]fetched{}}
 	for _, p := range o.Plugins {
 		c.members = append(c.members, newMember(c, len(c.members), p, ""))
 	}
@@ -130,7 +130,7 @@ func Open(o Options) *Company {
 }
 
 // assign gives each member its process: one for all of JavaScript, one for each program.
-func (c *Company) assign() {
+func (c *Hub) assign() {
 	var host *peer
 	for _, m := range c.members {
 		if m.kind == kindProgram {
@@ -146,7 +146,7 @@ func (c *Company) assign() {
 }
 
 // processes are the places for processes as they are now.
-func (c *Company) processes() []*peer {
+func (c *Hub) processes() []*peer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.peers // which is replaced, never changed
@@ -155,9 +155,9 @@ func (c *Company) processes() []*peer {
 var errClosed = errors.New("the plugins of this directory are closed")
 
 // Start loads the plugins and returns when that is done, however many of them failed: those are
-// told, and found in [Company.Status]. It fails when the context ends, while loading goes on. Call,
+// told, and found in [Hub.Status]. It fails when the context ends, while loading goes on. Call,
 // Tools and Execute call it.
-func (c *Company) Start(ctx context.Context) error {
+func (c *Hub) Start(ctx context.Context) error {
 	if c.started.Load() || len(c.members) == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (c *Company) Start(ctx context.Context) error {
 }
 
 // load starts all processes at once.
-func (c *Company) load(done chan struct{}) {
+func (c *Hub) load(done chan struct{}) {
 	defer c.work.Done()
 	defer close(done)
 	var all sync.WaitGroup
@@ -202,7 +202,7 @@ func (c *Company) load(done chan struct{}) {
 
 // Has reports whether a hook may have anyone to call. It is false where nothing is configured, and
 // true for all hooks while the plugins are not loaded.
-func (c *Company) Has(hook string) bool {
+func (c *Hub) Has(hook string) bool {
 	if len(c.members) == 0 {
 		return false
 	}
@@ -213,7 +213,7 @@ func (c *Company) Has(hook string) bool {
 }
 
 // Close lets the plugins put themselves away, ends their processes and waits for them.
-func (c *Company) Close() error {
+func (c *Hub) Close() error {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()

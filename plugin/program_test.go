@@ -109,7 +109,7 @@ func TestCompany_Faults(t *testing.T) {
 			if got := w.call("chat.params", "{}", names); got != `{"args":{},"names":["one","three"]}` {
 				t.Error(got)
 			}
-			_, err := w.c.Execute(t.Context(), "stub_"+strings.ReplaceAll(behaviour, "-", "_"), nil, plugin.ToolContext{}, plugin.ToolBack{})
+			_, err := w.c.Execute(t.Context(), "stub_"+strings.ReplaceAll(behaviour, "-", "_"), nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 			if lathe.CodeOf(err) != lathe.Unavailable || !strings.Contains(err.Error(), "switched off") {
 				t.Errorf("a tool of a plugin that is off: %v", err)
 			}
@@ -204,7 +204,7 @@ func TestCompany_Cancel(t *testing.T) {
 	if _, err := w.c.Call(ctx, "chat.params", nil, json.RawMessage(names)); !errors.Is(err, why) {
 		t.Errorf("a canceled hook: %v", err)
 	}
-	if _, err := w.c.Execute(ctx, "stub_hangs", nil, plugin.ToolContext{}, plugin.ToolBack{}); !errors.Is(err, why) {
+	if _, err := w.c.Execute(ctx, "stub_hangs", nil, plugin.ToolContext{}, plugin.ToolCallbacks{}); !errors.Is(err, why) {
 		t.Errorf("a canceled tool: %v", err)
 	}
 	if s := w.status("hangs"); s.Faults != 0 {
@@ -222,18 +222,18 @@ func TestCompany_ToolFaults(t *testing.T) {
 	for behaviour, words := range map[string]string{
 		"crashes": "its process ended during the call", "hangs": "no answer within 3s", "nonsense": "its result has no output",
 	} {
-		_, err := w.c.Execute(t.Context(), "stub_"+behaviour, nil, plugin.ToolContext{}, plugin.ToolBack{})
+		_, err := w.c.Execute(t.Context(), "stub_"+behaviour, nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 		if lathe.CodeOf(err) != lathe.Unavailable {
 			t.Errorf("%s: %v", behaviour, err)
 			continue
 		}
 		contains(t, err.Error(), "plugin "+behaviour+": the tool stub_"+behaviour+": "+words)
 	}
-	res, err := w.c.Execute(t.Context(), "stub_well", nil, plugin.ToolContext{}, plugin.ToolBack{})
+	res, err := w.c.Execute(t.Context(), "stub_well", nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 	if res.Output != "done" || err != nil {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if _, err := w.c.Execute(t.Context(), "nobodys", nil, plugin.ToolContext{}, plugin.ToolBack{}); lathe.CodeOf(err) != lathe.NotFound {
+	if _, err := w.c.Execute(t.Context(), "nobodys", nil, plugin.ToolContext{}, plugin.ToolCallbacks{}); lathe.CodeOf(err) != lathe.NotFound {
 		t.Errorf("a tool of nobody: %v", err)
 	}
 }

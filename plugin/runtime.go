@@ -31,7 +31,7 @@ func embedded() (names []string, files map[string][]byte, err error) {
 const oldestNode = 20
 
 // hostCommand is how the JavaScript host is started.
-func (c *Company) hostCommand() (path string, args []string, err error) {
+func (c *Hub) hostCommand() (path string, args []string, err error) {
 	file, err := c.hostFiles()
 	if err != nil {
 		return "", nil, err

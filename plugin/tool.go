@@ -31,17 +31,17 @@ type ToolContext struct {
 	Worktree  string
 }
 
-// ToolBack is what a tool may do while it runs. Both may be called from other goroutines, and Ask
+// ToolCallbacks is what a tool may do while it runs. Both may be called from other goroutines, and Ask
 // several times at once; neither after Execute has returned, but for an Ask whose context has ended.
-type ToolBack struct {
+type ToolCallbacks struct {
 	// Ask asks for a permission; an error refuses it, and its text goes to the plugin.
-	Ask func(ctx context.Context, a Ask) error
+	Ask func(ctx context.Context, a PermissionRequest) error
 	// Progress shows how far it is. It must not block.
 	Progress func(Progress)
 }
 
-// Ask is the wish of a tool for a permission.
-type Ask struct {
+// PermissionRequest is the wish of a tool for a permission.
+type PermissionRequest struct {
 	Permission string          `json:"permission"`
 	Patterns   []string        `json:"patterns"`
 	Always     []string        `json:"always"`
@@ -71,7 +71,7 @@ type Attachment struct {
 
 // running is a call of a tool. Its time stands still while a person is asked.
 type running struct {
-	back  ToolBack
+	back  ToolCallbacks
 	ctx   context.Context
 	limit time.Duration
 	timer *time.Timer
@@ -82,13 +82,13 @@ type running struct {
 	refused error // the last answer that was no
 }
 
-func newRunning(ctx context.Context, back ToolBack, limit time.Duration) (*running, context.CancelCauseFunc) {
+func newRunning(ctx context.Context, back ToolCallbacks, limit time.Duration) (*running, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return &running{back: back, ctx: ctx, limit: limit, timer: time.AfterFunc(limit, func() { cancel(errSlow) })}, cancel
 }
 
 // ask hands a wish on, and keeps the answer for who waits for the call.
-func (r *running) ask(ctx context.Context, a Ask) error {
+func (r *running) ask(ctx context.Context, a PermissionRequest) error {
 	r.mu.Lock()
 	if r.over {
 		r.mu.Unlock()
@@ -129,8 +129,8 @@ func (r *running) end() error {
 
 // Tools are those of all plugins that were loaded, also of those that are down or switched off, so that
 // the list does not change under a model; a later one replaces an earlier of the same name. It starts
-// nothing: call [Company.Start] first.
-func (c *Company) Tools() []Tool {
+// nothing: call [Hub.Start] first.
+func (c *Hub) Tools() []Tool {
 	var out []Tool
 	at := map[string]int{}
 	for _, m := range c.members {
@@ -149,7 +149,7 @@ func (c *Company) Tools() []Tool {
 }
 
 // owner is the last plugin that has a tool.
-func (c *Company) owner(id string) *member {
+func (c *Hub) owner(id string) *member {
 	for _, m := range slices.Backward(c.members) {
 		m.mu.Lock()
 		has := slices.ContainsFunc(m.offers.Tools, func(t Tool) bool { return t.ID == id })
@@ -163,7 +163,7 @@ func (c *Company) owner(id string) *member {
 
 // Execute runs a tool of a plugin. Its errors are for the model to read; they name the plugin. A tool that
 // fails after an Ask of it was refused fails with the error of that Ask. Its time does not run while it asks.
-func (c *Company) Execute(ctx context.Context, id string, args json.RawMessage, tc ToolContext, back ToolBack) (ToolResult, error) {
+func (c *Hub) Execute(ctx context.Context, id string, args json.RawMessage, tc ToolContext, back ToolCallbacks) (ToolResult, error) {
 	if err := c.Start(ctx); err != nil {
 		return ToolResult{}, err
 	}

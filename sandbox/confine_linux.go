@@ -116,7 +116,7 @@ func (r request) start(w way, c commandStart) (s started, f failure) {
 	if w.mounts {
 		guarded = Bound
 	}
-	s = started{stands: p.stands, guard: newGuard(p.watch, r.Profile.Aside), report: r.Kernel.report(r.Profile, guarded)}
+	s = started{stands: p.stands, guard: newGuard(p.watch, r.Profile.QuarantineDir), report: r.Kernel.report(r.Profile, guarded)}
 	own, notify, done := p.reach(), -1, make(chan failure, 1)
 	onNewThread(func() {
 		var f failure

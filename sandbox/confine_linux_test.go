@@ -64,7 +64,7 @@ func newYard(t *testing.T, c sandbox.Config) *yard {
 		write(t, path, text)
 	}
 	y.profile = sandbox.Profile{
-		Mode: sandbox.Workspace, Write: []string{y.project}, Aside: y.aside, Strict: true,
+		Mode: sandbox.Workspace, Write: []string{y.project}, QuarantineDir: y.aside, Strict: true,
 		Files: []string{y.project + "/.git/config.worktree"},
 		Watch: []string{y.project + "/.git/commondir"},
 		Protect: []string{
@@ -286,7 +286,7 @@ func TestConfine_Works(t *testing.T) {
 			"cat <<E >/dev/null\nx\nE", "mkfifo p && rm p", "(echo x | cat) 2>&1 >/dev/stderr", "echo x > " + temp + "/x && mv " + temp + "/x . && rm x",
 			"sh -c 'kill -TERM $$' || true", "sleep 100 & kill $!", "[ $(id -u) = " + fmt.Sprint(os.Getuid()) + " ]",
 		} {
-			if res, out := run(t, y.runner, y.shell(script)); res.Exit != 0 || len(res.Undone) > 0 {
+			if res, out := run(t, y.runner, y.shell(script)); res.Exit != 0 || len(res.Restored) > 0 {
 				t.Errorf("%s: %+v %q", script, res, out)
 			}
 		}

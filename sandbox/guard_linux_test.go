@@ -59,10 +59,10 @@ func TestConfine_ProtectedNames(t *testing.T) {
 						t.Errorf("%s is new: %+v %s", path, res, out)
 					}
 				}
-				if told := strings.HasPrefix(name, "new") && y.guard == sandbox.Restored || name == "another common folder"; told && (len(res.Undone) != 1 || res.Lost != "") {
+				if told := strings.HasPrefix(name, "new") && y.guard == sandbox.Restored || name == "another common folder"; told && (len(res.Restored) != 1 || res.RestoreError != "") {
 					t.Errorf("not told: %+v", res)
 				}
-				if y.guard == sandbox.Bound && name != "another common folder" && len(res.Undone) > 0 {
+				if y.guard == sandbox.Bound && name != "another common folder" && len(res.Restored) > 0 {
 					t.Errorf("restored and not refused: %+v", res)
 				}
 			})
@@ -75,7 +75,7 @@ func TestConfine_MovedAside(t *testing.T) {
 	yards(t, func(t *testing.T, y *yard) {
 		y.profile.Watch = append(y.profile.Watch, y.project+"/.lathe")
 		res, _ := run(t, y.runner, y.shell(`mkdir .lathe && echo precious > .lathe/x`))
-		if !slices.Equal(res.Undone, []string{y.project + "/.lathe"}) {
+		if !slices.Equal(res.Restored, []string{y.project + "/.lathe"}) {
 			t.Errorf("%+v", res)
 		}
 		found := false
@@ -99,10 +99,10 @@ func TestConfine_LargeFolder(t *testing.T) {
 		}
 		before := tree(t, y.project+"/.lathe")
 		res, out := run(t, y.runner, y.shell("true; echo {} > .git/commondir"))
-		if after := tree(t, y.project+"/.lathe"); !maps.Equal(before, after) || res.Lost != "" {
+		if after := tree(t, y.project+"/.lathe"); !maps.Equal(before, after) || res.RestoreError != "" {
 			t.Errorf("%d files are left of %d: %+v %s", len(after), len(before), res, out)
 		}
-		if !slices.Equal(res.Undone, []string{y.project + "/.git/commondir"}) {
+		if !slices.Equal(res.Restored, []string{y.project + "/.git/commondir"}) {
 			t.Errorf("%+v", res)
 		}
 	})
@@ -122,7 +122,7 @@ func TestConfine_Permissions(t *testing.T) {
 			}
 			return info.Mode().Perm()
 		}
-		if res, _ := run(t, y.runner, y.shell("true")); len(res.Undone) > 0 || mode(y.project+"/.lathe/secret") != 0 {
+		if res, _ := run(t, y.runner, y.shell("true")); len(res.Restored) > 0 || mode(y.project+"/.lathe/secret") != 0 {
 			t.Errorf("%+v", res)
 		}
 		if err := os.Remove(y.project + "/.lathe/secret"); err != nil {
@@ -144,7 +144,7 @@ func TestConfine_FolderMoved(t *testing.T) {
 		if after := tree(t, y.outside); !maps.Equal(before, after) {
 			t.Errorf("%v; was %v", after, before)
 		}
-		if y.guard == sandbox.Bound && res.Exit == 0 || y.guard == sandbox.Restored && res.Lost == "" {
+		if y.guard == sandbox.Bound && res.Exit == 0 || y.guard == sandbox.Restored && res.RestoreError == "" {
 			t.Errorf("%+v %q", res, out)
 		}
 	})

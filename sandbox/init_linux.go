@@ -228,7 +228,7 @@ func (p *initProcess) start(e errand, streams [3]int, m *membership) (s started,
 		plan.missing = append(plan.missing, fmt.Sprintf("protected files that you replace while the command runs are open to it: %v", err))
 	}
 	guarded := make(chan *guard, 1)
-	go func() { guarded <- newGuard(plan.watch, r.Profile.Aside) }()
+	go func() { guarded <- newGuard(plan.watch, r.Profile.QuarantineDir) }()
 	m.mounts, err = plan.mountApart()
 	s.guard = <-guarded
 	if err != nil {

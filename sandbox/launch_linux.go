@@ -20,7 +20,7 @@ import (
 
 const (
 	launchWord = "__sandbox-launch"
-	ownWord    = "__sandbox-own" // the same for a command that may use our server; see Peers
+	ownWord    = "__sandbox-own" // the same for a command that may use our server; see PeerChecker
 
 	controlFD = 3 // the socket to whoever started us
 	drainFD   = 4 // the other side of the output, for a command whose rest may be let go

@@ -110,11 +110,11 @@ func TestLaunch_LetGo(t *testing.T) {
 	dir := t.TempDir()
 	r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
 	c := shell(dir, `setsid sh -c 'echo $$ > pid; while :; do echo 0123456789012345678901234567890123456789; echo x >> grows; done' & while [ ! -s pid ]; do :; done`)
-	c.Rest = sandbox.LeaveRest
+	c.Leftovers = sandbox.DetachLeftovers
 	res, _ := run(t, r, c)
 	pid := pidIn(t, filepath.Join(dir, "pid"))
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
-	if len(res.Rest) == 0 || res.Rest[0].PID != pid || !strings.Contains(res.Rest[0].Name, "while :; do") {
+	if len(res.Leftovers) == 0 || res.Leftovers[0].PID != pid || !strings.Contains(res.Leftovers[0].Name, "while :; do") {
 		t.Errorf("%+v; want %d", res, pid)
 	}
 	if err := r.Close(); err != nil {
@@ -206,9 +206,9 @@ func TestLaunch_Killed(t *testing.T) {
 
 func TestLaunch_PassesOnlyTheStreams(t *testing.T) {
 	r := open(t, sandbox.Config{Launcher: sandbox.Self()})
-	for _, rest := range []sandbox.Rest{sandbox.KeepRest, sandbox.LeaveRest} {
+	for _, rest := range []sandbox.LeftoverPolicy{sandbox.KeepLeftovers, sandbox.DetachLeftovers} {
 		c := shell(t.TempDir(), "echo /proc/$$/fd/*")
-		c.Rest = rest
+		c.Leftovers = rest
 		_, out := run(t, r, c)
 		for _, fd := range strings.Fields(out) {
 			if n := filepath.Base(fd); n != "0" && n != "1" && n != "2" && n != "3" && n != "10" { // the shell looks into the directory, and may keep a 10

@@ -89,7 +89,7 @@ func (w *network) begin() error {
 		return errors.New("the network of the sandbox: sockets got lost")
 	}
 	w.tables = files[tables:]
-	w.proxy = egress.Open(egress.Config{List: w.list, Never: w.never, Refused: func(r *egress.Refusal) { w.notes.add(refusalNote(r)) }})
+	w.proxy = egress.Open(egress.Config{List: w.list, Forbidden: w.never, OnRefusal: func(r *egress.Refusal) { w.notes.add(refusalNote(r)) }})
 	for i, f := range files[:tables] {
 		l, err := net.FileListener(f)
 		_ = f.Close() // l has a copy
@@ -104,7 +104,7 @@ func (w *network) begin() error {
 	w.watch.Go(func() {
 		tick := time.NewTicker(portTick)
 		defer tick.Stop()
-		egress.Watch(ctx, egress.Inside{Ports: w.ports, Dial: w.dial, Taken: func(port uint16, why error) {
+		egress.ForwardPorts(ctx, egress.Namespace{Ports: w.ports, Dial: w.dial, PortTaken: func(port uint16, why error) {
 			w.notes.add(fmt.Sprintf("Port %d is open in the sandbox only: this machine's 127.0.0.1:%d cannot be listened on (%v). Use another port if the user should reach it.", port, port, errors.Unwrap(why)))
 		}}, tick.C)
 	})

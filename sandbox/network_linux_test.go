@@ -154,7 +154,7 @@ func TestNetwork_Listed(t *testing.T) {
 // No list opens what the program itself listens on.
 func TestNetwork_Never(t *testing.T) {
 	url, port := page(t)
-	y := newNetYard(t, sandbox.Config{Never: func(at netip.AddrPort) bool { return fmt.Sprint(at.Port()) == port }})
+	y := newNetYard(t, sandbox.Config{Forbidden: func(at netip.AddrPort) bool { return fmt.Sprint(at.Port()) == port }})
 	y.profile.Network.Hosts = []string{"localhost:" + port}
 	if res, out := run(t, y.runner, y.shell("$SELF fetch "+url)); res.Exit == 0 {
 		t.Errorf("%+v %s", res, out)
@@ -210,7 +210,7 @@ func TestNetwork_Ports(t *testing.T) {
 		return string(b)
 	}
 	res, out := run(t, y.runner, y.shell("$SELF pages "+addr+","+file+" >/dev/null 2>&1 & sleep 0.01"))
-	if res.Exit != 0 || len(res.Rest) == 0 {
+	if res.Exit != 0 || len(res.Leftovers) == 0 {
 		t.Fatalf("%+v %s", res, out)
 	}
 	eventually(t, 10*time.Second, "the page of the server inside", func() bool { return get() == "inside" })
@@ -233,7 +233,7 @@ func TestNetwork_Session(t *testing.T) {
 	}
 	addr := free.Addr().String()
 	free.Close()
-	if res, out := run(t, y.runner, y.shell("$SELF pages "+addr+","+file+" >/dev/null 2>&1 & until $SELF tcp "+addr+"; do sleep 0.01; done")); res.Exit != 0 || len(res.Rest) == 0 {
+	if res, out := run(t, y.runner, y.shell("$SELF pages "+addr+","+file+" >/dev/null 2>&1 & until $SELF tcp "+addr+"; do sleep 0.01; done")); res.Exit != 0 || len(res.Leftovers) == 0 {
 		t.Fatalf("%+v %s", res, out)
 	}
 	fetch := func(session string, hosts ...string) bool {

@@ -10,15 +10,15 @@ import (
 // ErrCommandPeer is the error of a connection that a command made, or may have made.
 var ErrCommandPeer = errors.New("the client runs below a command that lathe started")
 
-// Peers tells connections of the user's own programs from those of commands, MCP servers and
+// PeerChecker tells connections of the user's own programs from those of commands, MCP servers and
 // plugins: a process below a launcher, of this lathe or of another one that is no ancestor of ours,
 // may not use our server. A command that the user typed and that nothing confines may (see
-// [Command.Own]).
+// [Command.UserTyped]).
 //
 // While no command runs, a check is a comparison. Else it finds the process that holds the other
 // end. It refuses a local client whose process it cannot find, since a command can send a request and
 // leave, or keep its socket where nobody finds it.
-type Peers struct {
+type PeerChecker struct {
 	Runner *Runner
 	// Others reports whether other lathe processes may run commands; nil is that none do.
 	Others func() bool
@@ -32,7 +32,7 @@ type Peers struct {
 const peerTime = 30 * time.Second
 
 // Check is nil where the user's own program, or a program of another machine or user, made the connection.
-func (p *Peers) Check(c net.Conn) error {
+func (p *PeerChecker) Check(c net.Conn) error {
 	if !p.Runner.ranCommands(peerTime) && (p.Others == nil || !p.Others()) {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (r *Runner) ranCommands(lately time.Duration) bool {
 }
 
 // remember puts a process first among those that are looked at first.
-func (p *Peers) remember(pid int) {
+func (p *PeerChecker) remember(pid int) {
 	const most = 16
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *Peers) remember(pid int) {
 	p.known = list
 }
 
-func (p *Peers) first() []int {
+func (p *PeerChecker) first() []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known

@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/sandbox/egress"
 )
 
-func (p *Peers) check(c net.Conn) error {
+func (p *PeerChecker) check(c net.Conn) error {
 	switch c := c.(type) {
 	case *net.UnixConn:
 		return checkUnixPeer(c)
@@ -45,7 +45,7 @@ func checkUnixPeer(c *net.UnixConn) error {
 }
 
 // checkTCPPeer finds the other end among the sockets of this machine, and the process that holds it.
-func (p *Peers) checkTCPPeer(c *net.TCPConn) error {
+func (p *PeerChecker) checkTCPPeer(c *net.TCPConn) error {
 	client, server := addrPort(c.RemoteAddr()), addrPort(c.LocalAddr())
 	s, found := socketBetween(client, server)
 	switch {
@@ -103,7 +103,7 @@ func scanSockets(f *os.File, port uint16, fits func(local, remote netip.AddrPort
 			continue
 		}
 		f := strings.Fields(in.Text()) // sl local remote state queues timer retransmits uid timeout inode
-		if len(f) < 10 || !fits(egress.TableAddress(f[1]), egress.TableAddress(f[2])) {
+		if len(f) < 10 || !fits(egress.ParseTableAddr(f[1]), egress.ParseTableAddr(f[2])) {
 			continue
 		}
 		uid, err1 := strconv.Atoi(f[7])

@@ -87,7 +87,7 @@ func dialRaw(network, address string) (int, error) {
 }
 
 // judged accepts one connection, waits until the client has done what it wants, and judges it.
-func judged(t *testing.T, l net.Listener, p *sandbox.Peers, ended <-chan struct{}) error {
+func judged(t *testing.T, l net.Listener, p *sandbox.PeerChecker, ended <-chan struct{}) error {
 	t.Helper()
 	c, err := l.Accept()
 	if err != nil {
@@ -125,7 +125,7 @@ func TestPeers(t *testing.T) {
 		for _, how := range []string{"stay", "leave", "undumpable", "thread", "send away"} {
 			t.Run(name+" "+how, func(t *testing.T) {
 				r := open(t, sandbox.Config{Launcher: sandbox.Self(), Grace: 100 * time.Millisecond})
-				p := &sandbox.Peers{Runner: r}
+				p := &sandbox.PeerChecker{Runner: r}
 				// The user's own client, while no command has run: nothing is looked at.
 				if err := p.Check(byUser(t, l, self, how, address)); err != nil {
 					t.Errorf("no command runs, and the user's own client: %v", err)
@@ -192,11 +192,11 @@ func TestPeers_Own(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	r := open(t, sandbox.Config{Launcher: sandbox.Self(), Grace: 100 * time.Millisecond})
-	s, err := r.Start(sandbox.Command{Path: self, Args: []string{"attempt", "stay", l.Addr().String()}, Dir: "/", Own: true})
+	s, err := r.Start(sandbox.Command{Path: self, Args: []string{"attempt", "stay", l.Addr().String()}, Dir: "/", UserTyped: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := judged(t, l, &sandbox.Peers{Runner: r}, nil); err != nil {
+	if err := judged(t, l, &sandbox.PeerChecker{Runner: r}, nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Stop(); err != nil {
@@ -205,7 +205,7 @@ func TestPeers_Own(t *testing.T) {
 }
 
 func BenchmarkPeers_NoCommand(b *testing.B) {
-	p := &sandbox.Peers{Runner: sandbox.Open(sandbox.Config{})}
+	p := &sandbox.PeerChecker{Runner: sandbox.Open(sandbox.Config{})}
 	c, _ := net.Pipe()
 	for b.Loop() {
 		if err := p.Check(c); err != nil {

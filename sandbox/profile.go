@@ -62,9 +62,9 @@ type Profile struct {
 	// Sockets are the folders and sockets of others that can be connected to. All other sockets
 	// with a name are covered where the system lets us.
 	Sockets []string `json:"sockets,omitempty"`
-	// Aside is the folder where what a command made under a protected name is moved to, for the
+	// QuarantineDir is the folder where what a command made under a protected name is moved to, for the
 	// user to look at. It must not be below Write.
-	Aside string `json:"aside,omitempty"`
+	QuarantineDir string `json:"aside,omitempty"`
 	// Env are variables, as name=value, that a confined command has in place of those of its
 	// environment.
 	Env []string `json:"-"`
@@ -74,8 +74,8 @@ type Profile struct {
 	// does not.
 	Strict bool   `json:"strict,omitempty"`
 	Limits Limits `json:"limits,omitzero"`
-	// Keeper looks after files around the command, in the program that starts it; nil is none.
-	Keeper Keeper `json:"-"`
+	// Monitor looks after files around the command, in the program that starts it; nil is none.
+	Monitor Monitor `json:"-"`
 }
 
 // MountType is the kind of a [Mount].
@@ -227,7 +227,7 @@ func (p Profile) check() error {
 			return fmt.Errorf("the sandbox is given a mount of the type %q for %s; there are %s, %s and %s", m.Type, m.Target, BindMount, OverlayMount, LinkMount)
 		}
 	}
-	for _, path := range []string{p.Aside, p.Temp} {
+	for _, path := range []string{p.QuarantineDir, p.Temp} {
 		if path != "" {
 			paths = append(paths, path)
 		}

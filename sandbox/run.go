@@ -37,7 +37,7 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 		return f.pump(output, limit, until...)
 	})
 	res.Took, res.Sandbox = time.Since(began), t.confined()
-	if k := c.Profile.Keeper; k != nil {
+	if k := c.Profile.Monitor; k != nil {
 		res.Notes = k.Check(CommandEnded)
 	}
 	if n, ok := t.(interface{ notes() []string }); ok {
@@ -61,7 +61,7 @@ func (r *Runner) begun(c Command) (tree, *os.File, error) {
 	}
 	defer func() { _ = in.Close() }()
 	s := streams{in: stdin, out: in, err: in}
-	if c.Rest == LeaveRest {
+	if c.Leftovers == DetachLeftovers {
 		s.drain = out
 	}
 	t, err := r.startKept(c, s)
@@ -119,7 +119,7 @@ func (r *Runner) watch(ctx context.Context, c Command, t tree, pump pump) (Resul
 	select {
 	case <-t.exited():
 		s := t.status()
-		res.Exit, res.Signal, res.Undone, res.Lost = s.code, s.signal, s.undone, s.lost
+		res.Exit, res.Signal, res.Restored, res.RestoreError = s.code, s.signal, s.undone, s.lost
 	default:
 	}
 	return res, nil
@@ -134,14 +134,14 @@ func (r *Runner) ended(ctx context.Context, c Command, t tree, pump pump) (Resul
 	}
 	pump(lateOutput, nil)
 	switch {
-	case c.Rest == EndRest || ctx.Err() != nil:
+	case c.Leftovers == EndLeftovers || ctx.Err() != nil:
 		t.kill()
 		pump(r.grace+killTime, t.gone(), ctx.Done())
 		pump(settleTime, nil)
-	case c.Rest == LeaveRest:
+	case c.Leftovers == DetachLeftovers:
 		r.letGo(t)
 	}
-	return Result{Exit: s.code, Signal: s.signal, Rest: r.number(c.Owner, t, t.rest()), Undone: s.undone, Lost: s.lost}, nil
+	return Result{Exit: s.code, Signal: s.signal, Leftovers: r.number(c.Owner, t, t.rest()), Restored: s.undone, RestoreError: s.lost}, nil
 }
 
 // check finds what a system call would only have a number for.

@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				res, out := run(t, r, shell(dir, tt.script))
-				if res.Exit != tt.exit || res.Signal != tt.signal || out != tt.out || res.Canceled || res.TimedOut || len(res.Rest) > 0 {
+				if res.Exit != tt.exit || res.Signal != tt.signal || out != tt.out || res.Canceled || res.TimedOut || len(res.Leftovers) > 0 {
 					t.Errorf("%+v %q; want exit %d %s and %q", res, out, tt.exit, tt.signal, tt.out)
 				}
 			})
@@ -199,9 +199,9 @@ func TestRun_EndsTheRest(t *testing.T) {
 	runners(t, func(t *testing.T, r *sandbox.Runner) {
 		dir := t.TempDir()
 		c := shell(dir, `sh -c 'trap "" TERM; echo $$ > pid; while :; do sleep 0.01; done' & while [ ! -s pid ]; do :; done; echo done`)
-		c.Rest = sandbox.EndRest
+		c.Leftovers = sandbox.EndLeftovers
 		res, out := run(t, r, c)
-		if res.Exit != 0 || out != "done\n" || len(res.Rest) > 0 {
+		if res.Exit != 0 || out != "done\n" || len(res.Leftovers) > 0 {
 			t.Errorf("%+v %q", res, out)
 		}
 		if pid := pidIn(t, filepath.Join(dir, "pid")); alive(pid) {
@@ -216,7 +216,7 @@ func TestRun_KeepsTheRest(t *testing.T) {
 	runners(t, func(t *testing.T, r *sandbox.Runner) {
 		dir := t.TempDir()
 		res, out := run(t, r, shell(dir, `sh -c 'echo $$ > pid; while :; do echo 0123456789012345678901234567890123456789; echo x >> grows; done' & echo done`))
-		if res.Exit != 0 || !strings.Contains(out, "done\n") || len(res.Rest) == 0 || res.Took > 10*time.Second {
+		if res.Exit != 0 || !strings.Contains(out, "done\n") || len(res.Leftovers) == 0 || res.Took > 10*time.Second {
 			t.Errorf("%+v", res)
 		}
 		pid := pidIn(t, filepath.Join(dir, "pid"))

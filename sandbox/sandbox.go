@@ -45,8 +45,8 @@ type Config struct {
 	Launcher string
 	// Grace is the time between SIGTERM and SIGKILL; 0 is [DefaultGrace].
 	Grace time.Duration
-	// Never reports addresses that no [Network.Hosts] open: those of our own server. nil is none.
-	Never func(netip.AddrPort) bool
+	// Forbidden reports addresses that no [Network.Hosts] open: those of our own server. nil is none.
+	Forbidden func(netip.AddrPort) bool
 	// Kernel is what the kernel is taken to be able to do, in tests; nil asks it.
 	Kernel *Kernel
 }
@@ -60,27 +60,27 @@ type Command struct {
 	Stdin *os.File // nil is an input that has ended
 	// Timeout is how long it may run; 0 is no limit.
 	Timeout time.Duration
-	// Rest is what becomes of processes that outlive the command; not those of one that was
+	// Leftovers is what becomes of processes that outlive the command; not those of one that was
 	// canceled or ran out of time, which always end with it.
-	Rest Rest
+	Leftovers LeftoverPolicy
 	// Profile confines it; the zero value does not.
 	Profile Profile
 	// Owner says whose background processes it leaves, for [Runner.Jobs]; "" numbers none.
 	Owner string
-	// Own says that the user typed it. Where nothing confines it, it may use our server (see [Peers]).
-	Own bool
+	// UserTyped says that the user typed it. Where nothing confines it, it may use our server (see [PeerChecker]).
+	UserTyped bool
 }
 
-// Rest is what becomes of the processes a command leaves behind.
-type Rest int
+// LeftoverPolicy is what becomes of the processes a command leaves behind.
+type LeftoverPolicy int
 
 const (
-	// KeepRest lets them run until the runner is closed or its program dies.
-	KeepRest Rest = iota
-	// EndRest ends them before Run returns.
-	EndRest
-	// LeaveRest lets them go: they may outlive the program.
-	LeaveRest
+	// KeepLeftovers lets them run until the runner is closed or its program dies.
+	KeepLeftovers LeftoverPolicy = iota
+	// EndLeftovers ends them before Run returns.
+	EndLeftovers
+	// DetachLeftovers lets them go: they may outlive the program.
+	DetachLeftovers
 )
 
 // Result is how a command ended.
@@ -91,17 +91,17 @@ type Result struct {
 	Signal string
 	// TimedOut and Canceled say that it was ended because of its Timeout or its context.
 	TimedOut, Canceled bool
-	// Rest is what is still running; the list is not complete beyond some twenty.
-	Rest []Process
+	// Leftovers is what is still running; the list is not complete beyond some twenty.
+	Leftovers []Process
 	// Took is the time from start to end.
 	Took time.Duration
 	// Sandbox is what the kernel gave to confine it; nil is that it was not.
 	Sandbox *Report
-	// Undone are the protected names that it changed and that were put back; Lost says why some
+	// Restored are the protected names that it changed and that were put back; Lost says why some
 	// were not. See [Guard].
-	Undone []string
-	Lost   string
-	// Notes are what the [Keeper] of its profile has to say, and sentences about the network since the
+	Restored     []string
+	RestoreError string
+	// Notes are what the [Monitor] of its profile has to say, and sentences about the network since the
 	// last result: connections that were refused, ports that could not be forwarded.
 	Notes []string
 }
@@ -194,7 +194,7 @@ func Open(c Config) *Runner {
 	if c.Kernel != nil {
 		kernel = func() Kernel { return *c.Kernel }
 	}
-	return &Runner{launcher: c.Launcher, never: c.Never, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*keptJob{}}
+	return &Runner{launcher: c.Launcher, never: c.Forbidden, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*keptJob{}}
 }
 
 // Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.
@@ -255,7 +255,7 @@ func (r *Runner) enter(c Command, start func() (tree, error)) error {
 	}
 	go func() { // begin has counted it
 		defer r.work.Done()
-		keep(t, c.Profile.Keeper, left)
+		keep(t, c.Profile.Monitor, left)
 		r.mu.Lock()
 		delete(r.live, t)
 		r.forgetJobs(func(j *keptJob) bool { return j.tree == t })

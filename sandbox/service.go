@@ -34,7 +34,7 @@ type Service struct {
 // keptErrors is how much is kept of what a service says on its error output.
 const keptErrors = 16 << 10
 
-// Start starts a service. What it leaves behind when it ends, ends with it, so [Command.Rest] has no
+// Start starts a service. What it leaves behind when it ends, ends with it, so [Command.Leftovers] has no
 // meaning here; it has an input of its own and no time limit.
 func (r *Runner) Start(c Command) (*Service, error) {
 	if c.Stdin != nil || c.Timeout != 0 {
@@ -90,7 +90,7 @@ func (s *Service) watch() {
 	await(s.tree.gone(), s.grace+killTime)
 	await(s.errors.ended, settleTime)
 	s.res = Result{
-		Exit: st.code, Signal: st.signal, Rest: s.tree.rest(), Took: time.Since(s.began), Sandbox: s.tree.confined(), Undone: st.undone, Lost: st.lost,
+		Exit: st.code, Signal: st.signal, Leftovers: s.tree.rest(), Took: time.Since(s.began), Sandbox: s.tree.confined(), Restored: st.undone, RestoreError: st.lost,
 	}
 	s.err = st.err
 }
@@ -108,8 +108,8 @@ func await(c <-chan struct{}, limit time.Duration) bool {
 // Done is closed when the program has ended and nothing of it is left.
 func (s *Service) Done() <-chan struct{} { return s.done }
 
-// Errors is the end of what it has said on its error output so far, for people to read.
-func (s *Service) Errors() string { return s.errors.String() }
+// Stderr is the end of what it has said on its error output so far, for people to read.
+func (s *Service) Stderr() string { return s.errors.String() }
 
 // Stop ends the service and returns how it ended: its input ends, which is all that most need; what
 // runs on after the grace is asked to end, and killed after another. It may be called more than once.

@@ -47,7 +47,7 @@ func TestService_Daemons(t *testing.T) {
 				t.Errorf("%d processes", n)
 			}
 			if name == "stopped" {
-				if res, err := s.Stop(); err != nil || len(res.Rest) > 0 {
+				if res, err := s.Stop(); err != nil || len(res.Leftovers) > 0 {
 					t.Errorf("%+v, %v", res, err)
 				}
 			}
@@ -87,7 +87,7 @@ func TestService_Confined(t *testing.T) {
 		}
 		buf := make([]byte, 2)
 		if _, err := s.Stdout.Read(buf); err != nil || string(buf) != "0\n" {
-			t.Errorf("%q, %v; %s", buf, err, s.Errors())
+			t.Errorf("%q, %v; %s", buf, err, s.Stderr())
 		}
 		res, err := s.Stop()
 		if err != nil || res.Sandbox == nil || res.Sandbox.Guard != y.guard {

@@ -42,10 +42,10 @@ func TestService_Talk(t *testing.T) {
 			}
 		}
 		res, err := s.Stop()
-		if err != nil || res.Exit != 7 || res.Signal != "" || len(res.Rest) > 0 {
+		if err != nil || res.Exit != 7 || res.Signal != "" || len(res.Leftovers) > 0 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		if got := s.Errors(); !strings.HasPrefix(got, "ready\nlog 0\n") || !strings.HasSuffix(got, "log 99\nbye\n") {
+		if got := s.Stderr(); !strings.HasPrefix(got, "ready\nlog 0\n") || !strings.HasSuffix(got, "log 99\nbye\n") {
 			t.Errorf("it said %q", got)
 		}
 		if again, err := s.Stop(); again.Exit != 7 || err != nil {
@@ -66,7 +66,7 @@ func TestService_Flood(t *testing.T) {
 		if err != nil || res.Exit == 0 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		if got := s.Errors(); len(got) != 16<<10 || !strings.HasSuffix(got, "xlast\n") {
+		if got := s.Stderr(); len(got) != 16<<10 || !strings.HasSuffix(got, "xlast\n") {
 			t.Errorf("%d bytes kept, the last %q", len(got), got[max(0, len(got)-10):])
 		}
 	})

@@ -72,7 +72,7 @@ func (r *Runner) clear(s *session) {
 
 // shares reports whether a command can have the processes of its session in common.
 func (r *Runner) shares(c Command) bool {
-	return c.Profile.Confined() && c.Profile.Session != "" && c.Rest != LeaveRest && r.Kernel().Mounts && !r.noSessions.Load()
+	return c.Profile.Confined() && c.Profile.Session != "" && c.Leftovers != DetachLeftovers && r.Kernel().Mounts && !r.noSessions.Load()
 }
 
 // warm starts the first process of a command's session while others prepare the command.

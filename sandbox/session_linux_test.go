@@ -48,7 +48,7 @@ func TestSession_LaterCalls(t *testing.T) {
 	y := inSession(t)
 	res, out := run(t, y.runner, y.shell("setsid sleep 1000 >/dev/null 2>&1 & echo $!"))
 	pid := strings.TrimSpace(out)
-	if len(res.Rest) != 1 || strconv.Itoa(res.Rest[0].PID) != pid {
+	if len(res.Leftovers) != 1 || strconv.Itoa(res.Leftovers[0].PID) != pid {
 		t.Errorf("%+v; want %s", res, pid)
 	}
 	if res, out := run(t, y.runner, y.shell("ps -p "+pid+" || ls -d /proc/"+pid+"; kill "+pid+" && while [ -d /proc/"+pid+" ]; do sleep 0.01; done")); res.Exit != 0 {
@@ -89,8 +89,8 @@ func TestSession_Cancel(t *testing.T) {
 		}
 	}
 	c := y.shell(background)
-	c.Rest = sandbox.EndRest
-	if res, _ := run(t, y.runner, c); len(res.Rest) > 0 {
+	c.Leftovers = sandbox.EndLeftovers
+	if res, _ := run(t, y.runner, c); len(res.Leftovers) > 0 {
 		t.Errorf("%+v", res)
 	}
 }
@@ -104,7 +104,7 @@ func TestSession_End(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			y := inSession(t)
 			res, out := run(t, y.runner, y.shell(background+"; setsid sh -c '"+background+"'; echo x > .git/commondir"))
-			if len(res.Undone) != 1 || y.count() == 0 {
+			if len(res.Restored) != 1 || y.count() == 0 {
 				t.Errorf("%+v %s", res, out)
 			}
 			run(t, y.runner, y.shell("(sleep 0.05; while :; do echo x > .git/commondir; sleep 0.01; done) >/dev/null 2>&1 &"))

@@ -31,7 +31,7 @@ func (y *yard) later(t *testing.T, r *sandbox.Runner, script string) <-chan sand
 	go func() {
 		res, err := r.Run(context.WithoutCancel(t.Context()), y.shell(script), func([]byte) {})
 		if err != nil {
-			res.Lost = err.Error()
+			res.RestoreError = err.Error()
 		}
 		done <- res
 	}()
@@ -51,7 +51,7 @@ func TestStandIn_SeveralCommands(t *testing.T) {
 		done := y.later(t, other, `touch begun; until [ -e go ]; do sleep 0.01; done; echo x > lathe.jsonc; mkdir -p .lathe/x; e=$?; rm -f begun go; exit $e`)
 		eventually(t, 10*time.Second, "the first command", func() bool { return there(y.project + "/begun") })
 		for range 3 {
-			if res, out := run(t, y.runner, y.shell("echo x > lathe.jsonc")); res.Exit == 0 || len(res.Undone) > 0 {
+			if res, out := run(t, y.runner, y.shell("echo x > lathe.jsonc")); res.Exit == 0 || len(res.Restored) > 0 {
 				t.Errorf("%+v %s", res, out)
 			}
 		}
@@ -59,7 +59,7 @@ func TestStandIn_SeveralCommands(t *testing.T) {
 			t.Error("another command took away what the first one counts on")
 		}
 		write(t, y.project+"/go", "")
-		if res := <-done; res.Exit == 0 || len(res.Undone) > 0 || res.Lost != "" {
+		if res := <-done; res.Exit == 0 || len(res.Restored) > 0 || res.RestoreError != "" {
 			t.Errorf("%+v", res)
 		}
 		if after := tree(t, y.project); !maps.Equal(before, after) {
@@ -195,7 +195,7 @@ func TestStandIn_Contention(t *testing.T) {
 			}()
 		}
 		for range 8 * 5 {
-			if res := <-results; res.Exit == 0 || res.Lost != "" || len(res.Undone) > 0 {
+			if res := <-results; res.Exit == 0 || res.RestoreError != "" || len(res.Restored) > 0 {
 				t.Errorf("%+v", res)
 			}
 		}

@@ -273,7 +273,7 @@ func (t *launched) startLauncher(r *Runner, c Command, request request, theirs *
 }
 
 func (c Command) launchWord() string {
-	if c.Own && !c.Profile.Confined() {
+	if c.UserTyped && !c.Profile.Confined() {
 		return ownWord
 	}
 	return launchWord

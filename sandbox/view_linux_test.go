@@ -211,7 +211,7 @@ func TestConfine_LinkOverReplaced(t *testing.T) {
 			}
 		}()
 		for range 20 {
-			if res, out := run(t, y.runner, y.shell("true")); res.Sandbox.Guard != sandbox.Bound || len(res.Undone) > 0 {
+			if res, out := run(t, y.runner, y.shell("true")); res.Sandbox.Guard != sandbox.Bound || len(res.Restored) > 0 {
 				t.Errorf("%q %+v %+v", out, res, res.Sandbox)
 			}
 		}
@@ -239,7 +239,7 @@ func TestConfine_ProtectedLink(t *testing.T) {
 				t.Errorf("%s does not work where nothing holds it: %s", attack, out)
 			}
 			res, out := run(t, y.runner, y.shell(attack))
-			if y.guard == sandbox.Bound && (res.Exit == 0 || len(res.Undone) > 0) {
+			if y.guard == sandbox.Bound && (res.Exit == 0 || len(res.Restored) > 0) {
 				t.Errorf("%s: %+v %s", attack, res, out)
 			}
 			delete(before, y.project+"/other") // which it can have

@@ -46,7 +46,7 @@ func (s toolServers) DisconnectServer(_ context.Context, _ workspace.Place, name
 }
 
 func (s toolServers) BeginServerLogin(ctx context.Context, _ workspace.Place, name string) (string, string, error) {
-	return s.hub.BeginLogin(ctx, name)
+	return s.hub.StartLogin(ctx, name)
 }
 
 func (s toolServers) ServerLogin(ctx context.Context, _ workspace.Place, name string) error {
@@ -54,7 +54,7 @@ func (s toolServers) ServerLogin(ctx context.Context, _ workspace.Place, name st
 }
 
 func (s toolServers) EndServerLogin(ctx context.Context, _ workspace.Place, name, code string) error {
-	return s.hub.EndLogin(ctx, name, code)
+	return s.hub.FinishLogin(ctx, name, code)
 }
 
 func (s toolServers) ServerLogout(ctx context.Context, _ workspace.Place, name string) error {

@@ -62,7 +62,7 @@ func (t *checked) prepare() {
 			return
 		}
 		t.spec.Schema = args.AppendSchema(nil, root)
-		t.schema = args.ReadySchema(root, t.spec.Schema)
+		t.schema = args.PrepareSchema(root, t.spec.Schema)
 	})
 }
 

@@ -15,18 +15,18 @@ type Assignment struct {
 	Prompt      string // all that the agent is told
 	Resume      lathe.SessionID
 	Background  bool
-	// Unasked says that the user wants it: no permission is needed.
-	Unasked bool
+	// Preapproved says that the user wants it: no permission is needed.
+	Preapproved bool
 }
 
 // The states of a task.
 const (
-	TaskCompleted = "completed"
-	TaskRunning   = "running"     // in the background
-	TaskPartial   = "partial"     // its steps are used up
-	TaskFailed    = "error"       //
-	TaskCancelled = "cancelled"   // by a person
-	TaskCutOff    = "interrupted" // its process ended
+	TaskCompleted   = "completed"
+	TaskRunning     = "running"     // in the background
+	TaskPartial     = "partial"     // its steps are used up
+	TaskFailed      = "error"       //
+	TaskCanceled    = "cancelled"   // by a person
+	TaskInterrupted = "interrupted" // its process ended
 )
 
 // Report is what became of an [Assignment].
@@ -42,7 +42,7 @@ type Report struct {
 
 // Failed reports whether the task did not come to its end.
 func (r Report) Failed() bool {
-	return r.State == TaskFailed || r.State == TaskCancelled || r.State == TaskCutOff
+	return r.State == TaskFailed || r.State == TaskCanceled || r.State == TaskInterrupted
 }
 
 // Envelope is the report as a model reads it. What the agent wrote cannot close it.

@@ -196,7 +196,7 @@ func (s *Set) unknown(name string) string {
 		}
 	}
 	if near := args.Nearest(name, names); len(near) > 0 {
-		text += fmt.Sprintf(" The nearest there are: %s.", args.ListedNames(near))
+		text += fmt.Sprintf(" The nearest there are: %s.", args.JoinNames(near))
 	}
 	return text
 }
@@ -219,7 +219,7 @@ func arguments(input string) (raw []byte, repairs []args.Repair, err error) {
 	if raw, err = jsonrepair.Repair(src); err != nil {
 		return nil, nil, err
 	}
-	if !args.Same(raw, src) {
+	if !args.Unchanged(raw, src) {
 		repairs = []args.Repair{args.RepairJSON}
 	}
 	switch args.KindOf(raw) {

@@ -71,8 +71,8 @@ type Call struct {
 	Input   json.RawMessage
 	// Mentioned says that the user named a sub-agent in the prompt: it may be called unasked.
 	Mentioned bool
-	// Outside is what is known of the machine outside of Dir and Root; nil is nothing.
-	Outside *Outside
+	// External is what is known of the machine outside of Dir and Root; nil is nothing.
+	External *External
 
 	Host Host
 }
@@ -83,26 +83,26 @@ type Host interface {
 	Ask(ctx context.Context, p Permission) error
 	// Allowed reports whether Ask would return at once, without a question and without an error.
 	Allowed(p Permission) bool
-	// Question asks the user and returns the answers, one list for each question.
-	Question(ctx context.Context, qs []lathe.Question) ([][]string, error)
+	// AskUser asks the user and returns the answers, one list for each question.
+	AskUser(ctx context.Context, qs []lathe.Question) ([][]string, error)
 	// Progress shows what the call is doing: "" and nil leave title and metadata as they are.
 	Progress(title string, metadata json.RawMessage)
-	// Todos replaces the session's list.
-	Todos(ctx context.Context, list []lathe.Todo) error
-	// Changing is called right before files are written or removed, by their real paths, so
+	// SetTodos replaces the session's list.
+	SetTodos(ctx context.Context, list []lathe.Todo) error
+	// BeginChange is called right before files are written or removed, by their real paths, so
 	// that it can be undone, and done when they are, or when that failed. After an error
 	// nothing must be changed.
-	Changing(ctx context.Context, paths ...string) (done func(), err error)
+	BeginChange(ctx context.Context, paths ...string) (done func(), err error)
 	// PlanFile is where the session's plan is kept, as users know it.
 	PlanFile() string
-	// Switch has the session go on with another agent after this step, told by this text.
-	Switch(ctx context.Context, agent, text string) error
+	// SwitchAgent has the session go on with another agent after this step, told by this text.
+	SwitchAgent(ctx context.Context, agent, text string) error
 	// Delegate has another agent work in a session of its own and returns its report, or at
 	// once if that works in the background. An error is one of the call; what went wrong there
 	// is in the report.
 	Delegate(ctx context.Context, a Assignment) (Report, error)
-	// Tell publishes news, such as a file that was changed.
-	Tell(f lathe.Fact)
+	// Publish publishes news, such as a file that was changed.
+	Publish(f lathe.Fact)
 	// History returns the conversation as this step saw it. It must not be changed.
 	History() []lathe.Message
 }
@@ -110,25 +110,25 @@ type Host interface {
 // NoSession is the part of a Host that a call outside of a session cannot have. Embed it, and add Ask and Allowed.
 type NoSession struct{}
 
-// Question fails: nobody can answer.
-func (NoSession) Question(context.Context, []lathe.Question) ([][]string, error) {
+// AskUser fails: nobody can answer.
+func (NoSession) AskUser(context.Context, []lathe.Question) ([][]string, error) {
 	return nil, Failf("Nobody is there to answer.")
 }
 
 // Progress shows nothing.
 func (NoSession) Progress(string, json.RawMessage) {}
 
-// Todos keeps no list.
-func (NoSession) Todos(context.Context, []lathe.Todo) error { return nil }
+// SetTodos keeps no list.
+func (NoSession) SetTodos(context.Context, []lathe.Todo) error { return nil }
 
-// Changing keeps nothing for an undo.
-func (NoSession) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
+// BeginChange keeps nothing for an undo.
+func (NoSession) BeginChange(context.Context, ...string) (func(), error) { return func() {}, nil }
 
 // PlanFile is none.
 func (NoSession) PlanFile() string { return "" }
 
-// Switch fails: no session continues.
-func (NoSession) Switch(context.Context, string, string) error {
+// SwitchAgent fails: no session continues.
+func (NoSession) SwitchAgent(context.Context, string, string) error {
 	return Failf("There is no session that could go on.")
 }
 
@@ -137,8 +137,8 @@ func (NoSession) Delegate(context.Context, Assignment) (Report, error) {
 	return Report{}, Failf("There is no session to hand a task on from.")
 }
 
-// Tell publishes nothing.
-func (NoSession) Tell(lathe.Fact) {}
+// Publish publishes nothing.
+func (NoSession) Publish(lathe.Fact) {}
 
 // History is empty.
 func (NoSession) History() []lathe.Message { return nil }
@@ -159,22 +159,22 @@ type Permission struct {
 	// Written are, for each of the patterns, other ways in which it is written that rules may
 	// allow or ask about: a later rule for one of them counts before one for the pattern.
 	Written [][]string
-	// Spelled are, for each of the patterns, how it begins in a rule that may allow it, without
+	// RequiredPrefix are, for each of the patterns, how it begins in a rule that may allow it, without
 	// wildcards; "" is any way. A rule for everything, "*", allows it all the same.
-	Spelled []string
-	// Named says that rules for everything, "*", do not speak of it: only what a rule names is
+	RequiredPrefix []string
+	// ExplicitOnly says that rules for everything, "*", do not speak of it: only what a rule names is
 	// asked about or denied.
-	Named bool
+	ExplicitOnly bool
 	// Server is how the names of tools of the same MCP server begin, and Servers how those of all of
 	// them do, without the last _. A rule that names another server does not allow the request.
 	Server  string
 	Servers []string
-	// Unread says that nobody knows what the request comes to: no rule allows it.
-	Unread bool
+	// Unparsed says that nobody knows what the request comes to: no rule allows it.
+	Unparsed bool
 }
 
-// Outside is what tools know of the machine outside of a project. A nil one knows nothing.
-type Outside struct {
+// External is what tools know of the machine outside of a project. A nil one knows nothing.
+type External struct {
 	// Readable returns the folders and files that are read unasked, by real paths: toolchains and
 	// packages, which are the same for everyone.
 	Readable func() []string
@@ -183,6 +183,6 @@ type Outside struct {
 	// Temp returns the folder that commands of a call have as /tmp: one of the session, or the
 	// machine's own where commands have that. "" is that /tmp is like any other folder.
 	Temp func(c *Call) string
-	// Kept are folders below /tmp that stay what they are, such as the user's own.
-	Kept []string
+	// RealTemp are folders below /tmp that stay what they are, such as the user's own.
+	RealTemp []string
 }

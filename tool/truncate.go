@@ -47,7 +47,7 @@ func (o Output) Cut(s Spec, r Result) (Result, error) {
 			return r, nil
 		}
 	}
-	kept, removed, cut := o.Limits.Keep(r.Output, s.Tail)
+	kept, removed, cut := o.Limits.Truncate(r.Output, s.Tail)
 	if !cut {
 		r.Metadata = args.AppendMembers(nil, append(meta, args.Member{Key: "truncated", Val: []byte("false")}))
 		return r, err
@@ -90,10 +90,10 @@ func (o Output) Hint(path string) string {
 	return fmt.Sprintf("The whole output is in %s. Search it with grep, or read the lines that matter with offset and limit.", path)
 }
 
-// Keep returns the lines that fit, from the start or from the end, and what that left out.
+// Truncate returns the lines that fit, from the start or from the end, and what that left out.
 // Where that would be nothing, because the first line alone is too long, it keeps the part of
 // that line that fits, in whole characters.
-func (l Limits) Keep(text string, tail bool) (kept, removed string, cut bool) {
+func (l Limits) Truncate(text string, tail bool) (kept, removed string, cut bool) {
 	if l.Lines <= 0 {
 		l.Lines = DefaultLines
 	}
@@ -115,7 +115,7 @@ func (l Limits) Keep(text string, tail bool) (kept, removed string, cut bool) {
 		joint := min(lines, 1) // the line break before it
 		if n+joint+len(line) > l.Bytes {
 			if n == max(lines-1, 0) && n+joint < l.Bytes { // nothing but line breaks so far
-				n += joint + PartOf(line, l.Bytes-n-joint, tail)
+				n += joint + FitLine(line, l.Bytes-n-joint, tail)
 			}
 			lines = -1
 			break
@@ -142,8 +142,8 @@ func cutTail(s string) (line, rest string) {
 	return s[i+1:], s[:max(i, 0)]
 }
 
-// PartOf returns how many bytes of a line fit without cutting a character.
-func PartOf(line string, most int, tail bool) int {
+// FitLine returns how many bytes of a line fit without cutting a character.
+func FitLine(line string, most int, tail bool) int {
 	n := min(most, len(line))
 	if tail {
 		for n > 0 && n > most-utf8.UTFMax && !utf8.RuneStart(line[len(line)-n]) {
@@ -157,8 +157,8 @@ func PartOf(line string, most int, tail bool) int {
 	return n
 }
 
-// Of keeps the files of a session in a folder of its own, which is all that its commands see of them.
-func (o Output) Of(session lathe.SessionID) Output {
+// ForSession keeps the files of a session in a folder of its own, which is all that its commands see of them.
+func (o Output) ForSession(session lathe.SessionID) Output {
 	if o.Dir != "" && session != "" {
 		o.Dir = filepath.Join(o.Dir, string(session))
 	}

@@ -72,7 +72,7 @@ func debugSandbox(ctx context.Context, a *cli.App, agent, command string) (err e
 	if err != nil {
 		return err
 	}
-	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
+	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Forbidden: sandbox.ServedByLathe})
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	policy := confine.New(a.ConfineHost(), runner.Kernel)
 	policy.Tell, policy.Looks = func(error) {}, command == "" // it is shown below, and changes nothing
@@ -110,7 +110,7 @@ func probeSandbox(ctx context.Context, r *sandbox.Runner, p sandbox.Profile) *sa
 		return nil
 	}
 	p.Temp, p.Mounts, p.Reads = "", nil, true // which may not be there, and nothing is to be made
-	res, err := r.Run(ctx, sandbox.Command{Path: "/bin/sh", Args: []string{"-c", ":"}, Dir: "/", Profile: p, Rest: sandbox.EndRest}, func([]byte) {})
+	res, err := r.Run(ctx, sandbox.Command{Path: "/bin/sh", Args: []string{"-c", ":"}, Dir: "/", Profile: p, Leftovers: sandbox.EndLeftovers}, func([]byte) {})
 	if err != nil {
 		return &sandbox.Report{Missing: []string{err.Error()}}
 	}
@@ -131,7 +131,7 @@ func trySandboxed(ctx context.Context, a *cli.App, r *sandbox.Runner, call tool.
 	}
 	call.Input, call.Host = input, typist{}
 	res, err := tool.Run(ctx, bash.New(bash.Config{
-		Runner: r, Env: a.Environ(), Rest: sandbox.EndRest, Confine: confine,
+		Runner: r, Env: a.Environ(), Leftovers: sandbox.EndLeftovers, Confine: confine,
 	}), &call)
 	var refused *tool.Failure
 	switch {
@@ -162,7 +162,7 @@ func showSandbox(a *cli.App, s sandboxJSON) {
 		showPaths(a, "Shown", p.Show)
 		showPaths(a, "Sockets", p.Sockets)
 		showReport(a, s)
-		a.Printf("Aside     %s\n", termtext.Plain(p.Aside))
+		a.Printf("Aside     %s\n", termtext.Plain(p.QuarantineDir))
 	}
 	if s.Command != nil {
 		a.Printf("\n")

@@ -26,7 +26,7 @@ type trial struct {
 
 // Ask judges by the rules of the agent; what they ask about is refused unless the user said yes.
 func (x trial) Ask(_ context.Context, p tool.Permission) error {
-	worst, about := p.Objection(x.agent.Rules)
+	worst, about := p.Conflict(x.agent.Rules)
 	for _, pattern := range p.Patterns {
 		switch action := run.ActionOf(x.agent, p.Name, pattern); {
 		case action == lathe.Deny:

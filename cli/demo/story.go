@@ -186,7 +186,7 @@ func (d *demo) tested(ctx context.Context) error {
 		return err
 	}
 	var out bytes.Buffer
-	_, err = d.setup.Runner.Run(ctx, sandbox.Command{Path: program, Args: words[1:], Dir: d.Dir, Env: d.commandEnv(), Rest: sandbox.EndRest},
+	_, err = d.setup.Runner.Run(ctx, sandbox.Command{Path: program, Args: words[1:], Dir: d.Dir, Env: d.commandEnv(), Leftovers: sandbox.EndLeftovers},
 		func(b []byte) { out.Write(b) })
 	if err != nil {
 		return err

@@ -148,7 +148,7 @@ func NewMCPLogout(a *cli.App) *cobra.Command {
 				return err
 			}
 			logins := harness.MCPLogins(at)
-			if kept, err := logins.Knows(name); err != nil || !kept {
+			if kept, err := logins.Has(name); err != nil || !kept {
 				if _, named := l.Config.MCP[name]; err == nil && !named {
 					err = lathe.Errorf(lathe.NotFound, "there is no MCP server %s, and no login to one of that name; `lathe mcp auth list` shows those there are", termtext.Quote(name))
 				}

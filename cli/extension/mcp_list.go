@@ -46,7 +46,7 @@ func onServers(a *cli.App, do func(h *mcp.Hub, l *config.Loaded) error) error {
 	}
 	h := mcp.Open(mcp.Options{
 		Dir: dir, Servers: harness.ServersOf(l.Config), Runner: s.Runner, Env: a.ServiceEnv(), Tokens: harness.MCPLogins(at), Log: a.Log, Version: a.Version, Transport: harness.Proxied(),
-		Private: l.Config.WebFetch.Private, Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.ConfineServer(l.Config, place),
+		AllowPrivate: l.Config.WebFetch.Private, Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.ConfineServer(l.Config, place),
 	})
 	err = do(h, l)
 	h.Close()

@@ -126,7 +126,7 @@ func loadPlugins(ctx context.Context, a *cli.App, plugins []plugin.Plugin, tools
 	c := plugin.Open(plugin.Options{
 		Dir: place.Directory, Worktree: place.Worktree, Plugins: plugins, Tools: tools, Runner: s.Runner,
 		Cache: filepath.Join(at.Cache, "plugins"), Env: a.ServiceEnv(), Log: a.Log, Confine: s.ConfinePlugins(l.Config, place),
-		Tell: func(f lathe.Fact) {
+		Publish: func(f lathe.Fact) {
 			if t, ok := f.(*lathe.TUIToast); ok {
 				a.Remark("%s", termtext.Plain(t.Message))
 			}

@@ -80,7 +80,7 @@ func (r *runner) ruled(ctx context.Context, q lathe.PermissionRequest) lathe.Act
 	}
 	p := permissionOf(q)
 	for i := range p.Patterns {
-		if p.Says(rules, i) != lathe.Allow {
+		if p.Evaluate(rules, i) != lathe.Allow {
 			return lathe.Ask
 		}
 	}
@@ -94,7 +94,7 @@ func permissionOf(q lathe.PermissionRequest) tool.Permission {
 		Written [][]string
 	}
 	_ = json.Unmarshal(q.Metadata, &meta) // other tools have metadata of their own
-	return tool.Permission{Name: q.Permission, Patterns: q.Patterns, Spelled: meta.Spelled, Written: meta.Written}
+	return tool.Permission{Name: q.Permission, Patterns: q.Patterns, RequiredPrefix: meta.Spelled, Written: meta.Written}
 }
 
 func isSpecificDeny(r lathe.Rule, permission string) bool {

@@ -154,8 +154,8 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 
 // peersOf tells the user's clients from commands: those of this process, and of others that share
 // the database.
-func peersOf(a *cli.App, s *harness.Harness, at datadir.Folders) *sandbox.Peers {
-	return &sandbox.Peers{Runner: s.Runner, Others: func() bool { return sqlite.Running(at.Owners) > 1 }}
+func peersOf(a *cli.App, s *harness.Harness, at datadir.Folders) *sandbox.PeerChecker {
+	return &sandbox.PeerChecker{Runner: s.Runner, Others: func() bool { return sqlite.Running(at.Owners) > 1 }}
 }
 
 // serverSettings is what the settings say of the server; those of a project only if it is

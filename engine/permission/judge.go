@@ -74,11 +74,11 @@ func (j Judge) spoken(p tool.Permission, i int) lathe.Action {
 	for _, b := range j.Chain {
 		rule := b.Evaluate(p.Name, p.Patterns[i])
 		said := rule.Action
-		if !p.Spells(rule, i) {
-			said = p.LastSpelt(b.all(), i)
+		if !p.HasRequiredPrefix(rule, i) {
+			said = p.EvaluateExplicit(b.all(), i)
 		}
 		switch action := b.written(p, i, said); {
-		case p.Named && rule.Pattern == "*", action == lathe.Allow:
+		case p.ExplicitOnly && rule.Pattern == "*", action == lathe.Allow:
 		case action == lathe.Deny:
 			return lathe.Deny
 		default: // also what nobody knows, as an import may have it
@@ -94,7 +94,7 @@ func (b Scope) written(p tool.Permission, i int, said lathe.Action) lathe.Action
 	if i >= len(p.Written) || len(p.Written[i]) == 0 {
 		return said
 	}
-	action := p.AsWritten(b.all(), i, said)
+	action := p.EvaluateWritten(b.all(), i, said)
 	if action == lathe.Allow && said != lathe.Allow && !slices.ContainsFunc(p.Written[i], func(text string) bool { return b.Evaluate(p.Name, text).Action == lathe.Allow }) {
 		return said
 	}
@@ -126,11 +126,11 @@ func (j Judge) Verdict(p tool.Permission) (lathe.Action, error) {
 // beside its patterns. No approval takes it away.
 func (j Judge) objection(p tool.Permission) (worst lathe.Action, spelling string) {
 	worst = lathe.Allow
-	if p.Name != "bash" && len(p.Also) == 0 && len(p.Maybe) == 0 && !p.Unread {
+	if p.Name != "bash" && len(p.Also) == 0 && len(p.Maybe) == 0 && !p.Unparsed {
 		return worst, ""
 	}
 	for _, b := range j.Chain {
-		switch action, text := p.Objection(b.all()); action {
+		switch action, text := p.Conflict(b.all()); action {
 		case lathe.Deny:
 			return action, text
 		case lathe.Ask:
@@ -142,7 +142,7 @@ func (j Judge) objection(p tool.Permission) (worst lathe.Action, spelling string
 
 func (j Judge) isApproved(p tool.Permission, i int) bool {
 	rule := j.Approved.Evaluate(p.Name, p.Patterns[i])
-	return rule.Action == lathe.Allow && (p.Spells(rule, i) || p.LastSpelt(j.Approved, i) == lathe.Allow)
+	return rule.Action == lathe.Allow && (p.HasRequiredPrefix(rule, i) || p.EvaluateExplicit(j.Approved, i) == lathe.Allow)
 }
 
 // AllApproved reports whether approvals alone allow the request.

@@ -31,7 +31,7 @@ func TestJudge_Objection(t *testing.T) {
 		{"what it may be is not", []lathe.Ruleset{strict}, nil, tool.Permission{Patterns: []string{"ls $X"}, Maybe: []string{"ls*"}}, lathe.Allow},
 		{"nobody denies anything", []lathe.Ruleset{wide}, nil, tool.Permission{Patterns: []string{"$X a"}, Maybe: []string{"*"}}, lathe.Allow},
 		{"no approval helps", []lathe.Ruleset{strict}, all, tool.Permission{Patterns: []string{"$X a"}, Maybe: []string{"*a"}}, lathe.Ask},
-		{"nobody can read it", []lathe.Ruleset{wide}, all, tool.Permission{Patterns: []string{"echo 'x"}, Unread: true}, lathe.Ask},
+		{"nobody can read it", []lathe.Ruleset{wide}, all, tool.Permission{Patterns: []string{"echo 'x"}, Unparsed: true}, lathe.Ask},
 	} {
 		j := Judge{Approved: tt.approved}
 		for _, rules := range tt.chain {

@@ -65,7 +65,7 @@ func outcomeOf(m lathe.Message) (state, words string) {
 	switch fault := m.Said.(*lathe.Assistant).Error.(type) {
 	case nil:
 	case *lathe.AbortedFault:
-		return tool.TaskCancelled, StoppedText
+		return tool.TaskCanceled, StoppedText
 	default:
 		return tool.TaskFailed, lathe.FaultMessage(fault)
 	}

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // company runs the example in a folder with a file of three lines.
-func company(t *testing.T, log *slog.Logger) (*plugin.Company, string) {
+func company(t *testing.T, log *slog.Logger) (*plugin.Hub, string) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the example needs python3, which is not installed")
@@ -44,7 +44,7 @@ func company(t *testing.T, log *slog.Logger) (*plugin.Company, string) {
 	c := plugin.Open(plugin.Options{
 		Dir: dir, Worktree: dir, Runner: runner, Env: os.Environ(), Log: log,
 		Plugins: []plugin.Plugin{{Spec: example, Options: json.RawMessage(`{"deny": ["secrets/"]}`)}},
-		Tell:    func(f lathe.Fact) { t.Errorf("told %+v", f) },
+		Publish:    func(f lathe.Fact) { t.Errorf("told %+v", f) },
 	})
 	t.Cleanup(func() {
 		if err := errors.Join(c.Close(), runner.Close()); err != nil {
@@ -86,10 +86,10 @@ func TestExample_Tool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var asked plugin.Ask
+	var asked plugin.PermissionRequest
 	var shown []plugin.Progress
-	back := plugin.ToolBack{
-		Ask:      func(_ context.Context, a plugin.Ask) error { asked = a; return nil },
+	back := plugin.ToolCallbacks{
+		Ask:      func(_ context.Context, a plugin.PermissionRequest) error { asked = a; return nil },
 		Progress: func(p plugin.Progress) { shown = append(shown, p) },
 	}
 	res, err := c.Execute(t.Context(), "count_lines", args, plugin.ToolContext{Session: "ses_1"}, back)
@@ -100,7 +100,7 @@ func TestExample_Tool(t *testing.T) {
 		t.Errorf("asked %+v, shown %+v", asked, shown)
 	}
 	no := errors.New("the user said no")
-	back.Ask = func(context.Context, plugin.Ask) error { return no }
+	back.Ask = func(context.Context, plugin.PermissionRequest) error { return no }
 	if _, err := c.Execute(t.Context(), "count_lines", args, plugin.ToolContext{}, back); !errors.Is(err, no) {
 		t.Errorf("refused: %v", err)
 	}

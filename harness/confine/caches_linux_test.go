@@ -78,7 +78,7 @@ func TestCaches_NotPoisoned(t *testing.T) {
 			t.Errorf("another project: %s", out)
 		}
 	}
-	if res, _ := b.line(dir, "build", "echo evil > ../"+poisoned["npx"], config.Config{}, bash.Line{Reads: true}); res.Exit == 0 {
+	if res, _ := b.line(dir, "build", "echo evil > ../"+poisoned["npx"], config.Config{}, bash.Line{ReadsOnly: true}); res.Exit == 0 {
 		t.Error("a line that is said to read writes")
 	}
 	runs("good")

@@ -137,7 +137,7 @@ func modeOf(box config.Sandbox, line bash.Line) string {
 		return box.Mode
 	}
 	level := -1
-	if !line.Whole || len(line.Commands) == 0 || box.Mode == string(sandbox.ReadOnly) {
+	if !line.Complete || len(line.Commands) == 0 || box.Mode == string(sandbox.ReadOnly) {
 		level = base
 	}
 	for _, c := range line.Commands {
@@ -163,7 +163,7 @@ func modeOf(box config.Sandbox, line bash.Line) string {
 // wrote it there meant it.
 func spellsOut(pattern string, c bash.LineCommand) bool {
 	words, options := strings.Fields(pattern), c.Doubts
-	return strings.HasPrefix(pattern, c.Spelled) && !slices.ContainsFunc(options, func(option string) bool { return !slices.Contains(words, option) })
+	return strings.HasPrefix(pattern, c.RequiredPrefix) && !slices.ContainsFunc(options, func(option string) bool { return !slices.Contains(words, option) })
 }
 
 // Profile is what a command line of a call is confined to.
@@ -198,7 +198,7 @@ func (f *Policy) Profile(c config.Config, call *tool.Call, line bash.Line) (sand
 	}
 	f.fill(&p, call, at, box.Write)
 	if p.Mode == sandbox.Workspace {
-		f.keepGit(&p, rootOf(call), at, line.Reads)
+		f.keepGit(&p, rootOf(call), at, line.ReadsOnly)
 	}
 	f.guardHome(&p, call, at, box, line)
 	f.hideRuntime(&p) // except the sockets that are allowed by now
@@ -232,8 +232,8 @@ func (f *Policy) fill(p *sandbox.Profile, call *tool.Call, at datadir.Folders, e
 	p.Write = append(p.Write, extra...)
 	p.Write = append(p.Write, temporary(f.host.Env)...)
 	f.homeNames(p)
-	f.hideOwn(p, at, tool.Output{Dir: at.Outputs()}.Of(call.Session).Dir)
-	p.Aside = filepath.Join(at.Data, "refused")
+	f.hideOwn(p, at, tool.Output{Dir: at.Outputs()}.ForSession(call.Session).Dir)
+	p.QuarantineDir = filepath.Join(at.Data, "refused")
 	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))
 	if !p.Network.Limited { // they look names up, for whoever asks
 		p.Sockets = append(p.Sockets, resolvers()...)

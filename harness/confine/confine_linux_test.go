@@ -229,7 +229,7 @@ func TestConfine_Git(t *testing.T) {
 			"[ -d .git ] && rm -rf .git; mkdir .git; echo x > .git/config",
 		} {
 			res, out := b.in(dir, "build", script, config.Config{})
-			if res.Exit == 0 && len(res.Undone)+len(res.Notes) == 0 {
+			if res.Exit == 0 && len(res.Restored)+len(res.Notes) == 0 {
 				t.Errorf("%s in %s: %+v %s", script, dir, res, out)
 			}
 		}
@@ -324,11 +324,11 @@ func TestModeOf(t *testing.T) {
 		for _, text := range texts {
 			l.Commands = append(l.Commands, bash.LineCommand{Text: text})
 		}
-		l.Whole = true
+		l.Complete = true
 		return l
 	}
 	unsure := line("docker ps")
-	unsure.Whole = false
+	unsure.Complete = false
 	wrapped := line("x")
 	wrapped.Commands[0].Also = []string{"ssh host x", "docker x"}
 	optioned := line("mytool --any x")
@@ -336,7 +336,7 @@ func TestModeOf(t *testing.T) {
 	strange := line("other --any x")
 	strange.Commands[0].Doubts = []string{"--any"}
 	unnamed := line("docker image prune")
-	unnamed.Commands[0].Spelled = "docker image"
+	unnamed.Commands[0].RequiredPrefix = "docker image"
 	rules := map[string]string{"mytool *": "off", "mytool --any *": "off", "other *": "off", "docker *": "off", "docker rm *": "workspace", "curl *": "read-only", "ssh *": "read-only", "npm test*": "workspace"}
 	for _, c := range []struct {
 		base, want string

@@ -111,8 +111,8 @@ func (g *gitProject) take() []string {
 	return notes
 }
 
-// gitKeeper looks after git around one command.
-type gitKeeper struct {
+// gitMonitor looks after git around one command.
+type gitMonitor struct {
 	*gitProject
 	configs []string // of the repositories
 	reads   bool     // it is known to write nothing
@@ -135,15 +135,15 @@ func (f *Policy) keepGit(p *sandbox.Profile, root string, at datadir.Folders, re
 	configs := protectGit(p, root, g.Inside())
 	p.Show = append(p.Show, filepath.Join(g.folder, "hooks"))
 	mounts := f.Kernel().Mounts
-	p.Keeper = &gitKeeper{gitProject: g, configs: configs, reads: reads, mounts: mounts, plain: f.git.plain || !mounts || reads || !f.canMount()}
+	p.Monitor = &gitMonitor{gitProject: g, configs: configs, reads: reads, mounts: mounts, plain: f.git.plain || !mounts || reads || !f.canMount()}
 }
 
 // mostHeld is how many configuration files are looked at often while commands run, the project's own
 // first.
 const mostHeld = 20
 
-// Begin gives the command copies of the configuration files.
-func (k *gitKeeper) Begin(p *sandbox.Profile) error {
+// Prepare gives the command copies of the configuration files.
+func (k *gitMonitor) Prepare(p *sandbox.Profile) error {
 	changes, unseen := gitguard.Recover(k.folder, k.root)
 	k.add(tellChanges(changes))
 	place := placeOfGit(k.root)
@@ -173,7 +173,7 @@ func (k *gitKeeper) Begin(p *sandbox.Profile) error {
 }
 
 // useLink has the project's configuration linked, if it can be.
-func (k *gitKeeper) useLink(place gitguard.Place) {
+func (k *gitMonitor) useLink(place gitguard.Place) {
 	if k.plain {
 		return
 	}
@@ -185,7 +185,7 @@ func (k *gitKeeper) useLink(place gitguard.Place) {
 	}
 }
 
-func (k *gitKeeper) leaveLink() {
+func (k *gitMonitor) leaveLink() {
 	if k.uses != nil {
 		k.uses.Leave()
 	}
@@ -207,7 +207,7 @@ func protectLinked(p *sandbox.Profile, configs []string) (copied []string) {
 }
 
 // Check takes over what may be, and looks for what git would run.
-func (k *gitKeeper) Check(m sandbox.Moment) []string {
+func (k *gitMonitor) Check(m sandbox.Phase) []string {
 	if m == sandbox.StillRunning {
 		k.add(tellFindings(k.Watch.Check(false)))
 		return nil
@@ -234,19 +234,19 @@ func (k *gitKeeper) Check(m sandbox.Moment) []string {
 	return nil
 }
 
-// serviceKeeper looks after git around a program that lives as long as sessions do: its configuration is
+// serviceMonitor looks after git around a program that lives as long as sessions do: its configuration is
 // linked, and nothing else.
-type serviceKeeper struct{ of *gitKeeper }
+type serviceMonitor struct{ of *gitMonitor }
 
-// Begin has the configuration linked, and its folder protected.
-func (k serviceKeeper) Begin(p *sandbox.Profile) error {
+// Prepare has the configuration linked, and its folder protected.
+func (k serviceMonitor) Prepare(p *sandbox.Profile) error {
 	k.of.useLink(placeOfGit(k.of.root))
 	protectLinked(p, k.of.configs)
 	return nil
 }
 
 // Check ends it.
-func (k serviceKeeper) Check(m sandbox.Moment) []string {
+func (k serviceMonitor) Check(m sandbox.Phase) []string {
 	if m == sandbox.AllGone {
 		k.of.leaveLink()
 	}

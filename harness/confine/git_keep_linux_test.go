@@ -63,7 +63,7 @@ func TestConfine_GitSettingsAreTakenOver(t *testing.T) {
 	} {
 		res, out := b.in(main, "build", step.script, config.Config{})
 		b.bound(res)
-		if res.Exit != 0 || len(res.Undone)+len(res.Notes) > 0 {
+		if res.Exit != 0 || len(res.Restored)+len(res.Notes) > 0 {
 			t.Errorf("%s: %+v %s", step.script, res, out)
 		}
 		if got := b.value(step.repo, step.key); got != step.want {
@@ -236,7 +236,7 @@ func TestConfine_GitInit(t *testing.T) {
 	b := newBox(t, nil)
 	dir := b.base + "/project"
 	res, out := b.in(dir, "build", "git init -q -b main . && echo a > a && git add a && git commit -q -m a && git remote add origin https://example.org/x.git", config.Config{})
-	if res.Exit != 0 || len(res.Undone)+len(res.Notes) > 0 || b.value(dir, "remote.origin.url") != "https://example.org/x.git" {
+	if res.Exit != 0 || len(res.Restored)+len(res.Notes) > 0 || b.value(dir, "remote.origin.url") != "https://example.org/x.git" {
 		t.Errorf("%+v %s", res, out)
 	}
 	b = newBox(t, nil)
@@ -321,7 +321,7 @@ func TestConfine_NamesBelow(t *testing.T) {
 			t.Errorf("%s is not named: %q", want, res.Notes)
 		}
 	}
-	if res, out := b.in(main+"/sub", "build", "echo [] > .vscode/tasks.json", config.Config{}); res.Exit == 0 && len(res.Undone) == 0 {
+	if res, out := b.in(main+"/sub", "build", "echo [] > .vscode/tasks.json", config.Config{}); res.Exit == 0 && len(res.Restored) == 0 {
 		t.Errorf("the folder of the session: %+v %s", res, out)
 	}
 	if res, out := b.in(main, "build", "rm -rf sub other", config.Config{}); res.Exit != 0 || len(res.Notes) > 0 {

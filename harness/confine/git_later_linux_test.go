@@ -48,7 +48,7 @@ func TestConfine_GitInTheBackground(t *testing.T) {
 	before := listing(t, main+"/.git")
 	res, out := b.in(main, "build", `DONE=`+b.base+`/temp/done; (until [ -e go ]; do sleep 0.01; done; `+attack+`; rm -f go; touch $DONE.all; exec sleep 300) >/dev/null 2>&1 &`, config.Config{})
 	b.bound(res)
-	if res.Exit != 0 || len(res.Rest) == 0 {
+	if res.Exit != 0 || len(res.Leftovers) == 0 {
 		t.Fatalf("%+v %s", res, out)
 	}
 	if err := os.WriteFile(main+"/go", nil, 0o600); err != nil {

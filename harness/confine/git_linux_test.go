@@ -125,7 +125,7 @@ func TestConfine_WhereGitRunsCodeFrom(t *testing.T) {
 	for name, script := range gitEscapes {
 		t.Run(name, func(t *testing.T) {
 			res, out := b.in(main, "build", script, config.Config{})
-			held := res.Exit != 0 && len(res.Undone) == 0 || strings.Contains(strings.Join(res.Notes, "\n"), "core.fsmonitor. If they are needed")
+			held := res.Exit != 0 && len(res.Restored) == 0 || strings.Contains(strings.Join(res.Notes, "\n"), "core.fsmonitor. If they are needed")
 			if res.Sandbox.Guard == sandbox.Bound && !held {
 				t.Errorf("not refused: %+v %s", res, out)
 			}
@@ -154,7 +154,7 @@ func TestConfine_GitWorks(t *testing.T) {
 		"cd trees/side && echo y > b && git add b && git commit -q -m b", "git branch other && git checkout -q other && git merge -q side -m merge",
 		"git stash list && git gc -q && git fsck 2>&1", "git -c extensions.worktreeConfig=true log --oneline -3",
 	} {
-		if res, out := b.in(main, "build", script, config.Config{}); res.Exit != 0 || len(res.Undone) > 0 || strings.Contains(out, "fatal") {
+		if res, out := b.in(main, "build", script, config.Config{}); res.Exit != 0 || len(res.Restored) > 0 || strings.Contains(out, "fatal") {
 			t.Errorf("%s: %+v %s", script, res, out)
 		}
 	}

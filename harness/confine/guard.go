@@ -33,15 +33,15 @@ func (f *Policy) homeNames(p *sandbox.Profile) {
 
 // GuardList is the files that no tool writes without a question.
 func GuardList(h Host) guarded.List {
-	list := guarded.List{Home: bash.Followed(h.Home), Config: bash.Followed(h.UserDir)}
+	list := guarded.List{Home: bash.FollowLinks(h.Home), Config: bash.FollowLinks(h.UserDir)}
 	at, err := datadir.Find(h.Env)
 	if err != nil {
 		return list
 	}
 	for _, dir := range []string{at.Data, at.State, at.Owners, at.Cache} {
-		list.Own = append(list.Own, bash.Followed(dir))
+		list.Own = append(list.Own, bash.FollowLinks(dir))
 	}
-	list.Plans = bash.Followed(at.Plans())
+	list.Plans = bash.FollowLinks(at.Plans())
 	return list
 }
 

@@ -16,17 +16,17 @@ import (
 
 // Outside is what tools know of the machine outside of projects: the same that commands are confined
 // to.
-func (f *Policy) Outside(c config.Config) *tool.Outside {
+func (f *Policy) Outside(c config.Config) *tool.External {
 	a := f.host
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil
 	}
-	return &tool.Outside{
+	return &tool.External{
 		Readable: sync.OnceValue(func() []string { return readablePlaces(a.Env, a.Home) }),
 		Secret:   f.secretPaths(at, c.Sandbox.Read),
 		Temp:     func(call *tool.Call) string { return f.temporaryOf(c, call, at) },
-		Kept:     append([]string{a.Home, bash.Followed(a.Home)}, c.Sandbox.Write...),
+		RealTemp: append([]string{a.Home, bash.FollowLinks(a.Home)}, c.Sandbox.Write...),
 	}
 }
 
@@ -34,14 +34,14 @@ func (f *Policy) Outside(c config.Config) *tool.Outside {
 // for what models are pointed at. Read are those that the settings open.
 func (f *Policy) secretPaths(at datadir.Folders, read []string) func(path string) (string, bool) {
 	places := sync.OnceValue(func() secret.Places {
-		return append(slices.Clip(f.secrets()), secret.Find(bash.Followed(f.host.Home), f.host.Env)...)
+		return append(slices.Clip(f.secrets()), secret.Find(bash.FollowLinks(f.host.Home), f.host.Env)...)
 	})
 	var own, open []string
 	for _, dir := range []string{at.Data, at.State, at.Owners} {
-		own = append(own, bash.Followed(dir))
+		own = append(own, bash.FollowLinks(dir))
 	}
 	for _, dir := range append([]string{at.Outputs(), at.Plans(), at.Cache}, read...) {
-		open = append(open, dir, bash.Followed(dir))
+		open = append(open, dir, bash.FollowLinks(dir))
 	}
 	return func(path string) (string, bool) {
 		holds := func(dir string) bool { return dir != "" && inFolder(dir, path) }

@@ -21,7 +21,7 @@ import (
 // guardHome keeps a command from the user's credentials and from the caches of tools.
 func (f *Policy) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folders, box config.Sandbox, line bash.Line) {
 	f.hideSecrets(p, at, box.Read, openedTo(box.Credentials, line))
-	if !line.Reads { // else the caches stay read-only: overlays take time to make
+	if !line.ReadsOnly { // else the caches stay read-only: overlays take time to make
 		f.addCaches(p, at, rootOf(call))
 	}
 	if p.Network.None() {
@@ -30,7 +30,7 @@ func (f *Policy) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folde
 	if !p.Network.Limited { // SSH leads nowhere then, and what GnuPG has looks keys up
 		f.reachAgents(p, box, line)
 	}
-	if place := placeOfGit(rootOf(call)); place.Common != "" && pushes(line) && (line.Dir == bash.Followed(call.Dir) || line.Dir == bash.Followed(rootOf(call))) {
+	if place := placeOfGit(rootOf(call)); place.Common != "" && pushes(line) && (line.Dir == bash.FollowLinks(call.Dir) || line.Dir == bash.FollowLinks(rootOf(call))) {
 		f.lendPasswords(p, at, rootOf(call), filepath.Join(place.Common, "config"))
 	}
 }
@@ -120,7 +120,7 @@ func sshPrograms() []string { return []string{"ssh", "scp", "sftp", "rsync", "gi
 
 // runsOnly reports whether a line runs these programs, and is known to do nothing else.
 func runsOnly(line bash.Line, programs ...string) bool {
-	if !line.Whole || len(line.Commands) == 0 {
+	if !line.Complete || len(line.Commands) == 0 {
 		return false
 	}
 	for _, c := range line.Commands {

@@ -18,7 +18,7 @@ func wholeLine(texts ...string) (l bash.Line) {
 	for _, text := range texts {
 		l.Commands = append(l.Commands, bash.LineCommand{Text: text})
 	}
-	l.Whole = true
+	l.Complete = true
 	return l
 }
 

@@ -47,8 +47,8 @@ func (f *Policy) Service(c config.Config, place workspace.Place, box config.Serv
 	// It lives as long as sessions do. What is put back when a command ends would be the user's own
 	// changes here, and nothing may stand in for names that the user is about to use. So names are
 	// protected by mounts or not at all.
-	if git, ok := p.Keeper.(*gitKeeper); ok {
-		p.Keeper = serviceKeeper{git}
+	if git, ok := p.Monitor.(*gitMonitor); ok {
+		p.Monitor = serviceMonitor{git}
 	}
 	p.Reads, p.Watch = true, nil
 	for _, list := range []*[]string{&p.Protect, &p.Files} {

@@ -25,16 +25,16 @@ func Listening(table io.Reader) (out []netip.AddrPort) {
 		if len(fields) < 4 || fields[3] != listening {
 			continue
 		}
-		if at := TableAddress(fields[1]); at.Port() > 0 {
+		if at := ParseTableAddr(fields[1]); at.Port() > 0 {
 			out = append(out, at)
 		}
 	}
 	return out
 }
 
-// TableAddress reads an address as the kernel prints it there: words of 32 bits in the order of the
+// ParseTableAddr reads an address as the kernel prints it there: words of 32 bits in the order of the
 // machine, and the port. What is none is the zero value.
-func TableAddress(text string) netip.AddrPort {
+func ParseTableAddr(text string) netip.AddrPort {
 	host, service, _ := strings.Cut(text, ":")
 	port, err := strconv.ParseUint(service, 16, 16)
 	b, bad := hex.DecodeString(host)
@@ -51,23 +51,23 @@ func TableAddress(text string) netip.AddrPort {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(port))
 }
 
-// Inside is a network namespace as [Watch] needs it.
-type Inside struct {
+// Namespace is a network namespace as [Watch] needs it.
+type Namespace struct {
 	// Ports are the addresses that are listened on inside; ours are left out.
 	Ports func() ([]netip.AddrPort, error)
 	// Dial connects to one of them.
 	Dial func(netip.AddrPort) (net.Conn, error)
-	// Taken is told of a port that cannot be listened on outside, once for each time it appears.
-	Taken func(port uint16, why error)
+	// PortTaken is told of a port that cannot be listened on outside, once for each time it appears.
+	PortTaken func(port uint16, why error)
 }
 
 // mostPorts are forwarded at once.
 const mostPorts = 64
 
-// Watch lets each port that is listened on inside be reached at the same port of this machine's
+// ForwardPorts lets each port that is listened on inside be reached at the same port of this machine's
 // 127.0.0.1, as long as it is, until ctx ends or the ports can no longer be read. It looks with every
 // tick. A port is forwarded the second time it is seen: tests open many for a moment.
-func Watch(ctx context.Context, in Inside, tick <-chan time.Time) {
+func ForwardPorts(ctx context.Context, in Namespace, tick <-chan time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := watcher{in: in, seen: map[uint16]bool{}, open: map[uint16]*opened{}}
 	defer w.close()
@@ -87,7 +87,7 @@ func Watch(ctx context.Context, in Inside, tick <-chan time.Time) {
 }
 
 type watcher struct {
-	in   Inside
+	in   Namespace
 	seen map[uint16]bool    // once at least
 	open map[uint16]*opened // nil could not be opened
 	work sync.WaitGroup
@@ -143,8 +143,8 @@ func reachable(at netip.AddrPort) netip.AddrPort {
 func (w *watcher) listen(ctx context.Context, at netip.AddrPort) *opened {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(at.Port()))))
 	if err != nil {
-		if w.in.Taken != nil {
-			w.in.Taken(at.Port(), err)
+		if w.in.PortTaken != nil {
+			w.in.PortTaken(at.Port(), err)
 		}
 		return nil
 	}

@@ -60,7 +60,7 @@ func TestWatch(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		egress.Watch(t.Context(), egress.Inside{
+		egress.ForwardPorts(t.Context(), egress.Namespace{
 			Ports: func() ([]netip.AddrPort, error) {
 				list, ok := <-looked
 				if !ok {
@@ -76,7 +76,7 @@ func TestWatch(t *testing.T) {
 				go func() { defer there.Close(); _, _ = io.WriteString(there, "inside") }()
 				return here, nil
 			},
-			Taken: func(p uint16, _ error) { skipped = append(skipped, p) },
+			PortTaken: func(p uint16, _ error) { skipped = append(skipped, p) },
 		}, tick)
 	}()
 	look := func(list []netip.AddrPort) { tick <- time.Time{}; looked <- list }

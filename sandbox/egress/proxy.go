@@ -31,10 +31,10 @@ type Config struct {
 	List List
 	// Resolver looks names up; nil is the system's.
 	Resolver *net.Resolver
-	// Never reports addresses that no list opens: those of lathe's own server. nil is none.
-	Never func(netip.AddrPort) bool
-	// Refused is told of each refusal, by many goroutines; nil is nobody.
-	Refused func(*Refusal)
+	// Forbidden reports addresses that no list opens: those of lathe's own server. nil is none.
+	Forbidden func(netip.AddrPort) bool
+	// OnRefusal is told of each refusal, by many goroutines; nil is nobody.
+	OnRefusal func(*Refusal)
 }
 
 // Proxy connects the clients of its listeners to the hosts of its list: by HTTP (CONNECT, and plain
@@ -55,7 +55,7 @@ type Proxy struct {
 
 // Open makes a proxy. It listens nowhere.
 func Open(c Config) *Proxy {
-	p := &Proxy{list: c.List, resolver: c.Resolver, never: c.Never, refused: c.Refused, slots: make(chan struct{}, mostConns)}
+	p := &Proxy{list: c.List, resolver: c.Resolver, never: c.Forbidden, refused: c.OnRefusal, slots: make(chan struct{}, mostConns)}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.forward = &httputil.ReverseProxy{
 		Rewrite: func(*httputil.ProxyRequest) {}, // it goes where its URL says, and its header Host is made from that

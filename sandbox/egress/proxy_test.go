@@ -91,10 +91,10 @@ func newWorld(t *testing.T, never bool, entries ...string) *world {
 		t.Fatal(err)
 	}
 	p := egress.Open(egress.Config{
-		List:     list,
-		Resolver: lookup(t, map[string]string{"good.test": "127.0.0.1", "evil.test": "127.0.0.1", "sub.good.test": "127.0.0.1", "zero.test": "0.0.0.0"}),
-		Never:    func(netip.AddrPort) bool { return never },
-		Refused: func(r *egress.Refusal) {
+		List:      list,
+		Resolver:  lookup(t, map[string]string{"good.test": "127.0.0.1", "evil.test": "127.0.0.1", "sub.good.test": "127.0.0.1", "zero.test": "0.0.0.0"}),
+		Forbidden: func(netip.AddrPort) bool { return never },
+		OnRefusal: func(r *egress.Refusal) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.refused = append(w.refused, r.Error())

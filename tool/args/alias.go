@@ -16,7 +16,7 @@ var aliases = phrase.Lists(aliasText)
 // aliasesOf returns what may be meant by a name, of members or of tools, the likeliest first.
 func aliasesOf(kind, name string) []string {
 	for key, names := range aliases() {
-		if ours, ok := strings.CutPrefix(key, kind+" "); ok && slices.Contains(names, Folded(name)) {
+		if ours, ok := strings.CutPrefix(key, kind+" "); ok && slices.Contains(names, Normalize(name)) {
 			return strings.Fields(ours)
 		}
 	}
@@ -30,7 +30,7 @@ func ToolAliases(name string) []string { return aliasesOf("tool", name) }
 // EditorAliases is ToolAliases for the editors that have one tool for several things and say in
 // a member which of them is meant.
 func EditorAliases(name string, raw []byte) []string {
-	switch Folded(name) {
+	switch Normalize(name) {
 	case "strreplaceeditor", "strreplacebasededittool":
 		for _, m := range Members(raw) {
 			switch {
@@ -44,8 +44,8 @@ func EditorAliases(name string, raw []byte) []string {
 	return ToolAliases(name)
 }
 
-// Folded is a name without what people and models write differently.
-func Folded(name string) string {
+// Normalize is a name without what people and models write differently.
+func Normalize(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
 		case '_', '-', ' ', '.':

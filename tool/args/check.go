@@ -243,11 +243,11 @@ func (c *checker) other(s *jsonschema.Schema, m Member, at *place, lost bool) {
 	switch {
 	case matched:
 	case isFalse(s.AdditionalProperties):
-		c.fault(at.member(m.Key), "not known here; the members are %s", ListedNames(s.PropertyOrder))
+		c.fault(at.member(m.Key), "not known here; the members are %s", JoinNames(s.PropertyOrder))
 	case s.AdditionalProperties != nil:
 		c.value(s.AdditionalProperties, m.Val, at.member(m.Key))
 	case lost && len(s.Properties) > 0:
-		c.fault(at.member(m.Key), "not known here, ignored; the members are %s", ListedNames(s.PropertyOrder))
+		c.fault(at.member(m.Key), "not known here, ignored; the members are %s", JoinNames(s.PropertyOrder))
 	}
 }
 
@@ -320,7 +320,7 @@ func listed(values []any) string {
 	return clipList(out, mostListed, ", ")
 }
 
-func ListedNames(names []string) string {
+func JoinNames(names []string) string {
 	var out []string
 	for _, n := range names {
 		out = append(out, strconv.Quote(phrase.Clip(n)))

@@ -11,7 +11,7 @@ import (
 // Nearest returns up to three of the names, the most similar first.
 func Nearest(name string, names []string) []string {
 	const longest = 64 // no tool has a longer name, and a model may send anything
-	wanted := []rune(Folded(phrase.Clip(name)))
+	wanted := []rune(Normalize(phrase.Clip(name)))
 	wanted = wanted[:min(len(wanted), longest)]
 	type candidate struct {
 		name string
@@ -19,7 +19,7 @@ func Nearest(name string, names []string) []string {
 	}
 	var all []candidate
 	for _, c := range names {
-		have := []rune(Folded(phrase.Clip(c)))
+		have := []rune(Normalize(phrase.Clip(c)))
 		cost := phrase.Distance(wanted, have)
 		if len(wanted) > 2 && len(have) > 2 &&
 			(strings.Contains(string(have), string(wanted)) || strings.Contains(string(wanted), string(have))) {

@@ -175,7 +175,7 @@ func (m *mender) text(s *jsonschema.Schema, name string, raw []byte) []byte {
 		if word == text {
 			return raw
 		}
-		if Folded(word) == Folded(text) {
+		if Normalize(word) == Normalize(text) {
 			meant = append(meant, word)
 		}
 	}
@@ -192,7 +192,7 @@ func (m *mender) array(s *jsonschema.Schema, name string, raw []byte) []byte {
 	list := items(raw)
 	changed := false
 	for i, item := range list {
-		if next := m.value(s.Items, name, item); !Same(next, item) {
+		if next := m.value(s.Items, name, item); !Unchanged(next, item) {
 			list[i] = next
 			changed = true
 		}
@@ -229,7 +229,7 @@ func (m *mender) object(s *jsonschema.Schema, raw []byte) []byte {
 		if sub == nil {
 			continue
 		}
-		if next := m.value(sub, ms[i].Key, ms[i].Val); !Same(next, ms[i].Val) {
+		if next := m.value(sub, ms[i].Key, ms[i].Val); !Unchanged(next, ms[i].Val) {
 			ms[i].Val = next
 			changed = true
 		}
@@ -240,8 +240,8 @@ func (m *mender) object(s *jsonschema.Schema, raw []byte) []byte {
 	return AppendMembers(make([]byte, 0, len(raw)), ms)
 }
 
-// Same reports whether nothing was changed, without comparing: a repair makes a new value.
-func Same(a, b []byte) bool {
+// Unchanged reports whether nothing was changed, without comparing: a repair makes a new value.
+func Unchanged(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
@@ -282,7 +282,7 @@ func memberMeant(s *jsonschema.Schema, key string, have map[string]bool) string 
 	}
 	var found string
 	for _, name := range s.PropertyOrder {
-		if Folded(name) == Folded(key) && !have[name] {
+		if Normalize(name) == Normalize(key) && !have[name] {
 			if found != "" {
 				return ""
 			}

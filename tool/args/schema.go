@@ -41,14 +41,14 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err := json.Unmarshal(raw, s); err != nil {
 		return nil, fmt.Errorf("not a JSON schema: %w", err)
 	}
-	return ReadySchema(s, raw), nil
+	return PrepareSchema(s, raw), nil
 }
 
 // kinds are the types that values have.
 var kinds = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
-// ReadySchema finds references and compiles patterns; raw is the document that references point into.
-func ReadySchema(root *jsonschema.Schema, raw []byte) *Schema {
+// PrepareSchema finds references and compiles patterns; raw is the document that references point into.
+func PrepareSchema(root *jsonschema.Schema, raw []byte) *Schema {
 	s := &Schema{Root: root, refs: map[string]*jsonschema.Schema{}, patterns: map[string]*regexp.Regexp{}}
 	todo := []*jsonschema.Schema{root}
 	for len(todo) > 0 {

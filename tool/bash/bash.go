@@ -34,20 +34,20 @@ type Config struct {
 	// Secrets names the variables that hold credentials of providers; it is asked when the
 	// first command runs. Keep names those that commands get all the same. See [Scrub].
 	Secrets func() []string
-	Keep    []string
-	// Add returns variables that a command gets beside those, in this directory; the call is nil
+	KeepEnv []string
+	// ExtraEnv returns variables that a command gets beside those, in this directory; the call is nil
 	// for one that the user typed. nil adds none.
-	Add func(ctx context.Context, dir string, c *tool.Call) (map[string]string, error)
+	ExtraEnv func(ctx context.Context, dir string, c *tool.Call) (map[string]string, error)
 	// Output is where long outputs go. Its limits are 1,000 lines and 30 KB where it has none.
 	Output tool.Output
 	// FileBytes is the most that is kept of one output in a file; 0 is 100 MB.
 	FileBytes int64
 	// Timeout is how long a command may run that has none of its own; 0 is two minutes.
 	Timeout time.Duration
-	// Alone says that nobody answers questions, so that no way is offered that needs an answer.
-	Alone bool
-	// Rest is what becomes of processes in the background.
-	Rest sandbox.Rest
+	// NonInteractive says that nobody answers questions, so that no way is offered that needs an answer.
+	NonInteractive bool
+	// Leftovers is what becomes of processes in the background.
+	Leftovers sandbox.LeftoverPolicy
 	// Confine is what the command line of a call is confined to; nil confines none. The commands
 	// of a [Shell] are the user's own and never confined.
 	Confine func(*tool.Call, Line) (sandbox.Profile, error)
@@ -90,7 +90,7 @@ func newBash(cfg Config) *bash {
 		Config: cfg, home: home,
 		shell: sync.OnceValue(func() shell { return chooseShell(cfg.Shell, cfg.Env, false) }),
 		own:   sync.OnceValue(func() shell { return chooseShell(cfg.Shell, cfg.Env, true) }),
-		env:   sync.OnceValue(func() []string { return withoutTerminal(Scrub(cfg.Env, secrets(cfg), cfg.Keep)) }),
+		env:   sync.OnceValue(func() []string { return withoutTerminal(Scrub(cfg.Env, secrets(cfg), cfg.KeepEnv)) }),
 	}
 }
 
@@ -142,7 +142,7 @@ func (b *bash) run(ctx context.Context, c *tool.Call, in bashInput) (tool.Result
 	line, env := b.withJobs(owner, in.Command, env)
 	p := b.newPrinted(c.Session, func(meta json.RawMessage) { c.Host.Progress("", meta) })
 	res, err := b.Runner.Run(ctx, sandbox.Command{
-		Path: b.shell().path, Args: b.shell().args(line), Dir: dir.Path, Env: env, Timeout: timeout, Rest: b.Rest, Profile: profile, Owner: owner,
+		Path: b.shell().path, Args: b.shell().args(line), Dir: dir.Path, Env: env, Timeout: timeout, Leftovers: b.Leftovers, Profile: profile, Owner: owner,
 	}, p.write)
 	p.end()
 	if err != nil {
@@ -178,7 +178,7 @@ func (b *bash) check(c *tool.Call, in bashInput) (dir target.Target, timeout tim
 	if dir.Info == nil {
 		return target.Target{}, 0, target.NotFound(dir, "bash")
 	}
-	if dir.Temporary && !workspace.Inside(target.RealDir(target.TemporaryFolders[0]), dir.Path) { // it is there for commands only
+	if dir.Temporary && !workspace.Inside(target.RealDir(target.TempDirs[0]), dir.Path) { // it is there for commands only
 		return target.Target{}, 0, tool.Failf("The workdir cannot be a temporary folder. Call bash without workdir and begin the command with cd %s &&.", dir.Shown)
 	}
 	if !dir.IsDir() {

@@ -25,7 +25,7 @@ import (
 
 // terminal is a desk with a shell.
 type terminal struct {
-	*tooltest.Desk
+	*tooltest.Host
 	runner *sandbox.Runner
 	cfg    bash.Config
 
@@ -36,7 +36,7 @@ type terminal struct {
 
 func newTerminal(t *testing.T) *terminal {
 	t.Helper()
-	x := &terminal{Desk: tooltest.NewDesk(t), runner: sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Grace: 300 * time.Millisecond})}
+	x := &terminal{Host: tooltest.NewHost(t), runner: sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Grace: 300 * time.Millisecond})}
 	t.Cleanup(func() {
 		if err := x.runner.Close(); err != nil {
 			t.Error(err)
@@ -149,7 +149,7 @@ func TestBash(t *testing.T) {
 func TestBash_AddedEnvironment(t *testing.T) {
 	x := newTerminal(t)
 	more := map[string]string{"WHO": "plugin", "TARGET": "/etc/x"}
-	x.cfg.Add = func(_ context.Context, dir string, c *tool.Call) (map[string]string, error) {
+	x.cfg.ExtraEnv = func(_ context.Context, dir string, c *tool.Call) (map[string]string, error) {
 		if dir != x.Dir || c == nil || c.ID != x.Call.ID {
 			t.Errorf("asked for %s, %v", dir, c)
 		}

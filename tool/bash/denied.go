@@ -60,9 +60,9 @@ func reachable(path string) bool {
 // closed reports whether a command with this profile could not write a path. Devices and what the
 // kernel shows of processes say nothing about files.
 func closed(p sandbox.Profile, path string) bool {
-	at := Followed(filepath.Clean(path))
+	at := FollowLinks(filepath.Clean(path))
 	inside := func(folder string) bool {
-		folder = Followed(folder)
+		folder = FollowLinks(folder)
 		return at == folder || strings.HasPrefix(at, folder+string(filepath.Separator))
 	}
 	switch {
@@ -76,7 +76,7 @@ func closed(p sandbox.Profile, path string) bool {
 
 // wayOut says what a model can do about a refusal.
 func (b *bash) wayOut() string {
-	if b.Alone {
+	if b.NonInteractive {
 		return "Nobody is there to allow it outside of the sandbox: do without, and say at the end what is left for the user to do."
 	}
 	return askOutside

@@ -68,10 +68,10 @@ func chooseShell(preferred string, env []string, foreign bool) shell {
 
 // environment is what a command finds, with what others add to it.
 func (b *bash) environment(ctx context.Context, base []string, dir string, c *tool.Call) ([]string, error) {
-	if b.Add == nil {
+	if b.ExtraEnv == nil {
 		return base, nil
 	}
-	more, err := b.Add(ctx, dir, c)
+	more, err := b.ExtraEnv(ctx, dir, c)
 	if err != nil {
 		return nil, err
 	}

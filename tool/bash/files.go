@@ -27,7 +27,7 @@ func (s *scanned) consult(c *tool.Call) {
 			writers++
 		}
 	}
-	for _, d := range s.plan.Dashes {
+	for _, d := range s.plan.DashGlobs {
 		if writers > 1 || matchesDash(d) { // a command before it could make such a file
 			s.doubt(d.Key+" <unknown>", d.Text+" can stand for a file whose name is an option")
 		}
@@ -36,13 +36,13 @@ func (s *scanned) consult(c *tool.Call) {
 
 // doubt is something in a line that is not known to be harmless.
 func (s *scanned) doubt(text, why string) {
-	s.Patterns = target.AppendNew(s.Patterns, "<option> "+text)
+	s.Patterns = target.AppendUnique(s.Patterns, "<option> "+text)
 	s.unknown = append(s.unknown, sh.Unknown{Text: text, Why: why})
-	s.line.Whole = false
+	s.line.Complete = false
 }
 
 // matchesDash reports whether a file that begins with a dash is among those that a word stands for.
-func matchesDash(d sh.Dash) bool {
+func matchesDash(d sh.DashGlob) bool {
 	entries, err := os.ReadDir(d.Dir)
 	if err != nil {
 		return !os.IsNotExist(err)
@@ -150,7 +150,7 @@ func readTargets(c *tool.Call, paths []sh.Path) (out []string) {
 				continue
 			}
 			for _, rel := range t.Patterns() {
-				out = target.AppendNew(out, rel)
+				out = target.AppendUnique(out, rel)
 			}
 		}
 	}
@@ -181,9 +181,9 @@ func linksOut(c *tool.Call, list []sh.Path) (out []string) {
 			if !to.IsDir() {
 				d = filepath.Dir(d)
 			}
-			out = target.AppendNew(out, d)
+			out = target.AppendUnique(out, d)
 		}) {
-			out = target.AppendNew(out, t.Path)
+			out = target.AppendUnique(out, t.Path)
 		}
 	}
 	return out

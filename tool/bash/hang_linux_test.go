@@ -151,7 +151,7 @@ func TestShell(t *testing.T) {
 	x.cfg.Secrets = func() []string { return []string{"ANTHROPIC_API_KEY"} }
 	x.cfg.Timeout = time.Nanosecond // which is for models
 	shell := bash.NewShell(x.cfg)
-	r, err := shell.Run(t.Context(), bash.Typed{Dir: x.Dir, Command: "greet; pwd; echo $FROM_RC $TERM $# $ANTHROPIC_API_KEY; exit 3"}, func(meta json.RawMessage) { x.Progress("", meta) })
+	r, err := shell.Run(t.Context(), bash.UserCommand{Dir: x.Dir, Command: "greet; pwd; echo $FROM_RC $TERM $# $ANTHROPIC_API_KEY; exit 3"}, func(meta json.RawMessage) { x.Progress("", meta) })
 	if want := "hello\n" + x.Dir + "\nyes dumb 0 one\n"; err != nil || r.Output != want || r.Title != "" {
 		t.Errorf("%v, %q %q; want %q", err, r.Title, r.Output, want)
 	}
@@ -168,7 +168,7 @@ func TestShell_Aborted(t *testing.T) {
 		x := newTerminal(t)
 		x.cfg.Shell = name
 		ctx, cancel := context.WithCancel(t.Context())
-		r, err := bash.NewShell(x.cfg).Run(ctx, bash.Typed{Dir: x.Dir, Command: "echo begun; sleep 100"}, func(meta json.RawMessage) {
+		r, err := bash.NewShell(x.cfg).Run(ctx, bash.UserCommand{Dir: x.Dir, Command: "echo begun; sleep 100"}, func(meta json.RawMessage) {
 			if strings.Contains(string(meta), "begun") {
 				cancel()
 			}
@@ -179,7 +179,7 @@ func TestShell_Aborted(t *testing.T) {
 		cancel()
 	}
 	x := newTerminal(t)
-	if _, err := bash.NewShell(x.cfg).Run(t.Context(), bash.Typed{Dir: x.Dir + "/none", Command: "true"}, func(json.RawMessage) {}); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if _, err := bash.NewShell(x.cfg).Run(t.Context(), bash.UserCommand{Dir: x.Dir + "/none", Command: "true"}, func(json.RawMessage) {}); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("%v", err)
 	}
 }

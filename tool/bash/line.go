@@ -11,11 +11,11 @@ import (
 type Line struct {
 	Dir      string // where it runs
 	Commands []LineCommand
-	// Whole says that the commands are all it does: the shell itself writes no file, sets nothing
+	// Complete says that the commands are all it does: the shell itself writes no file, sets nothing
 	// that changes what runs, nothing is unknown, and no option is known to run or write something.
-	Whole bool
-	// Reads says that its programs write nothing. The shell may, to files that are known.
-	Reads bool
+	Complete bool
+	// ReadsOnly says that its programs write nothing. The shell may, to files that are known.
+	ReadsOnly bool
 }
 
 // LineCommand is one command of a line, in the spelling that rules see, and in others.
@@ -24,20 +24,20 @@ type LineCommand struct {
 	Also []string
 	// Doubts are its options that are not known to be harmless.
 	Doubts []string
-	// Spelled is what a pattern must begin with to mean it; "" is nothing.
-	Spelled string
+	// RequiredPrefix is what a pattern must begin with to mean it; "" is nothing.
+	RequiredPrefix string
 }
 
 func newLine(plan sh.Plan) Line {
-	known := plan.Unread == "" && len(plan.Functions)+len(plan.Aliases) == 0
-	l := Line{Whole: known && len(plan.Unknown) == 0, Reads: known && len(plan.Commands) > 0}
+	known := plan.Unparsed == "" && len(plan.Functions)+len(plan.Aliases) == 0
+	l := Line{Complete: known && len(plan.Unknown) == 0, ReadsOnly: known && len(plan.Commands) > 0}
 	for _, e := range plan.Extra {
-		l.Whole = l.Whole && e.Kind == sh.Reads
-		l.Reads = l.Reads && (e.Kind == sh.Reads || e.Kind == sh.Writes)
+		l.Complete = l.Complete && e.Kind == sh.Reads
+		l.ReadsOnly = l.ReadsOnly && (e.Kind == sh.Reads || e.Kind == sh.Writes)
 	}
 	for _, c := range plan.Commands {
-		l.Commands = append(l.Commands, LineCommand{c.Text, c.Also, c.Doubts, c.Spelled})
-		l.Reads = l.Reads && c.Opaque == "" && onlyReads(c)
+		l.Commands = append(l.Commands, LineCommand{c.Text, c.Also, c.Doubts, c.RequiredPrefix})
+		l.ReadsOnly = l.ReadsOnly && c.Opaque == "" && onlyReads(c)
 	}
 	return l
 }

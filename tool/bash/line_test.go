@@ -38,8 +38,8 @@ func TestNewLine(t *testing.T) {
 		{"ls | python3 x.py", nil, true, false},
 		{"ls $(touch x)", nil, false, false},
 	} {
-		got := newLine(sh.Analyse(c.line, sh.Surroundings{Dir: "/p", Home: "/h"}))
-		if got.Whole != c.whole || got.Reads != c.reads {
+		got := newLine(sh.Analyze(c.line, sh.Environment{Dir: "/p", Home: "/h"}))
+		if got.Complete != c.whole || got.ReadsOnly != c.reads {
 			t.Errorf("%s: %+v", c.line, got)
 		}
 		var texts []string

@@ -18,8 +18,8 @@ import (
 // that it names, then for its commands.
 func (b *bash) permit(ctx context.Context, c *tool.Call, command string, dir target.Target, s scanned) error {
 	dirs := outsideDirs(c, dir, s.paths)
-	for _, d := range linksOut(c, s.plan.Follows) {
-		dirs = target.AppendNew(dirs, d)
+	for _, d := range linksOut(c, s.plan.FollowedDirs) {
+		dirs = target.AppendUnique(dirs, d)
 	}
 	if len(dirs) > 0 {
 		var patterns, always []string
@@ -38,7 +38,7 @@ func (b *bash) permit(ctx context.Context, c *tool.Call, command string, dir tar
 	}
 	if files := readTargets(c, s.paths); len(files) > 0 {
 		meta := append(lathe.AppendJSONString([]byte(`{"command":`), command), '}')
-		if err := c.Host.Ask(ctx, tool.Permission{Name: "read", Patterns: files, Always: files, Named: true, Metadata: meta}); err != nil {
+		if err := c.Host.Ask(ctx, tool.Permission{Name: "read", Patterns: files, Always: files, ExplicitOnly: true, Metadata: meta}); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (b *bash) scan(command string, dir target.Target, env []string) scanned {
 	if !b.shell().posix() {
 		return scanned{Permission: tool.Permission{Name: "bash", Patterns: []string{command, sh.UnknownCommand}, Maybe: []string{"*"}}}
 	}
-	s := scanCommand(command, sh.Surroundings{Dir: dir.Path, Home: b.home, Env: func(name string) (string, bool) {
+	s := scanCommand(command, sh.Environment{Dir: dir.Path, Home: b.home, Env: func(name string) (string, bool) {
 		value := environ.Variable(env, name)
 		return value, value != ""
 	}})
@@ -71,8 +71,8 @@ func (b *bash) scan(command string, dir target.Target, env []string) scanned {
 
 // appendWays adds how rules may be held against the patterns, for those that are not the engine's.
 func appendWays(meta []byte, p tool.Permission) []byte {
-	if slices.ContainsFunc(p.Spelled, func(s string) bool { return s != "" }) {
-		meta = args.AppendTexts(append(meta, `,"spelled":`...), p.Spelled)
+	if slices.ContainsFunc(p.RequiredPrefix, func(s string) bool { return s != "" }) {
+		meta = args.AppendTexts(append(meta, `,"spelled":`...), p.RequiredPrefix)
 	}
 	if !slices.ContainsFunc(p.Written, func(list []string) bool { return len(list) > 0 }) {
 		return meta

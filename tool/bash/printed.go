@@ -29,7 +29,7 @@ func (b *bash) newPrinted(session lathe.SessionID, show func(json.RawMessage)) *
 	l := b.Output.Limits
 	p := &printed{
 		text:  ends{limits: l},
-		spool: spool{output: b.Output.Of(session), most: l.Bytes, limit: b.FileBytes},
+		spool: spool{output: b.Output.ForSession(session), most: l.Bytes, limit: b.FileBytes},
 		show:  show, wake: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
 	p.clean.to = p.text.write

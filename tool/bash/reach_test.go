@@ -18,7 +18,7 @@ func TestReach_LibraryCommands(t *testing.T) {
 	x := newTerminal(t)
 	lib := x.Put(filepath.Join(x.Out, "go", "src", "fmt", "print.go"), "package fmt\n")
 	dir := filepath.Dir(lib)
-	x.Call.Outside = &tool.Outside{Readable: func() []string { return []string{filepath.Join(x.Out, "go")} }}
+	x.Call.External = &tool.External{Readable: func() []string { return []string{filepath.Join(x.Out, "go")} }}
 	outside := func(command string) bool {
 		t.Helper()
 		x.Asked = nil

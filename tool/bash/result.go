@@ -44,8 +44,8 @@ func (b *bash) result(command, dir string, timeout time.Duration, profile sandbo
 	notes = append(notes, b.advice(res, text)...)
 	notes = append(notes, b.refusals(profile, dir, res, text)...)
 	notes = append(notes, b.hiddenCredentials(profile, line, res, text)...)
-	if len(res.Rest) > 0 {
-		notes = append(notes, b.stillRunning(res.Rest))
+	if len(res.Leftovers) > 0 {
+		notes = append(notes, b.stillRunning(res.Leftovers))
 	}
 	if len(notes) > 0 {
 		text = strings.TrimRight(text, "\n") + "\n\n" + strings.Join(notes, "\n")
@@ -177,7 +177,7 @@ func (b *bash) notInstalled(text string) []string {
 func (b *bash) stillRunning(rest []sandbox.Process) string {
 	var out strings.Builder
 	out.WriteString("Still running in the background")
-	if b.Rest == sandbox.KeepRest {
+	if b.Leftovers == sandbox.KeepLeftovers {
 		out.WriteString(" (until this program ends)")
 	}
 	out.WriteString(":")

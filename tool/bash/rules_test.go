@@ -46,14 +46,14 @@ func denyRules() lathe.Ruleset {
 func decide(p tool.Permission, rules lathe.Ruleset) lathe.Action {
 	worst := lathe.Allow
 	for i := range p.Patterns {
-		switch p.Says(rules, i) {
+		switch p.Evaluate(rules, i) {
 		case lathe.Deny:
 			return lathe.Deny
 		case lathe.Ask:
 			worst = lathe.Ask
 		}
 	}
-	if action, _ := p.Objection(rules); action != lathe.Allow {
+	if action, _ := p.Conflict(rules); action != lathe.Allow {
 		return action
 	}
 	return worst
@@ -210,7 +210,7 @@ func TestBash_Monotone(t *testing.T) {
 				r.Fatalf("less allows more: %v, then %v", rules, less)
 			}
 		}
-		if p.Unread && before == 0 {
+		if p.Unparsed && before == 0 {
 			r.Fatalf("an unread line is allowed by %v", rules)
 		}
 	})

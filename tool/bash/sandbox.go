@@ -26,7 +26,7 @@ func (b *bash) confine(c *tool.Call, in bashInput, s scanned) (sandbox.Profile, 
 	if err != nil {
 		return p, tool.Failf("The command could not be run: %w", err)
 	}
-	p.Reads = s.line.Reads
+	p.Reads = s.line.ReadsOnly
 	if name := protectedTarget(p, s.paths); name != "" && strings.TrimSpace(in.Outside) == "" {
 		return p, tool.Failf("Nothing was run: the command would write %s. The sandbox (%s) keeps that name from commands, since other programs run what it says or take their settings from it. %s", name, p.Mode, b.wayOut())
 	}
@@ -66,7 +66,7 @@ func protectedTarget(p sandbox.Profile, paths []sh.Path) string {
 		if !path.Write || !path.Certain || path.Glob {
 			continue
 		}
-		for _, at := range []string{path.Name, physical(path.Name), Followed(path.Name)} {
+		for _, at := range []string{path.Name, physical(path.Name), FollowLinks(path.Name)} {
 			if i := slices.IndexFunc(names, func(name string) bool {
 				return at == name || below(name, at) || path.Removed && below(at, name) && target.Exists(name)
 			}); i >= 0 {
@@ -77,15 +77,15 @@ func protectedTarget(p sandbox.Profile, paths []sh.Path) string {
 	return ""
 }
 
-// Followed is where a path leads, with links of folders and its own followed; it need not be there.
-func Followed(path string) string {
+// FollowLinks is where a path leads, with links of folders and its own followed; it need not be there.
+func FollowLinks(path string) string {
 	if path == "" || filepath.Dir(path) == path {
 		return path
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	return filepath.Join(Followed(filepath.Dir(path)), filepath.Base(path))
+	return filepath.Join(FollowLinks(filepath.Dir(path)), filepath.Base(path))
 }
 
 // withSandbox adds the profile in force to the metadata of a call.
@@ -122,11 +122,11 @@ func (b *bash) refusals(p sandbox.Profile, dir string, res sandbox.Result, text 
 	if !p.Confined() || res.Canceled {
 		return out
 	}
-	if len(res.Undone) > 0 {
-		out = append(out, fmt.Sprintf("The sandbox has undone what the command did to %s: protected names are not for commands to write. %s", strings.Join(res.Undone, ", "), b.wayOut()))
+	if len(res.Restored) > 0 {
+		out = append(out, fmt.Sprintf("The sandbox has undone what the command did to %s: protected names are not for commands to write. %s", strings.Join(res.Restored, ", "), b.wayOut()))
 	}
-	if res.Lost != "" {
-		out = append(out, "Protected names were changed and could not be put back; tell the user: "+res.Lost)
+	if res.RestoreError != "" {
+		out = append(out, "Protected names were changed and could not be put back; tell the user: "+res.RestoreError)
 	}
 	failed := res.Exit != 0 || res.TimedOut
 	path := refusedPath(p, dir, text)

@@ -23,7 +23,7 @@ func confined(t *testing.T) *terminal {
 	}
 	x.cfg.Confine = func(c *tool.Call, _ bash.Line) (sandbox.Profile, error) {
 		return sandbox.Profile{
-			Mode: sandbox.Workspace, Strict: true, Write: []string{c.Dir}, Aside: filepath.Join(filepath.Dir(x.Dir), "aside"),
+			Mode: sandbox.Workspace, Strict: true, Write: []string{c.Dir}, QuarantineDir: filepath.Join(filepath.Dir(x.Dir), "aside"),
 			Protect: []string{filepath.Join(c.Dir, "lathe.json"), filepath.Join(c.Dir, "sub/kept")}, Watch: []string{filepath.Join(c.Dir, "watched")},
 		}, nil
 	}
@@ -72,7 +72,7 @@ func TestBash_SandboxRefusesQuietly(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(x.Dir, "lathe.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x.cfg.Alone = true
+	x.cfg.NonInteractive = true
 	for command, refused := range map[string]string{
 		"f=$(echo lathe); echo x > $f.json; true":        "lathe.json",
 		"echo x > " + x.Out + "/new; echo fine":          x.Out + "/new",
@@ -195,7 +195,7 @@ func TestShell_Confined(t *testing.T) {
 	x := confined(t)
 	for _, local := range []bool{false, true} {
 		target := filepath.Join(x.Out, "new")
-		in := bash.Typed{Dir: x.Dir, Root: x.Dir, Agent: "build", Command: "echo x > " + target, Local: local}
+		in := bash.UserCommand{Dir: x.Dir, Root: x.Dir, Agent: "build", Command: "echo x > " + target, Local: local}
 		if _, err := bash.NewShell(x.cfg).Run(t.Context(), in, func(json.RawMessage) {}); err != nil {
 			t.Fatal(err)
 		}

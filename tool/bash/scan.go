@@ -22,42 +22,42 @@ type scanned struct {
 
 // scanCommand makes of what a command line would do what rules are asked about. See package
 // shell for how they see it. A line in which there is nothing to judge is asked whole.
-func scanCommand(command string, in sh.Surroundings) scanned {
-	plan := sh.Analyse(command, in)
+func scanCommand(command string, in sh.Environment) scanned {
+	plan := sh.Analyze(command, in)
 	s := scanned{paths: plan.Paths, plan: plan, unknown: plan.Unknown, line: newLine(plan)}
 	s.Name = "bash"
-	if plan.Unread != "" {
-		s.Patterns, s.Unread = []string{command}, true
-		s.unknown = []sh.Unknown{{Text: command, Why: plan.Unread}}
+	if plan.Unparsed != "" {
+		s.Patterns, s.Unparsed = []string{command}, true
+		s.unknown = []sh.Unknown{{Text: command, Why: plan.Unparsed}}
 		return s
 	}
 	for _, c := range plan.Commands {
 		if !slices.Contains(s.Patterns, c.Text) {
-			s.Patterns, s.Written, s.Spelled = append(s.Patterns, c.Text), append(s.Written, c.Written), append(s.Spelled, c.Spelled)
+			s.Patterns, s.Written, s.RequiredPrefix = append(s.Patterns, c.Text), append(s.Written, c.Written), append(s.RequiredPrefix, c.RequiredPrefix)
 		}
 		if always, ok := alwaysFor(c); ok {
-			s.Always = target.AppendNew(s.Always, always)
+			s.Always = target.AppendUnique(s.Always, always)
 		}
 		for _, a := range c.Also {
-			s.Also = target.AppendNew(s.Also, a)
+			s.Also = target.AppendUnique(s.Also, a)
 		}
 		if c.Maybe != "" {
-			s.Maybe = target.AppendNew(s.Maybe, c.Maybe)
+			s.Maybe = target.AppendUnique(s.Maybe, c.Maybe)
 		}
 	}
 	for _, e := range plan.Extra {
-		s.Patterns = target.AppendNew(s.Patterns, e.Text)
+		s.Patterns = target.AppendUnique(s.Patterns, e.Text)
 		if e.Text == sh.UnknownCommand { // it may be any
-			s.Maybe, s.Written = target.AppendNew(s.Maybe, "*"), nil
+			s.Maybe, s.Written = target.AppendUnique(s.Maybe, "*"), nil
 		}
 		if e.Kind != sh.IsUnknown && !strings.ContainsAny(e.Text, "*?") {
-			s.Always = target.AppendNew(s.Always, e.Text)
+			s.Always = target.AppendUnique(s.Always, e.Text)
 		}
 	}
 	if len(plan.Functions)+len(plan.Aliases) > 0 { // a name may be another's
 		s.Written = nil
 	}
-	if len(s.Patterns) == 0 && !plan.Moved {
+	if len(s.Patterns) == 0 && !plan.ChangesDir {
 		s.Patterns = []string{command}
 	}
 	return s
@@ -91,7 +91,7 @@ func outsideDirs(c *tool.Call, dir target.Target, paths []sh.Path) []string {
 		if !p.Write && (p.Certain || p.Reads) && target.Readable(c, t) { // its command is known to read it
 			return
 		}
-		if t.Info == nil && (p.Present || !p.Certain && !isDirectory(filepath.Dir(t.Path))) {
+		if t.Info == nil && (p.IfExists || !p.Certain && !isDirectory(filepath.Dir(t.Path))) {
 			return // it only looked like a path
 		}
 		d := t.Path

@@ -154,7 +154,7 @@ func TestScanCommand(t *testing.T) {
 		return strings.Join(list, " | ")
 	}
 	for _, row := range scanRows {
-		got := scanCommand(row.command, sh.Surroundings{Dir: "/p", Home: "/home/dev"})
+		got := scanCommand(row.command, sh.Environment{Dir: "/p", Home: "/home/dev"})
 		var paths []string
 		for _, p := range got.paths {
 			if p.Certain {
@@ -174,7 +174,7 @@ func FuzzScanCommand(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		done := make(chan scanned, 1)
-		go func() { done <- scanCommand(command, sh.Surroundings{Dir: "/p", Home: "/home/dev"}) }()
+		go func() { done <- scanCommand(command, sh.Environment{Dir: "/p", Home: "/home/dev"}) }()
 		var got scanned
 		select {
 		case got = <-done:

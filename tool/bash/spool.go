@@ -61,8 +61,8 @@ func (e *ends) text(mark func(lines, bytes int) string) string {
 	tail, newline := strings.CutSuffix(string(e.tail), "\n")
 	few := tool.Limits{Lines: max(1, e.limits.Lines*3/10), Bytes: max(1, e.limits.Bytes*3/10)}
 	many := tool.Limits{Lines: max(1, e.limits.Lines-few.Lines), Bytes: max(1, e.limits.Bytes-few.Bytes)}
-	first, _, _ := few.Keep(string(e.head), false)
-	last, _, _ := many.Keep(tail, true)
+	first, _, _ := few.Truncate(string(e.head), false)
+	last, _, _ := many.Truncate(tail, true)
 	if newline {
 		last += "\n"
 	}

@@ -19,16 +19,16 @@ type Shell struct{ bash *bash }
 // NewShell makes one; it takes what [New] takes. Its Timeout is not used.
 func NewShell(cfg Config) *Shell { return &Shell{newBash(cfg)} }
 
-// Models names the shell that commands of models are written for; "" if there is none.
-func (s *Shell) Models() string {
+// ModelShell names the shell that commands of models are written for; "" if there is none.
+func (s *Shell) ModelShell() string {
 	if path := s.bash.shell().path; path != "" {
 		return strings.TrimSuffix(filepath.Base(path), ".exe")
 	}
 	return ""
 }
 
-// Typed is a command that the user typed in a session.
-type Typed struct {
+// UserCommand is a command that the user typed in a session.
+type UserCommand struct {
 	Session lathe.SessionID
 	Agent   string // of the session
 	Dir     string
@@ -40,7 +40,7 @@ type Typed struct {
 }
 
 // confine is what a command is confined to.
-func (s *Shell) confine(in Typed) (sandbox.Profile, error) {
+func (s *Shell) confine(in UserCommand) (sandbox.Profile, error) {
 	if in.Local || s.bash.Confine == nil {
 		return sandbox.Profile{}, nil
 	}
@@ -54,7 +54,7 @@ func (s *Shell) confine(in Typed) (sandbox.Profile, error) {
 // Run runs a command in a directory and shows metadata with the output while it runs, as [New]
 // does. What it prints is the result, whatever its exit code; when ctx ends it is ended, and the
 // result has what there was and says so. An error is that it could not be run.
-func (s *Shell) Run(ctx context.Context, in Typed, show func(metadata json.RawMessage)) (tool.Result, error) {
+func (s *Shell) Run(ctx context.Context, in UserCommand, show func(metadata json.RawMessage)) (tool.Result, error) {
 	b, sh, dir := s.bash, s.bash.own(), in.Dir
 	if sh.path == "" {
 		return tool.Result{}, lathe.Errorf(lathe.Invalid, "there is no shell on this machine; set \"shell\" in the settings")
@@ -69,7 +69,7 @@ func (s *Shell) Run(ctx context.Context, in Typed, show func(metadata json.RawMe
 	}
 	p := b.newPrinted(in.Session, show)
 	res, err := b.Runner.Run(ctx, sandbox.Command{
-		Path: sh.path, Args: sh.asUser(dir, in.Command), Dir: dir, Env: env, Rest: b.Rest, Profile: profile, Own: true,
+		Path: sh.path, Args: sh.asUser(dir, in.Command), Dir: dir, Env: env, Leftovers: b.Leftovers, Profile: profile, UserTyped: true,
 	}, p.write)
 	p.end()
 	if err != nil {

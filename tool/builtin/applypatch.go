@@ -65,7 +65,7 @@ func (a *applying) locate(ctx context.Context) error {
 				return err
 			}
 			if _, known := a.targets[t.Shown]; !known {
-				if err := target.AskOutside(ctx, a.call, t); err != nil {
+				if err := target.AskExternal(ctx, a.call, t); err != nil {
 					return err
 				}
 				a.targets[t.Shown] = t
@@ -158,7 +158,7 @@ func (a *applying) explain(ctx context.Context, r *patch.Refusal) error {
 	if r.Reason == patch.NoFile {
 		return &tool.Failure{Text: failed + r.Text + "\n" + target.NotFound(t, "apply_patch").Error(), Err: r}
 	}
-	shown, err := a.cfg.Seen.mayShow(ctx, a.call, t)
+	shown, err := a.cfg.Tracker.mayShow(ctx, a.call, t)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (a *applying) explain(ctx context.Context, r *patch.Refusal) error {
 	if err != nil {
 		return err
 	}
-	return &tool.Failure{Text: failed + refusedWords(t, r, shown) + a.cfg.Seen.changed(a.call, t, now), Err: r}
+	return &tool.Failure{Text: failed + refusedWords(t, r, shown) + a.cfg.Tracker.changed(a.call, t, now), Err: r}
 }
 
 // fileMeta is a file of a patch as clients show it.
@@ -271,7 +271,7 @@ func (a *applying) result(files []patched) (tool.Result, error) {
 			sums[f.to.Path] = sumOf([]byte(f.After))
 		}
 	}
-	a.cfg.Seen.note(a.call, sums)
+	a.cfg.Tracker.note(a.call, sums)
 	a.call.Host.Progress("", meta)
 	return tool.Result{Title: out.String(), Output: out.String(), Metadata: withSeen(meta, sums)}, nil
 }
@@ -287,8 +287,8 @@ func shiftWords(s patch.HunkShift) string {
 
 // tell publishes what became of a file.
 func (f patched) tell(c *tool.Call) {
-	watched := func(t target.Target, event string) { c.Host.Tell(&lathe.FileWatched{File: t.Shown, Event: event}) }
-	c.Host.Tell(&lathe.FileEdited{File: f.to.Shown})
+	watched := func(t target.Target, event string) { c.Host.Publish(&lathe.FileWatched{File: t.Shown, Event: event}) }
+	c.Host.Publish(&lathe.FileEdited{File: f.to.Shown})
 	switch f.Kind {
 	case patch.Add:
 		watched(f.to, "add")

@@ -24,7 +24,7 @@ func patchCall(body string) tooltest.Input {
 }
 
 // state is the files of a desk's project, by name.
-func state(d *tooltest.Desk) map[string]string {
+func state(d *tooltest.Host) map[string]string {
 	d.T.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(d.Dir, func(path string, e fs.DirEntry, err error) error {
@@ -42,7 +42,7 @@ func state(d *tooltest.Desk) map[string]string {
 }
 
 func TestApplyPatch_Result(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("a.txt", "one\ntwo\n")
 	d.Put("b.txt", "old\n")
 	d.Put("c.sh", "x\ny\n")
@@ -114,7 +114,7 @@ func TestApplyPatch_Result(t *testing.T) {
 		&lathe.FileEdited{File: at("bin/d.sh")}, &lathe.FileWatched{File: at("c.sh"), Event: "unlink"}, &lathe.FileWatched{File: at("bin/d.sh"), Event: "add"},
 		&lathe.FileEdited{File: at("e/f.txt")}, &lathe.FileWatched{File: at("e/f.txt"), Event: "add"},
 	}
-	if diff := cmp.Diff(told, d.Told); diff != "" {
+	if diff := cmp.Diff(told, d.Published); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -135,7 +135,7 @@ func TestApplyPatch_Refused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			d.Put("a.txt", "one\ntwo\n")
 			d.Put("b.txt", "b\n")
 			d.Put("dir/x", "x")
@@ -154,8 +154,8 @@ func TestApplyPatch_Refused(t *testing.T) {
 			if diff := cmp.Diff(before, state(d)); diff != "" {
 				t.Error(diff)
 			}
-			if len(d.Told) != 0 {
-				t.Errorf("told %v", d.Told)
+			if len(d.Published) != 0 {
+				t.Errorf("told %v", d.Published)
 			}
 		})
 	}
@@ -163,7 +163,7 @@ func TestApplyPatch_Refused(t *testing.T) {
 
 func TestApplyPatch_Permission(t *testing.T) {
 	for _, refuse := range []string{"edit", "external_directory"} {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Put("a.txt", "one\n")
 		d.Refuse = refuse
 		_, err := d.Run(builtin.ApplyPatch(builtin.EditConfig{}), patchCall("*** Update File: a.txt\n*** Move to: ../outside/a.txt\n@@\n-one\n+1\n"))
@@ -180,18 +180,18 @@ func TestApplyPatch_Permission(t *testing.T) {
 func TestApplyPatch_TakenBack(t *testing.T) {
 	tests := []struct {
 		name, body string
-		block      func(d *tooltest.Desk)
+		block      func(d *tooltest.Host)
 	}{
-		{"write into a closed directory", "*** Add File: closed/new.txt\n+x\n", func(d *tooltest.Desk) { closeDir(d, "closed") }},
-		{"remove from a closed directory", "*** Delete File: closed/x.txt\n", func(d *tooltest.Desk) { closeDir(d, "closed") }},
-		{"move out of a closed directory", "*** Update File: closed/x.txt\n*** Move to: y.txt\n", func(d *tooltest.Desk) { closeDir(d, "closed") }},
-		{"a file of the patch as a directory", "*** Add File: fresh\n+x\n*** Add File: fresh/x.txt\n+x\n", func(*tooltest.Desk) {}},
-		{"a directory in its place", "*** Add File: late.txt\n+x\n", func(d *tooltest.Desk) { d.Put("late.txt/x", "") }},
-		{"a link in its place", "*** Add File: late.txt\n+x\n", func(d *tooltest.Desk) { d.Link("a.txt", "late.txt") }},
+		{"write into a closed directory", "*** Add File: closed/new.txt\n+x\n", func(d *tooltest.Host) { closeDir(d, "closed") }},
+		{"remove from a closed directory", "*** Delete File: closed/x.txt\n", func(d *tooltest.Host) { closeDir(d, "closed") }},
+		{"move out of a closed directory", "*** Update File: closed/x.txt\n*** Move to: y.txt\n", func(d *tooltest.Host) { closeDir(d, "closed") }},
+		{"a file of the patch as a directory", "*** Add File: fresh\n+x\n*** Add File: fresh/x.txt\n+x\n", func(*tooltest.Host) {}},
+		{"a directory in its place", "*** Add File: late.txt\n+x\n", func(d *tooltest.Host) { d.Put("late.txt/x", "") }},
+		{"a link in its place", "*** Add File: late.txt\n+x\n", func(d *tooltest.Host) { d.Link("a.txt", "late.txt") }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			d.Put("a.txt", "one\n")
 			d.Put("b.txt", "old\n")
 			d.Put("z.txt", "z\n")
@@ -222,15 +222,15 @@ func TestApplyPatch_TakenBack(t *testing.T) {
 			if info, err := os.Stat(filepath.Join(d.Dir, "b.txt")); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("%v, %v", info, err)
 			}
-			if len(d.Told) != 0 {
-				t.Errorf("told %v", d.Told)
+			if len(d.Published) != 0 {
+				t.Errorf("told %v", d.Published)
 			}
 		})
 	}
 }
 
 // closeDir takes the right to change a directory away, until the test ends.
-func closeDir(d *tooltest.Desk, name string) {
+func closeDir(d *tooltest.Host, name string) {
 	path := filepath.Join(d.Dir, name)
 	if err := os.Chmod(path, 0o555); err != nil {
 		d.T.Fatal(err)
@@ -249,14 +249,14 @@ func TestApplyPatch_WhileAsked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			d.Put("f", "a\nb\n")
 			d.OnAsk = func(p tool.Permission) {
 				if p.Name == "edit" {
 					d.Put("f", tt.meanwhile)
 				}
 			}
-			_, err := d.Run(builtin.ApplyPatch(builtin.EditConfig{Seen: builtin.NewSeen()}), patchCall(tt.body))
+			_, err := d.Run(builtin.ApplyPatch(builtin.EditConfig{Tracker: builtin.NewReadTracker()}), patchCall(tt.body))
 			if tt.want != "" && (err != nil || d.Content("f") != tt.want) || tt.want == "" && (err == nil || d.Content("f") != tt.meanwhile) {
 				t.Errorf("%v, %q", err, d.Content("f"))
 			}
@@ -268,7 +268,7 @@ func TestApplyPatch_WhileAsked(t *testing.T) {
 // files in another order.
 func TestApplyPatch_Parallel(t *testing.T) {
 	const n = 20
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	var text, want strings.Builder
 	for i := range n {
 		fmt.Fprintf(&text, "line %d;\n", i)
@@ -276,7 +276,7 @@ func TestApplyPatch_Parallel(t *testing.T) {
 	}
 	d.Put("f", text.String())
 	d.Put("g", text.String())
-	apply := builtin.ApplyPatch(builtin.EditConfig{Seen: builtin.NewSeen()})
+	apply := builtin.ApplyPatch(builtin.EditConfig{Tracker: builtin.NewReadTracker()})
 	var group sync.WaitGroup
 	for i := range n {
 		names := []string{"f", "g"}
@@ -302,7 +302,7 @@ func TestApplyPatch_Parallel(t *testing.T) {
 func TestApplyPatch_AllOrNothing(t *testing.T) {
 	apply := builtin.ApplyPatch(builtin.EditConfig{})
 	rapid.Check(t, func(rt *rapid.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		names := []string{"a", "b", "c"}
 		for _, name := range names {
 			d.Put(name, name+"1\n"+name+"2\n")
@@ -340,7 +340,7 @@ func TestApplyPatch_AllOrNothing(t *testing.T) {
 
 // A symlink is not deleted or moved: what it leads to would go, and the link would stay.
 func TestApplyPatch_GoesNotThroughSymlink(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("AGENTS.md", "rules\n")
 	d.Link("AGENTS.md", "CLAUDE.md")
 	d.Link(".", "here")

@@ -211,7 +211,7 @@ func TestEdit_BadCalls(t *testing.T) {
 	mended := 0
 	for i, bad := range calls {
 		t.Run(fmt.Sprintf("%d %s", i, bad.name), func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			d.Put("f.go", badFile)
 			d.Put("other.txt", "x\n")
 			d.Put("dir/x", "x\n")

@@ -46,7 +46,7 @@ const (
 
 // counter is where the calls are run: a desk that also notes lists and questions.
 type counter struct {
-	*tooltest.Desk
+	*tooltest.Host
 	todos     []lathe.Todo
 	questions []lathe.Question
 	set       *tool.Set
@@ -57,7 +57,7 @@ type counter struct {
 
 func newCounter(t *testing.T) *counter {
 	t.Helper()
-	c := &counter{Desk: tooltest.NewDesk(t), runner: sandbox.Open(sandbox.Config{})}
+	c := &counter{Host: tooltest.NewHost(t), runner: sandbox.Open(sandbox.Config{})}
 	c.Call.Host = c
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		c.hits.Add(1)
@@ -70,10 +70,10 @@ func newCounter(t *testing.T) *counter {
 		}
 	})
 	c.url = server.URL
-	seen := builtin.NewSeen()
+	seen := builtin.NewReadTracker()
 	all := builtin.All(builtin.Config{
 		Bash: bash.Config{Runner: c.runner, Shell: "/bin/sh", Env: os.Environ(), Output: tool.Output{Dir: t.TempDir()}},
-		Read: builtin.ReadConfig{Seen: seen}, Write: builtin.WriteConfig{Seen: seen}, Web: web.Config{AllowPrivate: true},
+		Read: builtin.ReadConfig{Tracker: seen}, Write: builtin.WriteConfig{Tracker: seen}, Web: web.Config{AllowPrivate: true},
 	})
 	c.set = tool.NewSet(all...)
 	c.Put("src/main.go", "package main\n\nfunc main() { println(\"needle 7\") }\n")
@@ -81,12 +81,12 @@ func newCounter(t *testing.T) *counter {
 	return c
 }
 
-func (c *counter) Todos(_ context.Context, list []lathe.Todo) error {
+func (c *counter) SetTodos(_ context.Context, list []lathe.Todo) error {
 	c.todos = list
 	return nil
 }
 
-func (c *counter) Question(_ context.Context, qs []lathe.Question) ([][]string, error) {
+func (c *counter) AskUser(_ context.Context, qs []lathe.Question) ([][]string, error) {
 	c.questions = qs
 	return [][]string{{"Yes"}}, nil
 }
@@ -94,7 +94,7 @@ func (c *counter) Question(_ context.Context, qs []lathe.Question) ([][]string, 
 // done reports whether a result is what was meant; it forgets what it found.
 func (c *counter) done(what, output string) bool {
 	defer func() {
-		c.todos, c.questions, c.Told = nil, nil, nil
+		c.todos, c.questions, c.Published = nil, nil, nil
 		c.hits.Store(0)
 		_ = os.Remove(filepath.Join(c.Dir, "new.txt")) // most calls do not make it
 	}()
@@ -135,7 +135,7 @@ func TestBadCalls(t *testing.T) {
 		t.Errorf("only %d calls", len(calls))
 	}
 	c := newCounter(t)
-	before := state(c.Desk)
+	before := state(c.Host)
 	shares := map[string][2]int{}
 	for i, bad := range calls {
 		t.Run(fmt.Sprintf("%d %s %s", i, bad.family, bad.tool), func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestBadCalls(t *testing.T) {
 			c.try(t, bad)
 		})
 	}
-	if after := state(c.Desk); fmt.Sprint(after) != fmt.Sprint(before) {
+	if after := state(c.Host); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("the files are others now: %v", after)
 	}
 	mended := 0
@@ -191,8 +191,8 @@ func (c *counter) try(t *testing.T, bad spoiled) {
 	if len(bad.says) == 0 || len(words) > 1500 {
 		t.Errorf("nothing is expected of it, or it is too long: %s", words)
 	}
-	if c.todos != nil || c.Told != nil {
+	if c.todos != nil || c.Published != nil {
 		t.Error("something was changed")
-		c.todos, c.Told = nil, nil
+		c.todos, c.Published = nil, nil
 	}
 }

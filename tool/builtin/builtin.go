@@ -1,7 +1,7 @@
 // Package builtin has the tools every agent may have, each with its text for models in a .md beside it.
 //
 // All puts them together, with those of packages bash and web. What files a model has seen, and in
-// which version, is in the metadata of its calls (seen.go).
+// which version, is in the metadata of its calls (readtracker.go).
 package builtin
 
 import (
@@ -27,7 +27,7 @@ type Config struct {
 // All returns the tools every agent may have, in the order clients know. Which of them a
 // model sees is decided by rules, and by [Unsuited]. There is no websearch without a key.
 func All(c Config) []tool.Tool {
-	edit := EditConfig{Seen: c.Write.Seen, Syntax: c.Write.Syntax, Guard: c.Write.Guard}
+	edit := EditConfig{Tracker: c.Write.Tracker, Syntax: c.Write.Syntax, Guard: c.Write.Guard}
 	all := []tool.Tool{
 		Question(), bash.New(c.Bash), Read(c.Read), Glob(c.Files), Grep(c.Files), Edit(edit), Write(c.Write), Task(c.Task), web.Fetch(c.Web), TodoWrite(c.Todo),
 	}

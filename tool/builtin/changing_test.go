@@ -15,7 +15,7 @@ import (
 
 // changes are calls of tools that change files, each of a project with a.txt and b.txt, and
 // the files they must tell before.
-func changes(d *tooltest.Desk) map[string]struct {
+func changes(d *tooltest.Host) map[string]struct {
 	tool  tool.Tool
 	input map[string]any
 	files []string
@@ -25,12 +25,12 @@ func changes(d *tooltest.Desk) map[string]struct {
 		input map[string]any
 		files []string
 	}
-	seen := builtin.NewSeen()
-	edit := builtin.EditConfig{Seen: seen}
+	seen := builtin.NewReadTracker()
+	edit := builtin.EditConfig{Tracker: seen}
 	a, n := filepath.Join(d.Dir, "a.txt"), filepath.Join(d.Dir, "new", "n.txt")
 	return map[string]c{
-		"write":  {builtin.Write(builtin.WriteConfig{Seen: seen, Unchecked: true}), map[string]any{"filePath": a, "content": "A\n"}, []string{"a.txt"}},
-		"create": {builtin.Write(builtin.WriteConfig{Seen: seen}), map[string]any{"filePath": n, "content": "N\n"}, []string{"new/n.txt"}},
+		"write":  {builtin.Write(builtin.WriteConfig{Tracker: seen, AllowStale: true}), map[string]any{"filePath": a, "content": "A\n"}, []string{"a.txt"}},
+		"create": {builtin.Write(builtin.WriteConfig{Tracker: seen}), map[string]any{"filePath": n, "content": "N\n"}, []string{"new/n.txt"}},
 		"edit":   {builtin.Edit(edit), map[string]any{"filePath": a, "oldString": "a", "newString": "A"}, []string{"a.txt"}},
 		"patch": {
 			builtin.ApplyPatch(edit),
@@ -66,7 +66,7 @@ func TestChanging(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"write", "create", "edit", "patch", "move"} {
 		t.Run(name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			d.Put("a.txt", "a\n")
 			d.Put("b.txt", "b\n")
 			c := changes(d)[name]
@@ -97,7 +97,7 @@ func TestChanging_Refused(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"write", "create", "edit", "patch", "move"} {
 		t.Run(name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			d.Put("a.txt", "a\n")
 			d.Put("b.txt", "b\n")
 			before := tree(t, d.Dir)

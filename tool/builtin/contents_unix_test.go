@@ -55,7 +55,7 @@ func TestContents(t *testing.T) {
 }
 
 func (o odd) run(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("f.txt", o.text)
 	for _, r := range []struct {
 		tool tool.Tool
@@ -75,7 +75,7 @@ func (o odd) run(t *testing.T) {
 	}{
 		{builtin.Edit(builtin.EditConfig{}), tooltest.Input{"filePath": "f.txt", "oldString": "two", "newString": "2"}},
 		{builtin.ApplyPatch(builtin.EditConfig{}), tooltest.Input{"patchText": "*** Begin Patch\n*** Update File: f.txt\n@@\n-two\n+2\n*** End Patch"}},
-		{builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": "f.txt", "content": "one\n2\n"}},
+		{builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "f.txt", "content": "one\n2\n"}},
 	} {
 		d.Put("f.txt", o.text)
 		_, err := d.Run(call.tool, call.in)
@@ -95,7 +95,7 @@ func (o odd) run(t *testing.T) {
 // read in vain.
 func TestContents_TwoGigabytes(t *testing.T) {
 	t.Parallel()
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	path := d.Put("big.txt", strings.Repeat("a line\n", 20_000))
 	if err := os.Truncate(path, 2<<30); err != nil {
 		t.Skipf("no sparse files here: %v", err)
@@ -121,7 +121,7 @@ func TestContents_TwoGigabytes(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Size() != 2<<30 {
 		t.Errorf("it has changed: %v %v", info, err)
 	}
-	if _, err := d.Run(builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": "big.txt", "content": "small\n"}); err != nil && !strings.Contains(err.Error(), "large") {
+	if _, err := d.Run(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "big.txt", "content": "small\n"}); err != nil && !strings.Contains(err.Error(), "large") {
 		t.Errorf("write: %v", err)
 	}
 }
@@ -129,7 +129,7 @@ func TestContents_TwoGigabytes(t *testing.T) {
 // A name that is not UTF-8 is shown in a form that can be shown, and does not hide its neighbours.
 func TestContents_Names(t *testing.T) {
 	t.Parallel()
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("good.txt", "two\n")
 	if err := os.WriteFile(filepath.Join(d.Dir, "bad\xff.txt"), []byte("two\n"), 0o600); err != nil {
 		t.Skipf("no such names here: %v", err)

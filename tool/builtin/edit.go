@@ -23,9 +23,9 @@ var editText string
 
 // EditConfig is what the tools that change parts of files are told about their surroundings.
 type EditConfig struct {
-	Seen   *Seen        // shared with the tools that read and write
-	Syntax *Syntax      // looks at what was written; nil does not
-	Guard  guarded.List // the files that are never written without a question
+	Tracker *ReadTracker   // shared with the tools that read and write
+	Syntax  *SyntaxChecker // looks at what was written; nil does not
+	Guard   guarded.List   // the files that are never written without a question
 }
 
 // editLimit is the size in bytes of the largest file whose parts can be changed.
@@ -53,7 +53,7 @@ func Edit(cfg EditConfig) tool.Tool {
 		if in.OldString == in.NewString {
 			return tool.Result{}, e.same()
 		}
-		if err := target.AskOutside(ctx, c, t); err != nil {
+		if err := target.AskExternal(ctx, c, t); err != nil {
 			return tool.Result{}, err
 		}
 		return e.run(ctx)
@@ -93,7 +93,7 @@ func (e editing) run(ctx context.Context) (tool.Result, error) {
 	if err := askEdit(ctx, e.call, e.cfg.Guard, e.target, diff.Diff); err != nil {
 		return tool.Result{}, err
 	}
-	unlock := e.cfg.Seen.lock(e.target.Path)
+	unlock := e.cfg.Tracker.lock(e.target.Path)
 	defer unlock()
 	now, err := load(e.target)
 	if err != nil {
@@ -170,7 +170,7 @@ func (e editing) result(old content, done patch.Replacement, diff change) (tool.
 		return tool.Result{}, err
 	}
 	sums := map[string]string{e.target.Path: sumOf([]byte(done.Content))}
-	e.cfg.Seen.note(e.call, sums)
+	e.cfg.Tracker.note(e.call, sums)
 	e.call.Host.Progress("", meta)
 	return tool.Result{Title: e.target.Title, Output: e.words(old, done, diff), Metadata: withSeen(meta, sums)}, nil
 }

@@ -18,20 +18,20 @@ import (
 type allowing struct{}
 
 func (allowing) Ask(context.Context, tool.Permission) error { return nil }
-func (allowing) Question(context.Context, []lathe.Question) ([][]string, error) {
+func (allowing) AskUser(context.Context, []lathe.Question) ([][]string, error) {
 	return nil, nil
 }
-func (allowing) Progress(string, json.RawMessage)          {}
-func (allowing) Todos(context.Context, []lathe.Todo) error { return nil }
-func (allowing) Tell(lathe.Fact)                           {}
+func (allowing) Progress(string, json.RawMessage)             {}
+func (allowing) SetTodos(context.Context, []lathe.Todo) error { return nil }
+func (allowing) Publish(lathe.Fact)                           {}
 func (allowing) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
 	return tool.Report{}, nil
 }
-func (allowing) History() []lathe.Message                            { return nil }
-func (allowing) PlanFile() string                                    { return "" }
-func (allowing) Switch(context.Context, string, string) error        { return nil }
-func (allowing) Allowed(tool.Permission) bool                        { return true }
-func (allowing) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
+func (allowing) History() []lathe.Message                               { return nil }
+func (allowing) PlanFile() string                                       { return "" }
+func (allowing) SwitchAgent(context.Context, string, string) error      { return nil }
+func (allowing) Allowed(tool.Permission) bool                           { return true }
+func (allowing) BeginChange(context.Context, ...string) (func(), error) { return func() {}, nil }
 
 // BenchmarkEdit edits a file of 5 MB and a small one, with permission, diff and write.
 func BenchmarkEdit(b *testing.B) {
@@ -45,7 +45,7 @@ func BenchmarkEdit(b *testing.B) {
 			if err := os.WriteFile(filepath.Join(dir, "f.go"), []byte(text.String()), 0o644); err != nil {
 				b.Fatal(err)
 			}
-			edit := builtin.Edit(builtin.EditConfig{Seen: builtin.NewSeen()})
+			edit := builtin.Edit(builtin.EditConfig{Tracker: builtin.NewReadTracker()})
 			words := [2]string{"value77 := compute(77)", "value77 := reckon(77)"}
 			for b.Loop() {
 				input, err := json.Marshal(map[string]string{"filePath": "f.go", "oldString": words[0], "newString": words[1]})

@@ -20,7 +20,7 @@ import (
 )
 
 func TestEdit_Result(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	path := d.Put("src/f.go", "package f\n\nvar a = 1\n")
 	r := d.Must(builtin.Edit(builtin.EditConfig{}), tooltest.Input{"filePath": "src/f.go", "oldString": "a = 1", "newString": "b = 2"})
 	diff := fmt.Sprintf("Index: %s\n%s\n--- %[1]s\n+++ %[1]s\n@@ -1,3 +1,3 @@\n package f\n \n-var a = 1\n+var b = 2\n", path, strings.Repeat("=", 67))
@@ -59,7 +59,7 @@ func TestEdit_Result(t *testing.T) {
 	if diff := cmp.Diff([]tool.Permission{{Name: "edit", Patterns: []string{"src/f.go"}, Always: []string{"*"}, Metadata: asked}}, d.Asked); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]lathe.Fact{&lathe.FileEdited{File: path}, &lathe.FileWatched{File: path, Event: "change"}}, d.Told); diff != "" {
+	if diff := cmp.Diff([]lathe.Fact{&lathe.FileEdited{File: path}, &lathe.FileWatched{File: path, Event: "change"}}, d.Published); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -80,7 +80,7 @@ func TestEdit_Output(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			path := d.Put(tt.file, text)
 			r, err := d.Run(builtin.Edit(builtin.EditConfig{}), tooltest.Input{"filePath": path, "oldString": tt.old, "newString": tt.new, "replaceAll": tt.all})
 			if tt.want == "" {
@@ -110,7 +110,7 @@ func TestEdit_Indentation(t *testing.T) {
 		{"f.py", "def f(self):\nreturn 1", "def f(self):\nreturn 2", text, "not all of its lines by the same amount"},
 		{"f.js", "def f(self):\nreturn 1", "def f(self):\nreturn 2", moved, "Adjusted"},
 	} {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		call := tooltest.Input{"oldString": tt.old, "newString": tt.new, "filePath": d.Put(tt.file, text)}
 		r, err := d.Run(builtin.Edit(builtin.EditConfig{}), call)
 		said := r.Output
@@ -124,13 +124,13 @@ func TestEdit_Indentation(t *testing.T) {
 }
 
 func TestEdit_Create(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	r := d.Must(builtin.Edit(builtin.EditConfig{}), tooltest.Input{"filePath": "a/new.txt", "oldString": "", "newString": "x\ny\n"})
 	path := filepath.Join(d.Dir, "a/new.txt")
 	if got := d.Content("a/new.txt"); got != "x\ny\n" || r.Output != "Created "+path+": 2 lines." {
 		t.Errorf("%q, %s", got, r.Output)
 	}
-	if diff := cmp.Diff(&lathe.FileWatched{File: path, Event: "add"}, d.Told[1]); diff != "" {
+	if diff := cmp.Diff(&lathe.FileWatched{File: path, Event: "add"}, d.Published[1]); diff != "" {
 		t.Error(diff)
 	}
 	_, err := d.Run(builtin.Edit(builtin.EditConfig{}), tooltest.Input{"filePath": "a/new.txt", "oldString": "", "newString": "z"})
@@ -157,7 +157,7 @@ func TestEdit_Refused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			d.Put("f.go", text)
 			d.Put("dir/x", "")
 			_, err := d.Run(builtin.Edit(builtin.EditConfig{}), tt.input)
@@ -184,7 +184,7 @@ func TestEdit_Refused(t *testing.T) {
 
 func TestEdit_Permission(t *testing.T) {
 	for _, refuse := range []string{"edit", "external_directory"} {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		path := d.Put(filepath.Join(d.Out, "f"), "a\n")
 		d.Refuse = refuse
 		_, err := d.Run(builtin.Edit(builtin.EditConfig{}), tooltest.Input{"filePath": path, "oldString": "a", "newString": "b"})
@@ -199,14 +199,14 @@ func TestEdit_Permission(t *testing.T) {
 
 // TestEdit_Secret does not show lines of a file to a model that may not read it.
 func TestEdit_Secret(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put(".env", "PASSWORD=topsecret\n")
 	d.OnAsk = func(p tool.Permission) {
 		if diff := cmp.Diff(tool.Permission{Name: "read", Patterns: []string{".env"}, Always: []string{"*"}}, p); diff != "" {
 			t.Error(diff)
 		}
 	}
-	host := &denying{Desk: d, permission: "read"}
+	host := &denying{Host: d, permission: "read"}
 	d.Call.Host = host
 	_, err := d.Run(builtin.Edit(builtin.EditConfig{}), tooltest.Input{"filePath": ".env", "oldString": "PASSWORD=other", "newString": "x"})
 	if err == nil || strings.Contains(err.Error(), "topsecret") || !strings.Contains(err.Error(), "Call read with") {
@@ -221,12 +221,12 @@ func TestEdit_Secret(t *testing.T) {
 
 // denying is a desk with a rule against a permission.
 type denying struct {
-	*tooltest.Desk
+	*tooltest.Host
 	permission string
 }
 
 func (d *denying) Ask(ctx context.Context, p tool.Permission) error {
-	if err := d.Desk.Ask(ctx, p); err != nil {
+	if err := d.Host.Ask(ctx, p); err != nil {
 		return err
 	}
 	if p.Name == d.permission {
@@ -236,10 +236,10 @@ func (d *denying) Ask(ctx context.Context, p tool.Permission) error {
 }
 
 func TestEdit_Changed(t *testing.T) {
-	d := tooltest.NewDesk(t)
-	seen := builtin.NewSeen()
-	read := builtin.Read(builtin.ReadConfig{Seen: seen})
-	edit := builtin.Edit(builtin.EditConfig{Seen: seen})
+	d := tooltest.NewHost(t)
+	seen := builtin.NewReadTracker()
+	read := builtin.Read(builtin.ReadConfig{Tracker: seen})
+	edit := builtin.Edit(builtin.EditConfig{Tracker: seen})
 	d.Put("f", "alpha beta\n")
 	d.Put("g", "here is the text\n")
 	for _, name := range []string{"f", "g"} {
@@ -268,14 +268,14 @@ func TestEdit_WhileAsked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			d.Put("f", "a = 1\nb = 2\n")
 			d.OnAsk = func(p tool.Permission) {
 				if p.Name == "edit" {
 					d.Put("f", tt.meanwhile)
 				}
 			}
-			_, err := d.Run(builtin.Edit(builtin.EditConfig{Seen: builtin.NewSeen()}), tooltest.Input{"filePath": "f", "oldString": "a = 1", "newString": "a = 3"})
+			_, err := d.Run(builtin.Edit(builtin.EditConfig{Tracker: builtin.NewReadTracker()}), tooltest.Input{"filePath": "f", "oldString": "a = 1", "newString": "a = 3"})
 			if tt.want != "" && (err != nil || d.Content("f") != tt.want) {
 				t.Errorf("%v, %q", err, d.Content("f"))
 			}
@@ -289,14 +289,14 @@ func TestEdit_WhileAsked(t *testing.T) {
 // TestEdit_Parallel loses no edit of one file.
 func TestEdit_Parallel(t *testing.T) {
 	const n = 40
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	var text, want strings.Builder
 	for i := range n {
 		fmt.Fprintf(&text, "line %d;\n", i)
 		fmt.Fprintf(&want, "changed %d;\n", i)
 	}
 	d.Put("f", text.String())
-	edit := builtin.Edit(builtin.EditConfig{Seen: builtin.NewSeen()})
+	edit := builtin.Edit(builtin.EditConfig{Tracker: builtin.NewReadTracker()})
 	var group sync.WaitGroup
 	for i := range n {
 		group.Go(func() {
@@ -312,7 +312,7 @@ func TestEdit_Parallel(t *testing.T) {
 }
 
 func TestEdit_Links(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	secret := d.Put(filepath.Join(d.Out, "f"), "a\n")
 	d.Link(secret, "link")
 	d.Refuse = "external_directory"
@@ -328,7 +328,7 @@ func TestEdit_Links(t *testing.T) {
 }
 
 func TestEdit_Mode(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	path := d.Put("run.sh", "echo a\n")
 	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
@@ -342,7 +342,7 @@ func TestEdit_Mode(t *testing.T) {
 
 // TestEdit_Refusal keeps the reason for those who count.
 func TestEdit_Refusal(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("f", "a a\n")
 	_, err := d.Run(builtin.Edit(builtin.EditConfig{}), tooltest.Input{"filePath": "f", "oldString": "a", "newString": "b"})
 	var r *patch.Refusal

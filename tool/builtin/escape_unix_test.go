@@ -47,8 +47,8 @@ func placedCall(name, path string) tooltest.Input {
 // place is somewhere a call should not simply get to.
 type place struct {
 	name string
-	make func(d *tooltest.Desk) string // returns the path as the model gives it
-	swap func(d *tooltest.Desk)        // what is done while the user is asked for the tool's own permission
+	make func(d *tooltest.Host) string // returns the path as the model gives it
+	swap func(d *tooltest.Host)        // what is done while the user is asked for the tool's own permission
 	want outcomes
 }
 
@@ -57,14 +57,14 @@ type place struct {
 type outcomes [len(placed)]string
 
 // makePlaces fills the project and the directory outside.
-func makePlaces(d *tooltest.Desk) {
+func makePlaces(d *tooltest.Host) {
 	d.Put(filepath.Join(d.Out, "f.txt"), "secret\n")
 	d.Put(filepath.Join(d.Out, "in.txt"), "secret\n")
 	d.Put("in.txt", "secret\n")
 	d.Put("dir/in.txt", "secret\n")
 }
 
-func outsideState(d *tooltest.Desk) string {
+func outsideState(d *tooltest.Host) string {
 	d.T.Helper()
 	var out strings.Builder
 	err := filepath.WalkDir(d.Out, func(path string, e fs.DirEntry, err error) error {
@@ -81,19 +81,19 @@ func outsideState(d *tooltest.Desk) string {
 	return out.String()
 }
 
-func linked(target, name string) func(*tooltest.Desk) string {
-	return func(d *tooltest.Desk) string {
+func linked(target, name string) func(*tooltest.Host) string {
+	return func(d *tooltest.Host) string {
 		d.Link(strings.ReplaceAll(target, "OUT", d.Out), name)
 		return name
 	}
 }
 
-func named(name string) func(*tooltest.Desk) string {
-	return func(d *tooltest.Desk) string { return strings.ReplaceAll(name, "OUT", d.Out) }
+func named(name string) func(*tooltest.Host) string {
+	return func(d *tooltest.Host) string { return strings.ReplaceAll(name, "OUT", d.Out) }
 }
 
 // swapped puts a link to the directory outside in the place of a directory inside.
-func swapped(d *tooltest.Desk) {
+func swapped(d *tooltest.Host) {
 	err := errors.Join(os.Rename(filepath.Join(d.Dir, "dir"), filepath.Join(d.Dir, "old")), os.Symlink(d.Out, filepath.Join(d.Dir, "dir")))
 	if err != nil {
 		d.T.Error(err)
@@ -138,15 +138,15 @@ func places() []place {
 		{"a file that is not there", named("OUT/none.txt"), nil, none},
 		{"a linked file", linked("OUT/f.txt", "link.txt"), nil, file},
 		{"a linked directory", linked("OUT", "link"), nil, dir},
-		{"a file in a linked directory", func(d *tooltest.Desk) string { return linked("OUT", "link")(d) + "/f.txt" }, nil, file},
+		{"a file in a linked directory", func(d *tooltest.Host) string { return linked("OUT", "link")(d) + "/f.txt" }, nil, file},
 		{"a link to nothing outside", linked("OUT/none.txt", "link.txt"), nil, none},
-		{"a circle of links", func(d *tooltest.Desk) string { linked("b", "a")(d); return linked("a", "b")(d) }, nil, circle},
+		{"a circle of links", func(d *tooltest.Host) string { linked("b", "a")(d); return linked("a", "b")(d) }, nil, circle},
 		{"a file whose directory is swapped for a link", named("dir/in.txt"), swapped, moved},
 		{"a directory swapped for a link", named("dir"), swapped, outcomes{
 			"- !was replaced while it was in use", "- !is a directory. Name a file", "- !is a directory. Name a file", "- !is a directory. Name a file",
 			"- !was replaced by a symlink", "- !was replaced by a symlink", "- !leads elsewhere",
 		}},
-		{"a file that vanishes", named("in.txt"), func(d *tooltest.Desk) { _ = os.Remove(filepath.Join(d.Dir, "in.txt")) }, outcomes{
+		{"a file that vanishes", named("in.txt"), func(d *tooltest.Host) { _ = os.Remove(filepath.Join(d.Dir, "in.txt")) }, outcomes{
 			"- !File not found", "- !was changed by someone else", "- !File not found", "- !there is no file",
 			"- !must be a directory", "- !does not exist", "- !is not a directory",
 		}},
@@ -161,14 +161,14 @@ func places() []place {
 	return list
 }
 
-func pipe(d *tooltest.Desk) string {
+func pipe(d *tooltest.Host) string {
 	if err := syscall.Mkfifo(filepath.Join(d.Dir, "pipe"), 0o600); err != nil {
 		d.T.Skipf("no pipes here: %v", err)
 	}
 	return "pipe"
 }
 
-func socket(d *tooltest.Desk) string {
+func socket(d *tooltest.Host) string {
 	l, err := (&net.ListenConfig{}).Listen(d.T.Context(), "unix", filepath.Join(d.Dir, "s"))
 	if err != nil {
 		d.T.Skipf("no sockets here: %v", err)
@@ -177,7 +177,7 @@ func socket(d *tooltest.Desk) string {
 	return "s"
 }
 
-func unreadable(d *tooltest.Desk) string {
+func unreadable(d *tooltest.Host) string {
 	if os.Getuid() == 0 {
 		d.T.Skip("root reads every file")
 	}
@@ -195,7 +195,7 @@ func TestEscapes(t *testing.T) {
 	}
 	runner := sandbox.Open(sandbox.Config{})
 	defer runner.Close()
-	set := tool.NewSet(builtin.All(builtin.Config{Write: builtin.WriteConfig{Unchecked: true}, Bash: bash.Config{Runner: runner, Shell: "/bin/sh", Env: os.Environ()}})...)
+	set := tool.NewSet(builtin.All(builtin.Config{Write: builtin.WriteConfig{AllowStale: true}, Bash: bash.Config{Runner: runner, Shell: "/bin/sh", Env: os.Environ()}})...)
 	for _, p := range places() {
 		for i, name := range placed {
 			x, _ := set.Find(name)
@@ -210,7 +210,7 @@ func TestEscapes(t *testing.T) {
 
 // allowed has the user say yes to everything.
 func (p place) allowed(t *testing.T, x tool.Tool, name, asked, words string) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	makePlaces(d)
 	path := p.make(d)
 	before := outsideState(d)
@@ -248,7 +248,7 @@ func (p place) allowed(t *testing.T, x tool.Tool, name, asked, words string) {
 
 // refused has the user keep the call inside.
 func (p place) refused(t *testing.T, x tool.Tool, name string) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	makePlaces(d)
 	path := p.make(d)
 	before := outsideState(d)

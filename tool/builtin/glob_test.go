@@ -16,7 +16,7 @@ import (
 )
 
 func TestGlob_Found(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put(".git/HEAD", "")
 	d.Put(".gitignore", "*.log\n")
 	b, a := d.Put("src/b.go", ""), d.Put("a.go", "")
@@ -36,7 +36,7 @@ func TestGlob_Found(t *testing.T) {
 }
 
 func TestGlob_Directory(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	b := d.Put("src/b.go", "")
 	d.Put("a.go", "")
 	for _, input := range []tooltest.Input{
@@ -57,7 +57,7 @@ func TestGlob_Directory(t *testing.T) {
 }
 
 func TestGlob_Outside(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	f := d.Put(filepath.Join(d.Out, "f.go"), "")
 	d.Link(d.Out, "link")
 	for _, input := range []tooltest.Input{
@@ -83,7 +83,7 @@ func TestGlob_Outside(t *testing.T) {
 }
 
 func TestGlob_Many(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	for i := range 150 {
 		d.Put(fmt.Sprintf("%s/f%03d.go", []string{"a", "b", "b", "c", "d"}[i%5], i), "")
 	}
@@ -100,7 +100,7 @@ func TestGlob_Many(t *testing.T) {
 }
 
 func TestGlob_None(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put(".git/HEAD", "")
 	d.Put(".gitignore", "gen/\n")
 	d.Put("src/server/a.go", "")
@@ -124,7 +124,7 @@ func TestGlob_None(t *testing.T) {
 }
 
 func TestGlob_Errors(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	f := d.Put("src/a.go", "")
 	for _, tt := range []struct {
 		input tooltest.Input
@@ -143,7 +143,7 @@ func TestGlob_Errors(t *testing.T) {
 }
 
 func TestSearchTools_Canceled(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("a", "text")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

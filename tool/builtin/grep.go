@@ -190,7 +190,7 @@ func (g *grepping) skips(below string) bool {
 	}
 	at := g.target
 	at.Path = filepath.Join(at.Path, filepath.FromSlash(below))
-	_, isSecret := target.WhySecret(g.call.Outside, at)
+	_, isSecret := target.SecretReason(g.call.External, at)
 	return isSecret
 }
 
@@ -282,7 +282,7 @@ func partOfLine(l search.Line) (string, bool) {
 			text = text[1:]
 		}
 		if after {
-			text = text[:tool.PartOf(text+"x", len(text), false)]
+			text = text[:tool.FitLine(text+"x", len(text), false)]
 		}
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")

@@ -14,7 +14,7 @@ import (
 )
 
 func TestGrep_Found(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put(".git/HEAD", "")
 	d.Put(".gitignore", "*.log\n")
 	a := d.Put("a.go", "package a\n\nfunc main() {}\r\n\tmain()\n")
@@ -39,7 +39,7 @@ func TestGrep_Found(t *testing.T) {
 }
 
 func TestGrep_Where(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("a.go", "needle")
 	b := d.Put("src/b.go", "needle")
 	c := d.Put("src/c.md", "needle")
@@ -68,7 +68,7 @@ func TestGrep_Where(t *testing.T) {
 }
 
 func TestGrep_Outside(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	f := d.Put(filepath.Join(d.Out, "f.go"), "needle")
 	d.Link(f, "link.go")
 	d.Link(d.Out, "dir")
@@ -88,7 +88,7 @@ func TestGrep_Outside(t *testing.T) {
 }
 
 func TestGrep_Many(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	for i := range 60 {
 		d.Put(fmt.Sprintf("f%02d", i), strings.Repeat("needle\n", 7))
 	}
@@ -132,7 +132,7 @@ func TestGrep_Lines(t *testing.T) {
 		{"mark of UTF-8", "^a", "\xef\xbb\xbfa", "  Line 1: a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			f := d.Put("f", tt.text)
 			r := d.Must(builtin.Grep(builtin.FilesConfig{}), tooltest.Input{"pattern": tt.pattern})
 			if diff := cmp.Diff("1 match in 1 file\n"+f+":\n"+tt.want, r.Output); diff != "" {
@@ -143,7 +143,7 @@ func TestGrep_Lines(t *testing.T) {
 }
 
 func TestGrep_None(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put(".git/HEAD", "")
 	d.Put(".gitignore", "gen/\n")
 	code := d.Put("a.go", "func Server() {}\nfoo(1)\nbar\n")
@@ -170,7 +170,7 @@ func TestGrep_None(t *testing.T) {
 }
 
 func TestGrep_Errors(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	src := filepath.Dir(d.Put("src/a.go", ""))
 	for _, tt := range []struct {
 		input tooltest.Input
@@ -192,7 +192,7 @@ func TestGrep_Errors(t *testing.T) {
 
 // What models send instead of the members we name.
 func TestGrep_RepairedInput(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("a.go", "needle")
 	set := tool.NewSet(builtin.Grep(builtin.FilesConfig{}))
 	x, input := set.Resolve("Grep", `{"query":"needle","glob":"*.go","path":null}`)

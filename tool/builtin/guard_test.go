@@ -19,7 +19,7 @@ func TestGuarded_EveryHand(t *testing.T) {
 	names := []string{".git/config", ".git/hooks/pre-commit", "lathe.json", ".opencode/plugin/x.ts", ".vscode/tasks.json", "way/hooks/pre-commit", "sub/.GIT/config"}
 	tools := map[string]func(path string) (tool.Tool, tooltest.Input){
 		"write": func(path string) (tool.Tool, tooltest.Input) {
-			return builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": path, "content": "evil"}
+			return builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": path, "content": "evil"}
 		},
 		"edit": func(path string) (tool.Tool, tooltest.Input) {
 			return builtin.Edit(builtin.EditConfig{}), tooltest.Input{"filePath": path, "oldString": "good", "newString": "evil"}
@@ -38,7 +38,7 @@ func TestGuarded_EveryHand(t *testing.T) {
 		for _, name := range names {
 			t.Run(how+" "+name, func(t *testing.T) {
 				for _, refuse := range []string{"sandbox", ""} {
-					d := tooltest.NewDesk(t)
+					d := tooltest.NewHost(t)
 					if err := os.MkdirAll(filepath.Join(d.Dir, ".git"), 0o755); err != nil {
 						t.Fatal(err)
 					}
@@ -90,12 +90,12 @@ func treeOf(t *testing.T, dir string) (out []string) {
 
 // A hard link is another name of a guarded file. Writing to it leaves the guarded one as it is.
 func TestGuarded_HardLink(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	config := d.Put(".git/config", "good\n")
 	if err := os.Link(config, filepath.Join(d.Dir, "notes.txt")); err != nil {
 		t.Skipf("no hard links here: %v", err)
 	}
-	d.Must(builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": "notes.txt", "content": "evil"})
+	d.Must(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "notes.txt", "content": "evil"})
 	if data, err := os.ReadFile(config); err != nil || string(data) != "good\n" {
 		t.Errorf(".git/config is %q, %v", data, err)
 	}
@@ -103,7 +103,7 @@ func TestGuarded_HardLink(t *testing.T) {
 
 // The files of one patch cannot make a repository together of which none is one alone.
 func TestGuarded_RepositoryInPieces(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Refuse = "sandbox"
 	x := builtin.ApplyPatch(builtin.EditConfig{})
 	_, err := d.Run(x, tooltest.Input{"patchText": "*** Begin Patch\n*** Add File: sub/config\n+[core]\n*** Add File: sub/refs/x\n+x\n*** Add File: sub/objects/x\n+x\n*** Add File: sub/HEAD\n+ref: refs/heads/main\n*** End Patch"})
@@ -114,9 +114,9 @@ func TestGuarded_RepositoryInPieces(t *testing.T) {
 
 // Plans are written unasked, as regular files that no link leads to.
 func TestGuarded_Plans(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Refuse = "sandbox"
-	write := builtin.Write(builtin.WriteConfig{Unchecked: true})
+	write := builtin.Write(builtin.WriteConfig{AllowStale: true})
 	for _, name := range []string{".lathe/plans/a.md", ".opencode/plans/b.md"} {
 		d.Must(write, tooltest.Input{"filePath": name, "content": "plan"})
 	}

@@ -30,7 +30,7 @@ func (r reading) instructions() (loaded []string, reminder string) {
 	var texts []string
 	for dir := filepath.Dir(r.target.Path); dir != top && workspace.Inside(top, dir); dir = filepath.Dir(dir) {
 		path, text := r.instruction(top, dir)
-		if text == "" || path == r.target.Path || slices.Contains(known, path) || r.wasLoaded(path) || !r.cfg.Seen.claim(r.call, path) {
+		if text == "" || path == r.target.Path || slices.Contains(known, path) || r.wasLoaded(path) || !r.cfg.Tracker.claim(r.call, path) {
 			continue
 		}
 		loaded = append(loaded, path)
@@ -85,7 +85,7 @@ func (r reading) wasLoaded(path string) bool {
 
 // claim reports whether an instruction file is the call's to show: calls of one step that run
 // side by side must not show it twice.
-func (s *Seen) claim(c *tool.Call, path string) bool {
+func (s *ReadTracker) claim(c *tool.Call, path string) bool {
 	if s == nil {
 		return true
 	}

@@ -21,7 +21,7 @@ func (a *applying) lock() (unlock func()) {
 	slices.Sort(paths)
 	var undo []func()
 	for _, p := range slices.Compact(paths) {
-		undo = append(undo, a.cfg.Seen.lock(p))
+		undo = append(undo, a.cfg.Tracker.lock(p))
 	}
 	return func() {
 		for _, f := range slices.Backward(undo) {

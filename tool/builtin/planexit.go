@@ -32,7 +32,7 @@ func PlanExit() tool.Tool {
 		if err != nil {
 			return tool.Result{}, err
 		}
-		if err := c.Host.Switch(ctx, "build", fmt.Sprintf("The plan %s is approved, and files may be changed now. Carry it out.", file)); err != nil {
+		if err := c.Host.SwitchAgent(ctx, "build", fmt.Sprintf("The plan %s is approved, and files may be changed now. Carry it out.", file)); err != nil {
 			return tool.Result{}, err
 		}
 		return tool.Result{
@@ -57,7 +57,7 @@ func PlanEnter() tool.Tool {
 		if err != nil {
 			return tool.Result{}, err
 		}
-		if err := c.Host.Switch(ctx, "plan", "The user wants a plan first. Work it out for what was asked."); err != nil {
+		if err := c.Host.SwitchAgent(ctx, "plan", "The user wants a plan first. Work it out for what was asked."); err != nil {
 			return tool.Result{}, err
 		}
 		return tool.Result{
@@ -71,7 +71,7 @@ func PlanEnter() tool.Tool {
 // does that is dismissed: the user has something else in mind.
 func agree(ctx context.Context, c *tool.Call, q lathe.Question, otherwise string) error {
 	q.Custom = lathe.No
-	answers, err := c.Host.Question(ctx, []lathe.Question{q})
+	answers, err := c.Host.AskUser(ctx, []lathe.Question{q})
 	if err != nil {
 		return err
 	}

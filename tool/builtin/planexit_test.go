@@ -41,8 +41,8 @@ func TestPlan_Switch(t *testing.T) {
 		{builtin.PlanEnter(), asksPlan, [][]string{{"Yes"}}, nil, "The user agreed, and the plan agent takes over. Do nothing more in this step.", []string{"plan: The user wants a plan first. Work it out for what was asked."}, ""},
 		{builtin.PlanEnter(), asksPlan, [][]string{{"No"}}, nil, "", nil, lathe.Rejected},
 	} {
-		c := tooltest.NewClerk(t)
-		c.Answers, c.Plan, c.OnSwitch = tt.answers, "plans/1-a.md", tt.fails
+		c := tooltest.NewUserHost(t)
+		c.Answers, c.Plan, c.SwitchErr = tt.answers, "plans/1-a.md", tt.fails
 		r, err := c.Run(tt.tool, tooltest.Input{})
 		if r.Output != tt.output || (tt.code == "") != (err == nil) || err != nil && lathe.CodeOf(err) != tt.code {
 			t.Errorf("%v: %+v %v", tt.answers, r, err)

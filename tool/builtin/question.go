@@ -40,7 +40,7 @@ func Question() tool.Tool {
 		if faults := in.faults(); len(faults) > 0 {
 			return tool.Result{}, tool.InvalidArguments("question", faults)
 		}
-		got, err := c.Host.Question(ctx, in.asked())
+		got, err := c.Host.AskUser(ctx, in.asked())
 		if err != nil {
 			return tool.Result{}, err
 		}

@@ -15,7 +15,7 @@ import (
 
 func TestQuestion(t *testing.T) {
 	long := strings.Repeat("very ", 40) + "long"
-	c := tooltest.NewClerk(t)
+	c := tooltest.NewUserHost(t)
 	c.Answers = [][]string{{"SQLite", "or mine"}, {}}
 	r := c.Must(builtin.Question(), tooltest.Input{"questions": []tooltest.Input{
 		{"question": "Which database?", "header": long, "multiple": true, "options": []tooltest.Input{{"label": "SQLite", "description": "small"}, {"label": long, "description": ""}}},
@@ -50,7 +50,7 @@ func TestQuestion(t *testing.T) {
 }
 
 func TestQuestion_Dismissed(t *testing.T) {
-	c := tooltest.NewClerk(t)
+	c := tooltest.NewUserHost(t)
 	c.Err = lathe.Errorf(lathe.Rejected, "The user dismissed the question.")
 	if _, err := c.Run(builtin.Question(), tooltest.Input{"questions": []tooltest.Input{{"question": "Go?", "header": "Go", "options": []tooltest.Input{}}}}); !errors.Is(err, c.Err) {
 		t.Error(err)
@@ -58,7 +58,7 @@ func TestQuestion_Dismissed(t *testing.T) {
 }
 
 func TestQuestion_Faults(t *testing.T) {
-	c := tooltest.NewClerk(t)
+	c := tooltest.NewUserHost(t)
 	tooltest.Contains(t, c.Fails(builtin.Question(), tooltest.Input{"questions": []tooltest.Input{}}), `"questions": must have at least one question`)
 	tooltest.Contains(t, c.Fails(builtin.Question(), tooltest.Input{"questions": []tooltest.Input{
 		{"question": " ", "header": "h", "options": []tooltest.Input{{"label": "", "description": "d"}, {"label": "A", "description": "d"}, {"label": " a", "description": "d"}}},

@@ -18,7 +18,7 @@ import (
 // Lines of a file that read would ask about are not shown by grep, and nobody learns whether there
 // are any.
 func TestGrep_ReadRules(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put(".env", "KEY=needle\n")
 	d.Put("web/.env.local", "KEY=needle\n")
 	d.Put("main.go", "needle\n")
@@ -46,11 +46,11 @@ func TestGrep_ReadRules(t *testing.T) {
 
 // Toolchains are read unasked and not written; a rule that denies them still counts.
 func TestReach_Toolchains(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	lib := d.Put(filepath.Join(d.Out, "go", "src", "fmt", "print.go"), "package fmt\n")
 	secret := d.Put(filepath.Join(d.Out, "go", "token"), "s3cret\n")
 	other := d.Put(filepath.Join(d.Out, "else", "x"), "x\n")
-	d.Call.Outside = &tool.Outside{
+	d.Call.External = &tool.External{
 		Readable: func() []string { return []string{filepath.Join(d.Out, "go")} },
 		Secret:   func(path string) (string, bool) { return "a token", path == secret },
 	}
@@ -73,7 +73,7 @@ func TestReach_Toolchains(t *testing.T) {
 	unasked(builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": dir})
 	unasked(builtin.Glob(builtin.FilesConfig{}), tooltest.Input{"pattern": "**/*.go", "path": dir})
 	unasked(builtin.Grep(builtin.FilesConfig{}), tooltest.Input{"pattern": "package", "path": dir})
-	asked("external_directory "+filepath.Dir(lib)+"/*", builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": lib, "content": "x"})
+	asked("external_directory "+filepath.Dir(lib)+"/*", builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": lib, "content": "x"})
 	asked("external_directory "+filepath.Dir(other)+"/*", builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": other})
 	asked("sandbox read:"+secret, builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": secret})
 	asked("sandbox read:"+secret, builtin.Grep(builtin.FilesConfig{}), tooltest.Input{"pattern": "x", "path": secret})
@@ -92,7 +92,7 @@ func TestReach_Worktrees(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	git := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{"-C", d.Dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
@@ -108,7 +108,7 @@ func TestReach_Worktrees(t *testing.T) {
 	if got := workspace.Worktrees(d.Dir); !slices.Equal(got, []string{tree}) {
 		t.Fatalf("work trees %q", got)
 	}
-	d.Call.Outside = &tool.Outside{}
+	d.Call.External = &tool.External{}
 	d.Must(builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": file})
 	if got := d.Questions(); !slices.Equal(got, []string{"read " + mustRel(t, d.Dir, file)}) {
 		t.Errorf("asked %q", got)
@@ -137,11 +137,11 @@ func TestReach_Temporary(t *testing.T) {
 	if filepath.Separator != '/' {
 		t.Skip("there is no /tmp on this system")
 	}
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	folder := filepath.Join(filepath.Dir(d.Dir), "data", "tmp", "ses_1")
-	d.Call.Outside = &tool.Outside{Temp: func(*tool.Call) string { return folder }, Kept: []string{d.Out}}
+	d.Call.External = &tool.External{Temp: func(*tool.Call) string { return folder }, RealTemp: []string{d.Out}}
 	name := filepath.Base(t.TempDir()) + "-" + filepath.Base(filepath.Dir(filepath.Dir(d.Dir))) // nobody else has it
-	write, read := builtin.Write(builtin.WriteConfig{Unchecked: true}), builtin.Read(builtin.ReadConfig{})
+	write, read := builtin.Write(builtin.WriteConfig{AllowStale: true}), builtin.Read(builtin.ReadConfig{})
 	for _, top := range []string{"/tmp", "/var/tmp"} {
 		path := filepath.Join(top, name, "a.txt")
 		r := d.Must(write, tooltest.Input{"filePath": path, "content": top + " text\n"})

@@ -31,7 +31,7 @@ const (
 
 // ReadConfig is what the read tool is told about its surroundings.
 type ReadConfig struct {
-	Seen *Seen // shared with the tools that write
+	Tracker *ReadTracker // shared with the tools that write
 	// Instructions is the names of files that instruct the model about the directory they are
 	// in, the most preferred first; of each directory one is shown.
 	Instructions []string
@@ -119,14 +119,14 @@ func (r reading) run(offset, limit int) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, tool.Failf("Cannot read %s: %w.", r.target.Shown, err)
 	}
-	sample, err := target.SampleOf(file)
+	sample, err := target.ReadSample(file)
 	if err != nil {
 		return tool.Result{}, tool.Failf("Cannot read %s: %w.", r.target.Shown, err)
 	}
 	if mime := target.MediaType(r.target.Path, sample); mime != "" {
 		return r.media(mime, info.Size())
 	}
-	if err := target.Binary(r.target, sample, info.Size()); err != nil {
+	if err := target.RefuseBinary(r.target, sample, info.Size()); err != nil {
 		return tool.Result{}, err
 	}
 	return r.text(file, info.Size())
@@ -145,7 +145,7 @@ func (r reading) result(output string, meta readMeta, sum *string) (tool.Result,
 		sums := map[string]string{r.target.Path: *sum}
 		raw = withSeen(raw, sums)
 		if r.call != nil {
-			r.cfg.Seen.note(r.call, sums)
+			r.cfg.Tracker.note(r.call, sums)
 		}
 	}
 	return tool.Result{Title: r.target.Title, Output: output, Metadata: raw}, nil

@@ -48,7 +48,7 @@ func TestRead_Text(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			path := d.Put("f.txt", tt.text)
 			input := tooltest.Input{"filePath": "f.txt"}
 			for k, v := range tt.input {
@@ -63,7 +63,7 @@ func TestRead_Text(t *testing.T) {
 }
 
 func TestRead_Metadata(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	path := d.Put("sub/f.txt", "a\nb\nc\n")
 	got := d.Must(builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": path, "limit": 2})
 	// The sum was made with sha256sum.
@@ -82,7 +82,7 @@ func TestRead_Metadata(t *testing.T) {
 // Whatever the text and however it is asked for, the parts make the whole, and the lines and
 // their count are those of a simple split.
 func TestRead_AsSplit(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	read := builtin.Read(builtin.ReadConfig{})
 	piece := rapid.SampledFrom([]string{"", "a", "ä", "\r", "x y", strings.Repeat("z", 2001), strings.Repeat("w", 70_000), "\xff", "\u2028"})
 	rapid.Check(t, func(rt *rapid.T) {
@@ -123,7 +123,7 @@ func TestRead_AsSplit(t *testing.T) {
 }
 
 func TestRead_Capped(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("f", strings.Repeat(strings.Repeat("x", 99)+"\n", 3000))
 	r := d.Must(builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": "f"})
 	if !strings.Contains(r.Output, "\n512: x") || strings.Contains(r.Output, "\n513: x") ||
@@ -137,7 +137,7 @@ func TestRead_Capped(t *testing.T) {
 }
 
 func TestRead_Directory(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("b.txt", "")
 	d.Put("A/x", "")
 	d.Put("a.txt", "")
@@ -166,7 +166,7 @@ func TestRead_Directory(t *testing.T) {
 }
 
 func TestRead_Media(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	for name, tt := range map[string]struct{ data, mime, output string }{
 		"a.png":  {"\x89PNG\r\n\x1a\n rest", "image/png", "Image read successfully: image/png, 13 bytes."},
 		"b":      {"\xff\xd8\xff\xe0 rest", "image/jpeg", "Image read successfully: image/jpeg, 9 bytes."},
@@ -203,7 +203,7 @@ func TestRead_Media(t *testing.T) {
 }
 
 func TestRead_Refused(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("a/main.go", "x")
 	d.Put("a/main_test.go", "x")
 	d.Put("a/other.txt", "1\n2\n")
@@ -255,7 +255,7 @@ func TestRead_Refused(t *testing.T) {
 }
 
 func TestRead_Outside(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	secret := d.Put(filepath.Join(d.Out, "secret"), "s\n")
 	d.Put("real/f", "f\n")
 	d.Link(d.Out, "way")
@@ -301,7 +301,7 @@ func TestRead_Outside(t *testing.T) {
 
 // A session whose directory is itself reached by a symlink works under the name it has.
 func TestRead_DirectoryBehindSymlink(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("a/f", "x\n")
 	alias := filepath.Join(d.Out, "alias")
 	if err := os.Symlink(d.Dir, alias); err != nil {
@@ -319,7 +319,7 @@ func TestRead_DirectoryBehindSymlink(t *testing.T) {
 
 // What is put in the place of a file while the user is asked is not what was allowed.
 func TestRead_ReplacedWhileAsking(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("d/f", "mine")
 	secret := d.Put(filepath.Join(d.Out, "f"), "secret")
 	d.OnAsk = func(tool.Permission) {
@@ -333,7 +333,7 @@ func TestRead_ReplacedWhileAsking(t *testing.T) {
 }
 
 func TestRead_Instructions(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("AGENTS.md", "top")
 	mid := d.Put("a/AGENTS.md", "\ufeffmiddle\n")
 	d.Put("a/CLAUDE.md", "not this one")
@@ -344,9 +344,9 @@ func TestRead_Instructions(t *testing.T) {
 	d.Put("c/f", "x\n")
 	d.Put("e/f", "x\n")
 	d.Link(d.Put(filepath.Join(d.Out, "secret"), "secret"), "e/AGENTS.md")
-	seen := builtin.NewSeen()
+	seen := builtin.NewReadTracker()
 	prompt := []string(nil)
-	read := builtin.Read(builtin.ReadConfig{Seen: seen, Instructions: []string{"AGENTS.md", "CLAUDE.md"}, InPrompt: func(string) []string { return prompt }})
+	read := builtin.Read(builtin.ReadConfig{Tracker: seen, Instructions: []string{"AGENTS.md", "CLAUDE.md"}, InPrompt: func(string) []string { return prompt }})
 	loaded := func(r tool.Result) []string {
 		var meta struct{ Loaded []string }
 		if err := json.Unmarshal(r.Metadata, &meta); err != nil {
@@ -366,7 +366,7 @@ func TestRead_Instructions(t *testing.T) {
 	if again := d.Must(read, tooltest.Input{"filePath": "a/b/g"}); len(loaded(again)) != 0 {
 		t.Error("shown again in a later step:", again.Output)
 	}
-	d.Histories = nil // a compaction
+	d.Messages = nil // a compaction
 	d.Call.Message += "x"
 	prompt = []string{mid}
 	if again := d.Must(read, tooltest.Input{"filePath": low}); len(loaded(again)) != 0 {
@@ -383,7 +383,7 @@ func TestRead_Instructions(t *testing.T) {
 }
 
 func TestReadFile(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	path := d.Put(filepath.Join(d.Out, "f"), "a\nb\nc\n")
 	c := &tool.Call{Dir: d.Dir, Root: d.Dir}
 	got, err := builtin.ReadFile(context.Background(), c, path, 2, 1)
@@ -400,7 +400,7 @@ func TestReadFile(t *testing.T) {
 }
 
 func TestRead_Canceled(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("f", "x\n")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -413,10 +413,10 @@ func TestRead_Canceled(t *testing.T) {
 
 // Many reads at once hold little more than their results.
 func TestRead_ManyAtOnce(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	line := strings.Repeat("x", 79) + "\n"
 	d.Put("f", strings.Repeat(line, 10_000))
-	read := builtin.Read(builtin.ReadConfig{Seen: builtin.NewSeen()})
+	read := builtin.Read(builtin.ReadConfig{Tracker: builtin.NewReadTracker()})
 	d.Must(read, tooltest.Input{"filePath": "f"})
 	var before, after runtime.MemStats
 	runtime.GC()

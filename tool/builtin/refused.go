@@ -16,11 +16,11 @@ import (
 
 // explain tells the model why its edit was refused.
 func (e editing) explain(ctx context.Context, old content, r *patch.Refusal) error {
-	shown, err := e.cfg.Seen.mayShow(ctx, e.call, e.target)
+	shown, err := e.cfg.Tracker.mayShow(ctx, e.call, e.target)
 	if err != nil {
 		return err
 	}
-	text := refusedWords(e.target, r, shown) + e.cfg.Seen.changed(e.call, e.target, old)
+	text := refusedWords(e.target, r, shown) + e.cfg.Tracker.changed(e.call, e.target, old)
 	if r.Reason == patch.Missing {
 		if other := e.elsewhere(); other != "" {
 			text += fmt.Sprintf("\nThe text of oldString is in another file that you have read: %s.", other)
@@ -45,7 +45,7 @@ func refusedWords(t target.Target, r *patch.Refusal, shown bool) string {
 
 // mayShow reports whether lines of a file may be shown to the model in a message: it has seen the
 // file, or may read it. Otherwise a wrong edit would be a way to read what rules keep from it.
-func (s *Seen) mayShow(ctx context.Context, c *tool.Call, t target.Target) (bool, error) {
+func (s *ReadTracker) mayShow(ctx context.Context, c *tool.Call, t target.Target) (bool, error) {
 	if s.last(c, t.Path).sum != "" {
 		return true, nil
 	}
@@ -57,7 +57,7 @@ func (s *Seen) mayShow(ctx context.Context, c *tool.Call, t target.Target) (bool
 }
 
 // changed says that a file is another than the model has last seen; "" if not.
-func (s *Seen) changed(c *tool.Call, t target.Target, now content) string {
+func (s *ReadTracker) changed(c *tool.Call, t target.Target, now content) string {
 	last := s.last(c, t.Path)
 	if last.sum == "" || last.sum == now.sum {
 		return ""

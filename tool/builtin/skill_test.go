@@ -12,7 +12,7 @@ import (
 )
 
 func TestSkill(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	path := d.Put("skills/notes/SKILL.md", "ignored: the settings have read it")
 	d.Put("skills/notes/.hidden", "x")
 	for i := range 12 {
@@ -42,7 +42,7 @@ func TestSkill(t *testing.T) {
 }
 
 func TestSkill_Refused(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Refuse = "skill"
 	x := builtin.Skill([]builtin.SkillEntry{{Name: "release-notes", Content: "secret"}, {Name: "own", Content: "Inside."}})
 	if got := d.Fails(x, tooltest.Input{"name": "own"}); got != "no skill" {

@@ -21,10 +21,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Syntax looks whether what was written can be parsed. Go, JSON, YAML and TOML are read here;
+// SyntaxChecker looks whether what was written can be parsed. Go, JSON, YAML and TOML are read here;
 // shell scripts, JavaScript and Python by bash, node and python where they are installed,
 // without the settings of the project.
-type Syntax struct {
+type SyntaxChecker struct {
 	Env   []string      // where programs are found
 	Limit time.Duration // for all of it; 0 is 300 ms
 
@@ -43,7 +43,7 @@ type parse func(ctx context.Context, file, text string) string
 
 // of is how a file is parsed; nil where it is not. What lies among data of tests may be broken
 // on purpose.
-func (s *Syntax) of(file, text string) parse {
+func (s *SyntaxChecker) of(file, text string) parse {
 	if strings.TrimSpace(text) == "" || len(text) > syntaxBytes || slices.Contains(strings.Split(filepath.ToSlash(file), "/"), "testdata") {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (s *Syntax) of(file, text string) parse {
 }
 
 // look is one line about a file that was written and cannot be parsed, "" if it can.
-func (s *Syntax) look(ctx context.Context, c *tool.Call, t target.Target, before, after string) string {
+func (s *SyntaxChecker) look(ctx context.Context, c *tool.Call, t target.Target, before, after string) string {
 	if s == nil {
 		return ""
 	}
@@ -197,7 +197,7 @@ func parseYAML(_ context.Context, _, text string) string {
 }
 
 // parseShell asks bash, which runs nothing of it.
-func (s *Syntax) parseShell(ctx context.Context, _, text string) string {
+func (s *SyntaxChecker) parseShell(ctx context.Context, _, text string) string {
 	said, ok := s.ask(ctx, text, "bash", "--norc", "--noprofile", "-n", "FILE")
 	if ok {
 		return ""
@@ -211,7 +211,7 @@ func (s *Syntax) parseShell(ctx context.Context, _, text string) string {
 }
 
 // parsePython asks Python to compile it, isolated from what the project or the user set.
-func (s *Syntax) parsePython(ctx context.Context, _, text string) string {
+func (s *SyntaxChecker) parsePython(ctx context.Context, _, text string) string {
 	const program = `import sys
 try: compile(sys.stdin.buffer.read(), "f", "exec", dont_inherit=True)
 except SyntaxError as e: print("line %s: %s" % (e.lineno, e.msg)); sys.exit(1)`
@@ -224,7 +224,7 @@ except SyntaxError as e: print("line %s: %s" % (e.lineno, e.msg)); sys.exit(1)`
 
 // parseScript asks node, as a script and as a module where the name does not say which it is.
 // In a folder of its own no settings are found.
-func (s *Syntax) parseScript(ctx context.Context, file, text string) string {
+func (s *SyntaxChecker) parseScript(ctx context.Context, file, text string) string {
 	kinds := []string{"commonjs", "module"}
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".mjs":

@@ -14,7 +14,7 @@ import (
 
 // ask gives a text to a program that only parses it, and reports whether it found nothing
 // wrong. The word FILE stands for a file with the text. A program that is not there, does not start or takes too long has found nothing.
-func (s *Syntax) ask(ctx context.Context, text, name string, args ...string) (said string, ok bool) {
+func (s *SyntaxChecker) ask(ctx context.Context, text, name string, args ...string) (said string, ok bool) {
 	program := environ.Find(s.Env, "", name)
 	if program == "" || s.isBrought(program) {
 		return "", true
@@ -47,7 +47,7 @@ func (s *Syntax) ask(ctx context.Context, text, name string, args ...string) (sa
 }
 
 // isBrought reports whether a program lies in the project: it could be anything.
-func (s *Syntax) isBrought(program string) bool {
+func (s *SyntaxChecker) isBrought(program string) bool {
 	for _, dir := range s.avoid {
 		if rel, err := filepath.Rel(dir, program); err == nil && filepath.IsLocal(rel) && filepath.Dir(dir) != dir {
 			return true

@@ -13,7 +13,9 @@ import (
 )
 
 // patient gives programs time, since a machine under test is slow.
-func patient() *builtin.Syntax { return &builtin.Syntax{Env: os.Environ(), Limit: time.Minute} }
+func patient() *builtin.SyntaxChecker {
+	return &builtin.SyntaxChecker{Env: os.Environ(), Limit: time.Minute}
+}
 
 func TestSyntax(t *testing.T) {
 	t.Parallel()
@@ -51,8 +53,8 @@ func TestSyntax(t *testing.T) {
 			if _, err := exec.LookPath(tt.needs); tt.needs != "" && err != nil {
 				t.Skip(tt.needs + " is not installed")
 			}
-			d := tooltest.NewDesk(t)
-			r := d.Must(builtin.Write(builtin.WriteConfig{Unchecked: true, Syntax: patient()}), tooltest.Input{"filePath": tt.file, "content": tt.text})
+			d := tooltest.NewHost(t)
+			r := d.Must(builtin.Write(builtin.WriteConfig{AllowStale: true, Syntax: patient()}), tooltest.Input{"filePath": tt.file, "content": tt.text})
 			_, line, found := strings.Cut(r.Output, "\n")
 			if found != (tt.want != "") || !strings.Contains(line, tt.want) || strings.Contains(line, "\n") {
 				t.Errorf("%q, want %q", r.Output, tt.want)
@@ -69,7 +71,7 @@ func TestSyntax(t *testing.T) {
 
 func TestSyntax_SaysWhetherItWasBroken(t *testing.T) {
 	t.Parallel()
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("a.go", "package a\n\nfunc f() {\n")
 	d.Put("b.go", "package a\n\nfunc g() {}\n")
 	cfg := builtin.EditConfig{Syntax: patient()}
@@ -103,19 +105,19 @@ func TestSyntax_Programs(t *testing.T) {
 		}
 		return []string{"PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")}
 	}
-	d := tooltest.NewDesk(t)
-	write := func(s *builtin.Syntax) string {
-		return d.Must(builtin.Write(builtin.WriteConfig{Unchecked: true, Syntax: s}), tooltest.Input{"filePath": "a.sh", "content": "echo a\n"}).Output
+	d := tooltest.NewHost(t)
+	write := func(s *builtin.SyntaxChecker) string {
+		return d.Must(builtin.Write(builtin.WriteConfig{AllowStale: true, Syntax: s}), tooltest.Input{"filePath": "a.sh", "content": "echo a\n"}).Output
 	}
 	broken := "echo 'f: line 7: it is broken'; exit 2\n"
-	if out := write(&builtin.Syntax{Env: fake(filepath.Join(d.Out, "bin"), broken), Limit: time.Minute}); !strings.Contains(out, "line 7: it is broken") {
+	if out := write(&builtin.SyntaxChecker{Env: fake(filepath.Join(d.Out, "bin"), broken), Limit: time.Minute}); !strings.Contains(out, "line 7: it is broken") {
 		t.Errorf("the program was not asked: %q", out)
 	}
-	if out := write(&builtin.Syntax{Env: fake(filepath.Join(d.Dir, "bin"), broken), Limit: time.Minute}); strings.Contains(out, "line 7") {
+	if out := write(&builtin.SyntaxChecker{Env: fake(filepath.Join(d.Dir, "bin"), broken), Limit: time.Minute}); strings.Contains(out, "line 7") {
 		t.Errorf("a program of the project was asked: %q", out)
 	}
 	began := time.Now()
-	if out := write(&builtin.Syntax{Env: fake(filepath.Join(d.Out, "slow"), "sleep 60\n"+broken)}); strings.Contains(out, "line 7") {
+	if out := write(&builtin.SyntaxChecker{Env: fake(filepath.Join(d.Out, "slow"), "sleep 60\n"+broken)}); strings.Contains(out, "line 7") {
 		t.Errorf("%q", out)
 	}
 	if took := time.Since(began); took > 20*time.Second {

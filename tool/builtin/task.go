@@ -55,7 +55,7 @@ func runTask(ctx context.Context, c *tool.Call, in taskInput, background bool) (
 	in.Description = strings.TrimSpace(in.Description)
 	r, err := c.Host.Delegate(ctx, tool.Assignment{
 		Agent: in.Agent, Description: in.Description, Prompt: in.Prompt,
-		Resume: lathe.SessionID(strings.TrimSpace(in.TaskID)), Background: background, Unasked: c.Mentioned,
+		Resume: lathe.SessionID(strings.TrimSpace(in.TaskID)), Background: background, Preapproved: c.Mentioned,
 	})
 	if err != nil {
 		return tool.Result{}, err

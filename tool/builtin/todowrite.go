@@ -53,7 +53,7 @@ func TodoWrite(cfg TodoConfig) tool.Tool {
 		if err := c.Host.Ask(ctx, tool.Permission{Name: "todowrite", Patterns: []string{"*"}, Always: []string{"*"}}); err != nil {
 			return tool.Result{}, err
 		}
-		if err := c.Host.Todos(ctx, list); err != nil {
+		if err := c.Host.SetTodos(ctx, list); err != nil {
 			return tool.Result{}, err
 		}
 		meta, err := json.Marshal(todoMeta{list})
@@ -77,7 +77,7 @@ type todoMeta struct {
 
 // todoStatus is the word the list has for a status; one that nobody knows stays.
 func todoStatus(word string) string {
-	switch args.Folded(word) {
+	switch args.Normalize(word) {
 	case "pending", "todo", "open", "new", "notstarted", "planned", "":
 		return "pending"
 	case "inprogress", "doing", "active", "current", "started", "ongoing", "working", "running":

@@ -23,7 +23,7 @@ func todos(lines ...string) tooltest.Input {
 }
 
 func TestTodoWrite(t *testing.T) {
-	c := tooltest.NewClerk(t)
+	c := tooltest.NewUserHost(t)
 	x := builtin.TodoWrite(builtin.TodoConfig{})
 	input := todos("done parse", "in-progress check", "pending test", "cancelled docs", "strange rest")
 	r := c.Must(x, input)
@@ -34,7 +34,7 @@ func TestTodoWrite(t *testing.T) {
 		{Content: "docs", Status: "cancelled", Priority: "high"},
 		{Content: "rest", Status: "strange", Priority: "high"},
 	}
-	if diff := cmp.Diff(want, c.Listed); diff != "" {
+	if diff := cmp.Diff(want, c.TodoList); diff != "" {
 		t.Error(diff)
 	}
 	list, err := json.Marshal(want)
@@ -69,29 +69,29 @@ func TestTodoWrite_Words(t *testing.T) {
 		{todos("completed a"), "1 of 1 done."},
 		{todos("active a", "current b"), "0 of 2 done, now: a; b. 2 are in progress: keep one, and set the others to pending."},
 	} {
-		c := tooltest.NewClerk(t)
-		if got := c.Must(builtin.TodoWrite(builtin.TodoConfig{}), tt.input).Output; got != tt.want || c.Listed == nil {
+		c := tooltest.NewUserHost(t)
+		if got := c.Must(builtin.TodoWrite(builtin.TodoConfig{}), tt.input).Output; got != tt.want || c.TodoList == nil {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
-	got := tooltest.NewClerk(t).Must(builtin.TodoWrite(builtin.TodoConfig{JSON: true}), todos("pending a"))
+	got := tooltest.NewUserHost(t).Must(builtin.TodoWrite(builtin.TodoConfig{JSON: true}), todos("pending a"))
 	if want := "[\n  {\n    \"content\": \"a\",\n    \"status\": \"pending\",\n    \"priority\": \"high\"\n  }\n]"; got.Output != want {
 		t.Errorf("%s", got.Output)
 	}
 }
 
 func TestTodoWrite_Faults(t *testing.T) {
-	c := tooltest.NewClerk(t)
+	c := tooltest.NewUserHost(t)
 	tooltest.Contains(t, c.Fails(builtin.TodoWrite(builtin.TodoConfig{}), todos("pending ", "done x", "done  ")),
 		`"todos[0].content": is empty; say what is to be done`, `"todos[2].content": is empty`)
 	tooltest.Contains(t, c.Fails(builtin.TodoWrite(builtin.TodoConfig{}), tooltest.Input{"todos": []tooltest.Input{{"content": "x"}}}), "todos[0].status")
 	tooltest.Contains(t, c.Fails(builtin.TodoWrite(builtin.TodoConfig{}), tooltest.Input{"todos": 7}), "todos")
-	if c.Listed != nil || len(c.Asked) > 0 {
-		t.Errorf("%v %v", c.Listed, c.Asked)
+	if c.TodoList != nil || len(c.Asked) > 0 {
+		t.Errorf("%v %v", c.TodoList, c.Asked)
 	}
 	c.Refuse = "todowrite"
-	if _, err := c.Run(builtin.TodoWrite(builtin.TodoConfig{}), todos("done x")); lathe.CodeOf(err) != lathe.Rejected || c.Listed != nil {
-		t.Errorf("%v %v", err, c.Listed)
+	if _, err := c.Run(builtin.TodoWrite(builtin.TodoConfig{}), todos("done x")); lathe.CodeOf(err) != lathe.Rejected || c.TodoList != nil {
+		t.Errorf("%v %v", err, c.TodoList)
 	}
 	c.Refuse, c.Err = "", lathe.Errorf(lathe.Internal, "disk full")
 	if _, err := c.Run(builtin.TodoWrite(builtin.TodoConfig{}), todos("done x")); lathe.CodeOf(err) != lathe.Internal {

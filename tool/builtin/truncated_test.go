@@ -99,7 +99,7 @@ func wholeIn(t *testing.T, what string, r tool.Result, want string) {
 // says how to get the rest, or the engine cuts it.
 func TestTruncation_Tools(t *testing.T) {
 	t.Parallel()
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	long := longTexts()
 	page := strings.Repeat("<p>"+strings.Repeat("word € ", 50)+"</p>\n", 2000)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -162,7 +162,7 @@ func TestTruncation_Bash(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	cfg := bash.Config{Runner: runner, Shell: "/bin/sh", Env: os.Environ(), Output: tool.Output{Dir: t.TempDir()}}
 	bash := bash.New(cfg)
 	texts := longTexts()

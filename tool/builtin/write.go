@@ -23,11 +23,11 @@ var writeText string
 
 // WriteConfig is what the write tool is told about its surroundings.
 type WriteConfig struct {
-	Seen *Seen // shared with the tools that read
-	// Unchecked allows to write over a file that has changed since the model saw it.
-	Unchecked bool
+	Tracker *ReadTracker // shared with the tools that read
+	// AllowStale allows to write over a file that has changed since the model saw it.
+	AllowStale bool
 	// Syntax looks at what was written; nil does not. Edits and patches use it too.
-	Syntax *Syntax
+	Syntax *SyntaxChecker
 	// Guard is the files that are never written without a question. Edits and patches use it too.
 	Guard guarded.List
 }
@@ -45,7 +45,7 @@ func Write(cfg WriteConfig) tool.Tool {
 		if err != nil {
 			return tool.Result{}, err
 		}
-		if err := target.AskOutside(ctx, c, t); err != nil {
+		if err := target.AskExternal(ctx, c, t); err != nil {
 			return tool.Result{}, err
 		}
 		w := writing{cfg: cfg, call: c, target: t}
@@ -74,7 +74,7 @@ func (w writing) run(ctx context.Context, content string) (tool.Result, error) {
 	if err := askEdit(ctx, w.call, w.cfg.Guard, w.target, diff.Diff); err != nil {
 		return tool.Result{}, err
 	}
-	unlock := w.cfg.Seen.lock(w.target.Path)
+	unlock := w.cfg.Tracker.lock(w.target.Path)
 	defer unlock()
 	if err := unchanged(w.target, old); err != nil {
 		return tool.Result{}, err
@@ -83,7 +83,7 @@ func (w writing) run(ctx context.Context, content string) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	sums := map[string]string{w.target.Path: sumOf([]byte(after))}
-	w.cfg.Seen.note(w.call, sums)
+	w.cfg.Tracker.note(w.call, sums)
 	tellEdited(w.call, w.target, old.exists)
 	meta, err := json.Marshal(struct {
 		Diagnostics struct{} `json:"diagnostics"` // by file; none are known
@@ -113,7 +113,7 @@ func overwrite(ctx context.Context, c *tool.Call, t target.Target, text string) 
 // changing keeps what files are before they are changed. Nothing is changed that could not
 // be undone.
 func changing(ctx context.Context, c *tool.Call, paths ...string) (done func(), err error) {
-	if done, err = c.Host.Changing(ctx, paths...); err != nil && ctx.Err() == nil {
+	if done, err = c.Host.BeginChange(ctx, paths...); err != nil && ctx.Err() == nil {
 		err = tool.Failf("What the file was could not be kept for an undo (%w), so nothing was written. Tell the user; \"snapshot\": false in the settings works without undo.", err)
 	}
 	return done, err
@@ -121,10 +121,10 @@ func changing(ctx context.Context, c *tool.Call, paths ...string) (done func(), 
 
 // check refuses to write over what the model does not know.
 func (w writing) check(old content) error {
-	if w.cfg.Unchecked || !old.exists {
+	if w.cfg.AllowStale || !old.exists {
 		return nil
 	}
-	last := w.cfg.Seen.last(w.call, w.target.Path)
+	last := w.cfg.Tracker.last(w.call, w.target.Path)
 	empty := !old.large && old.text == ""
 	switch {
 	case !last.seen && !empty:
@@ -266,6 +266,6 @@ func tellEdited(c *tool.Call, t target.Target, existed bool) {
 	if existed {
 		event = "change"
 	}
-	c.Host.Tell(&lathe.FileEdited{File: t.Shown})
-	c.Host.Tell(&lathe.FileWatched{File: t.Shown, Event: event})
+	c.Host.Publish(&lathe.FileEdited{File: t.Shown})
+	c.Host.Publish(&lathe.FileWatched{File: t.Shown, Event: event})
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func TestWrite_New(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	r := d.Must(builtin.Write(builtin.WriteConfig{}), tooltest.Input{"filePath": "a/b/f.txt", "content": "x\ny\n"})
 	path := filepath.Join(d.Dir, "a/b/f.txt")
 	want := tool.Result{ // its sum is that of sha256sum
@@ -44,7 +44,7 @@ func TestWrite_New(t *testing.T) {
 		t.Error(diff)
 	}
 	told := []lathe.Fact{&lathe.FileEdited{File: path}, &lathe.FileWatched{File: path, Event: "add"}}
-	if diff := cmp.Diff(told, d.Told); diff != "" {
+	if diff := cmp.Diff(told, d.Published); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -66,13 +66,13 @@ func TestWrite_Over(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := tooltest.NewDesk(t)
+			d := tooltest.NewHost(t)
 			path := d.Put("f", tt.old)
-			r := d.Must(builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": path, "content": tt.content})
+			r := d.Must(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": path, "content": tt.content})
 			if got := d.Content("f"); got != tt.want || r.Output != "Overwrote "+path+tt.says || !strings.Contains(string(r.Metadata), `"exists":true`) {
 				t.Errorf("%q, %s", got, r.Output)
 			}
-			if diff := cmp.Diff(&lathe.FileWatched{File: path, Event: "change"}, d.Told[1]); diff != "" {
+			if diff := cmp.Diff(&lathe.FileWatched{File: path, Event: "change"}, d.Published[1]); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -80,7 +80,7 @@ func TestWrite_Over(t *testing.T) {
 }
 
 func TestWrite_Refused(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("dir/f", "")
 	d.Put("f", "keep")
 	for name, tt := range map[string]struct {
@@ -92,29 +92,29 @@ func TestWrite_Refused(t *testing.T) {
 		"device":       {tooltest.Input{"filePath": "/dev/null", "content": ""}, "is a device, not a regular file"},
 		"no content":   {tooltest.Input{"filePath": "f"}, `"content": required, missing`},
 	} {
-		_, err := d.Run(builtin.Write(builtin.WriteConfig{Unchecked: true}), tt.input)
+		_, err := d.Run(builtin.Write(builtin.WriteConfig{AllowStale: true}), tt.input)
 		var f *tool.Failure
 		if !errors.As(err, &f) || !strings.Contains(f.Text, tt.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	d.Refuse = "edit"
-	if _, err := d.Run(builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": "f", "content": "x"}); lathe.CodeOf(err) != lathe.Rejected || d.Content("f") != "keep" {
+	if _, err := d.Run(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "f", "content": "x"}); lathe.CodeOf(err) != lathe.Rejected || d.Content("f") != "keep" {
 		t.Errorf("%v, %s", err, d.Content("f"))
 	}
-	if len(d.Told) != 0 {
-		t.Error(d.Told)
+	if len(d.Published) != 0 {
+		t.Error(d.Published)
 	}
 }
 
 func TestWrite_Outside(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Link(d.Out, "way")
 	d.Link(filepath.Join(d.Out, "new"), "dangling")
 	d.Refuse = "external_directory"
 	for _, name := range []string{"../outside/x", "way/x", "way/deep/x", "dangling", filepath.Join(d.Out, "x")} {
 		d.Asked = nil
-		_, err := d.Run(builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": name, "content": "bad"})
+		_, err := d.Run(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": name, "content": "bad"})
 		if lathe.CodeOf(err) != lathe.Rejected || len(d.Asked) != 1 || !strings.HasPrefix(d.Asked[0].Patterns[0], d.Out) {
 			t.Errorf("%s: %v, %v", name, err, d.Asked)
 		}
@@ -123,7 +123,7 @@ func TestWrite_Outside(t *testing.T) {
 		t.Error(list, err)
 	}
 	d.Refuse = ""
-	d.Must(builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": "dangling", "content": "allowed"})
+	d.Must(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "dangling", "content": "allowed"})
 	if got := d.Content(filepath.Join(d.Out, "new")); got != "allowed" {
 		t.Error(got)
 	}
@@ -134,22 +134,22 @@ func TestWrite_Outside(t *testing.T) {
 
 // Between the question and the write the user may take long, and others go on.
 func TestWrite_ChangedWhileAsking(t *testing.T) {
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Put("d/f", "old")
 	d.Put(filepath.Join(d.Out, "f"), "secret")
 	d.OnAsk = func(tool.Permission) { d.Put("d/f", "theirs") }
-	if _, err := d.Run(builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "while you waited for the permission") || d.Content("d/f") != "theirs" {
+	if _, err := d.Run(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "while you waited for the permission") || d.Content("d/f") != "theirs" {
 		t.Errorf("%v, %s", err, d.Content("d/f"))
 	}
 	d.OnAsk = func(tool.Permission) {
 		_ = os.Rename(filepath.Join(d.Dir, "d"), filepath.Join(d.Dir, "away"))
 		d.Link(d.Out, "d")
 	}
-	if _, err := d.Run(builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "was replaced while it was in use") {
+	if _, err := d.Run(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "was replaced while it was in use") {
 		t.Error(err)
 	}
 	d.OnAsk = func(tool.Permission) { d.Put("new", "theirs") }
-	if _, err := d.Run(builtin.Write(builtin.WriteConfig{Unchecked: true}), tooltest.Input{"filePath": "new", "content": "mine"}); err == nil || d.Content("new") != "theirs" {
+	if _, err := d.Run(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "new", "content": "mine"}); err == nil || d.Content("new") != "theirs" {
 		t.Errorf("%v, %s", err, d.Content("new"))
 	}
 	if got := d.Content(filepath.Join(d.Out, "f")); got != "secret" {
@@ -158,10 +158,10 @@ func TestWrite_ChangedWhileAsking(t *testing.T) {
 }
 
 func TestWrite_UnseenChange(t *testing.T) {
-	seen := builtin.NewSeen()
-	read, write := builtin.Read(builtin.ReadConfig{Seen: seen}), builtin.Write(builtin.WriteConfig{Seen: seen})
+	seen := builtin.NewReadTracker()
+	read, write := builtin.Read(builtin.ReadConfig{Tracker: seen}), builtin.Write(builtin.WriteConfig{Tracker: seen})
 	call := tooltest.Input{"filePath": "f", "content": "mine\n"}
-	refused := func(t *testing.T, d *tooltest.Desk, says string) {
+	refused := func(t *testing.T, d *tooltest.Host, says string) {
 		t.Helper()
 		before := d.Content("f")
 		_, err := d.Run(write, call)
@@ -171,7 +171,7 @@ func TestWrite_UnseenChange(t *testing.T) {
 		}
 	}
 	t.Run("never read", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Put("f", "old")
 		var f *tool.Failure
 		if _, err := d.Run(write, call); !errors.As(err, &f) || !strings.Contains(f.Text, "Read it first") || d.Content("f") != "old" {
@@ -181,17 +181,17 @@ func TestWrite_UnseenChange(t *testing.T) {
 		d.Must(write, call)
 	})
 	t.Run("never read, and empty", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Put("f", "")
 		d.Must(write, call)
 	})
 	t.Run("made by itself", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Must(write, call)
 		d.Must(write, tooltest.Input{"filePath": "f", "content": "mine again\n"})
 	})
 	t.Run("read in this step", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Put("f", "old")
 		d.Must(read, tooltest.Input{"filePath": "f"})
 		d.Put("f", "theirs")
@@ -201,18 +201,18 @@ func TestWrite_UnseenChange(t *testing.T) {
 		d.Must(write, call)
 	})
 	t.Run("read in an earlier step", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Put("f", "old")
 		d.Next("read", tooltest.Input{}, d.Must(read, tooltest.Input{"filePath": "f"}))
 		d.Put("f", "theirs")
 		refused(t, d, "something outside")
 		d.Next("bash", tooltest.Input{"command": "go fmt ./..."}, tool.Result{})
 		refused(t, d, `perhaps by your command "go fmt ./..."`)
-		unchecked := builtin.Write(builtin.WriteConfig{Seen: seen, Unchecked: true})
+		unchecked := builtin.Write(builtin.WriteConfig{Tracker: seen, AllowStale: true})
 		d.Must(unchecked, call)
 	})
 	t.Run("written, then put back", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Next("write", call, d.Must(write, call))
 		d.Put("f", "theirs")
 		refused(t, d, "something outside")
@@ -220,7 +220,7 @@ func TestWrite_UnseenChange(t *testing.T) {
 		d.Must(write, tooltest.Input{"filePath": "f", "content": "next"})
 	})
 	t.Run("only what is newest counts", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Put("f", "one")
 		d.Next("read", tooltest.Input{}, d.Must(read, tooltest.Input{"filePath": "f"}))
 		d.Put("f", "two")
@@ -228,7 +228,7 @@ func TestWrite_UnseenChange(t *testing.T) {
 		d.Must(write, call)
 	})
 	t.Run("through a symlink", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Put("f", "old")
 		d.Link("f", "alias")
 		d.Next("read", tooltest.Input{}, d.Must(read, tooltest.Input{"filePath": "alias"}))
@@ -236,7 +236,7 @@ func TestWrite_UnseenChange(t *testing.T) {
 		refused(t, d, "something outside")
 	})
 	t.Run("removed", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		path := d.Put("f", "old")
 		d.Must(read, tooltest.Input{"filePath": "f"})
 		if err := os.Remove(path); err != nil {
@@ -245,7 +245,7 @@ func TestWrite_UnseenChange(t *testing.T) {
 		d.Must(write, call)
 	})
 	t.Run("too large to be remembered", func(t *testing.T) {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		d.Put("f", "old")
 		d.Next("read", tooltest.Input{}, d.Must(read, tooltest.Input{"filePath": "f"}))
 		d.Put("f", strings.Repeat("x\n", 6<<20))
@@ -258,9 +258,9 @@ func TestWrite_UnseenChange(t *testing.T) {
 // Sessions that write one file at the same time: each result is whole, and none is lost
 // without a word.
 func TestWrite_ManyAtOnce(t *testing.T) {
-	seen := builtin.NewSeen()
-	d := tooltest.NewDesk(t)
-	write := builtin.Write(builtin.WriteConfig{Seen: seen, Unchecked: true})
+	seen := builtin.NewReadTracker()
+	d := tooltest.NewHost(t)
+	write := builtin.Write(builtin.WriteConfig{Tracker: seen, AllowStale: true})
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done := 0

@@ -44,14 +44,14 @@ type Options struct {
 	Tokens *Tokens
 	// Cache is the folder in which lists of tools are kept; "" keeps none.
 	Cache string
-	// Tell publishes news: other tools, a login that is needed. It may be nil.
-	Tell func(lathe.Fact)
-	Log  *slog.Logger // nil is silence
+	// Publish publishes news: other tools, a login that is needed. It may be nil.
+	Publish func(lathe.Fact)
+	Log     *slog.Logger // nil is silence
 	// Transport carries requests to remote servers; nil is one without a proxy.
 	Transport http.RoundTripper
-	// Private lets servers send logins to private addresses. Without it all but the server's own origin
+	// AllowPrivate lets servers send logins to private addresses. Without it all but the server's own origin
 	// must be public.
-	Private bool
+	AllowPrivate bool
 	// Version is how this program calls itself to servers.
 	Version string
 	// Timeout is that of servers which have none of their own; 0 is [DefaultTimeout].
@@ -81,8 +81,8 @@ func Open(o Options) *Hub {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Tell == nil {
-		o.Tell = func(lathe.Fact) {}
+	if o.Publish == nil {
+		o.Publish = func(lathe.Fact) {}
 	}
 	if o.Transport == nil {
 		o.Transport = plainTransport()
@@ -132,17 +132,17 @@ func (h *Hub) Tools() []tool.Tool {
 	return slices.Clone(tools)
 }
 
-// Ready waits until every server that is on has told its tools, or told them once before, or
+// WaitReady waits until every server that is on has told its tools, or told them once before, or
 // failed; at most until ctx ends.
-func (h *Hub) Ready(ctx context.Context) {
+func (h *Hub) WaitReady(ctx context.Context) {
 	h.look()
 	for _, p := range h.all() {
 		p.settled(ctx, func(s state) bool { return s.known != nil })
 	}
 }
 
-// Begin starts to connect to all servers that are on.
-func (h *Hub) Begin() {
+// Start starts to connect to all servers that are on.
+func (h *Hub) Start() {
 	h.look()
 	all := h.all()
 	h.spawn(func() { // starting programs takes time, which is not the caller's

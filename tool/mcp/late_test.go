@@ -72,7 +72,7 @@ func TestHub_StartsLate(t *testing.T) {
 	}
 
 	w = begin()
-	w.hub.Begin()
+	w.hub.Start()
 	connected(t, w, 5, started)
 }
 

@@ -73,7 +73,7 @@ func (l *logins) of(name string) *waiting {
 // Login logs the user in to a server: open is called with the page to show, and the login ends
 // when the browser comes back, after five minutes or with ctx. Then it connects.
 func (h *Hub) Login(ctx context.Context, name string, open func(url string) error) error {
-	page, _, err := h.BeginLogin(ctx, name)
+	page, _, err := h.StartLogin(ctx, name)
 	if err != nil || page == "" {
 		return err
 	}
@@ -82,7 +82,7 @@ func (h *Hub) Login(ctx context.Context, name string, open func(url string) erro
 		return lathe.Errorf(lathe.Canceled, "the login to %s was given up", name)
 	}
 	if err := open(page); err != nil {
-		h.o.Tell(&lathe.MCPBrowserFailed{Name: name, URL: page})
+		h.o.Publish(&lathe.MCPBrowserFailed{Name: name, URL: page})
 	}
 	select {
 	case <-w.done:
@@ -93,9 +93,9 @@ func (h *Hub) Login(ctx context.Context, name string, open func(url string) erro
 	}
 }
 
-// BeginLogin begins a login and returns the page the user must visit; "" where the server is
+// StartLogin begins a login and returns the page the user must visit; "" where the server is
 // connected already. The login ends by itself when the browser comes back, or by [Hub.EndLogin].
-func (h *Hub) BeginLogin(ctx context.Context, name string) (page, state string, err error) {
+func (h *Hub) StartLogin(ctx context.Context, name string) (page, state string, err error) {
 	found, err := h.peer(name)
 	if err != nil {
 		return "", "", err
@@ -315,8 +315,8 @@ func (p oauth) finish(ctx context.Context, listener net.Listener, want expected)
 	}
 }
 
-// EndLogin ends a login with the code that the user brought back, and connects.
-func (h *Hub) EndLogin(ctx context.Context, name, code string) error {
+// FinishLogin ends a login with the code that the user brought back, and connects.
+func (h *Hub) FinishLogin(ctx context.Context, name, code string) error {
 	p, err := h.peer(name)
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func TestLogin_InTheBrowser(t *testing.T) {
 	}
 	equal(t, w.must("g_echo", `{"text":"in"}`).Output, "in")
 	equal(t, g.resource, g.URL+"/mcp")
-	page, _, err := w.hub.BeginLogin(t.Context(), "g")
+	page, _, err := w.hub.StartLogin(t.Context(), "g")
 	if page != "" || err != nil {
 		t.Errorf("logged in already, and %q %v", page, err)
 	}
@@ -135,7 +135,7 @@ func TestLogin_InTheBrowser(t *testing.T) {
 func TestLogin_ByCode(t *testing.T) {
 	g := newGuarded(t)
 	w := g.open(t, filepath.Join(t.TempDir(), "mcp-auth.json"), nil)
-	page, state, err := w.hub.BeginLogin(t.Context(), "g")
+	page, state, err := w.hub.StartLogin(t.Context(), "g")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,15 +161,15 @@ func TestLogin_ByCode(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 	equal(t, resp.StatusCode, http.StatusBadRequest)
-	if err := w.hub.EndLogin(t.Context(), "g", "wrong"); err == nil || strings.Contains(err.Error(), "sesame") {
+	if err := w.hub.FinishLogin(t.Context(), "g", "wrong"); err == nil || strings.Contains(err.Error(), "sesame") {
 		t.Errorf("a wrong code gave %v", err)
 	}
-	if err := w.hub.EndLogin(t.Context(), "g", back.Query().Get("code")); err != nil {
+	if err := w.hub.FinishLogin(t.Context(), "g", back.Query().Get("code")); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, w.must("g_echo", `{"text":"in"}`).Output, "in")
 	var e *lathe.Error
-	if err := w.hub.EndLogin(t.Context(), "g", "again"); !errors.As(err, &e) || e.Code != lathe.Conflict {
+	if err := w.hub.FinishLogin(t.Context(), "g", "again"); !errors.As(err, &e) || e.Code != lathe.Conflict {
 		t.Errorf("got %v", err)
 	}
 }
@@ -388,9 +388,9 @@ func TestLogin_StaysPublic(t *testing.T) {
 				defer s.Close()
 				self = s.URL
 				w := open(t, []mcp.Server{{Name: "g", URL: s.URL + "/mcp", OAuth: mcp.OAuth{CallbackPort: freePort(t)}}}, func(o *mcp.Options) {
-					o.Tokens, o.Private = mcp.OpenTokens(filepath.Join(t.TempDir(), "auth.json")), private
+					o.Tokens, o.AllowPrivate = mcp.OpenTokens(filepath.Join(t.TempDir(), "auth.json")), private
 				})
-				_, _, err := w.hub.BeginLogin(t.Context(), "g")
+				_, _, err := w.hub.StartLogin(t.Context(), "g")
 				if reached := len(calls) > 0; reached != private {
 					t.Errorf("the other address was reached: %v (%v)", reached, err)
 				}

@@ -97,7 +97,7 @@ func open(t testing.TB, servers []mcp.Server, more ...func(*mcp.Options)) *world
 	w := &world{t: t, dir: t.TempDir(), told: &recorder{}, log: &strings.Builder{}}
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Grace: 300 * time.Millisecond})
 	o := mcp.Options{
-		Dir: w.dir, Servers: servers, Runner: runner, Tell: w.told.tell, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir},
+		Dir: w.dir, Servers: servers, Runner: runner, Publish: w.told.tell, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir},
 		Log: slog.New(slog.NewTextHandler(&locked{w: w.log}, nil)), Version: "test", Cache: filepath.Join(w.dir, "cache"), Timeout: 10 * time.Second,
 	}
 	for _, f := range more {
@@ -129,7 +129,7 @@ func (w *world) ready() []string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 60*time.Second)
 	defer cancel()
-	w.hub.Ready(ctx)
+	w.hub.WaitReady(ctx)
 	if ctx.Err() != nil {
 		w.t.Fatal("the servers did not become ready")
 	}

@@ -36,7 +36,7 @@ func (p oauth) web() *http.Client {
 	if err != nil {
 		home = &url.URL{} // nobody's origin
 	}
-	t := outward{base: p.hub.o.Transport, home: home, private: p.hub.o.Private}
+	t := outward{base: p.hub.o.Transport, home: home, private: p.hub.o.AllowPrivate}
 	return &http.Client{Transport: smallAnswers{t}, Timeout: authTime, CheckRedirect: redirected}
 }
 

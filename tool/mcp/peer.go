@@ -253,7 +253,7 @@ func (p *peer) adopt(over chan struct{}, l *link, list *listing) {
 		p.hub.o.Log.Warn("mcp server", "server", p.def.Name, "note", note)
 	}
 	if !before.sameTools(list) {
-		p.hub.o.Tell(&lathe.MCPToolsChanged{Server: p.def.Name})
+		p.hub.o.Publish(&lathe.MCPToolsChanged{Server: p.def.Name})
 	}
 }
 
@@ -401,5 +401,5 @@ func (s state) offers() *listing {
 
 // toast tells the user what only they can mend.
 func (p *peer) toast(message string) {
-	p.hub.o.Tell(&lathe.TUIToast{Title: "MCP: " + phrase.Shorten(clean(p.def.Name), 100), Message: message, Variant: "warning", Duration: 8000})
+	p.hub.o.Publish(&lathe.TUIToast{Title: "MCP: " + phrase.Shorten(clean(p.def.Name), 100), Message: message, Variant: "warning", Duration: 8000})
 }

@@ -93,7 +93,7 @@ func (l *link) last(err error) error {
 		case <-time.After(endTime): // its end may be a moment after that of its output
 		}
 	}
-	said := line(tailOf(l.service.Errors(), 600), 600)
+	said := line(tailOf(l.service.Stderr(), 600), 600)
 	if l.confined && refused().MatchString(said) {
 		said = strings.TrimSuffix(said, ".") + fmt.Sprintf(" (it runs in the sandbox; if it needs more than that gives, set mcp.%s.sandbox)", l.p.def.Name)
 	}

@@ -99,8 +99,8 @@ func (t *Tokens) Login(name, url string) (Login, error) {
 	return Expired, nil
 }
 
-// Knows reports whether anything is kept of a server, at whichever address.
-func (t *Tokens) Knows(name string) (bool, error) {
+// Has reports whether anything is kept of a server, at whichever address.
+func (t *Tokens) Has(name string) (bool, error) {
 	all, err := t.load()
 	_, kept := all[name]
 	return kept, err

@@ -48,7 +48,7 @@ func (a *analyzer) builtin(name string, v invocation, sc *scope) bool {
 
 // move follows a change of directory.
 func (a *reader) move(name string, v invocation, sc *scope) {
-	a.plan.Moved = true
+	a.plan.ChangesDir = true
 	if len(v.redirs) > 0 { // they are all of it that rules are asked about
 		a.noteRedirects(v)
 	}

@@ -263,7 +263,7 @@ func needsQuotes(s string) bool {
 // emit puts a command into the plan.
 func (a *recorder) emit(v invocation, opaque string) {
 	text, mask := v.spelling()
-	c := Command{Words: v.words, Text: text, Maybe: mask, Opaque: opaque, Also: v.also, Written: v.written, Doubts: v.doubts, Spelled: v.spelled, level: a.level}
+	c := Command{Words: v.words, Text: text, Maybe: mask, Opaque: opaque, Also: v.also, Written: v.written, Doubts: v.doubts, RequiredPrefix: v.spelled, level: a.level}
 	if !v.listed {
 		c.Doubts = append(c.Doubts, unlistedOptions(v.words)...)
 	}

@@ -209,7 +209,7 @@ func (r room) env() []string {
 }
 
 func (r room) analyse(line string) shell.Plan {
-	return shell.Analyse(line, shell.Surroundings{Dir: r.dir, Home: filepath.Join(r.top, "home"), Env: func(name string) (string, bool) {
+	return shell.Analyze(line, shell.Environment{Dir: r.dir, Home: filepath.Join(r.top, "home"), Env: func(name string) (string, bool) {
 		for _, v := range r.env() {
 			if value, ok := strings.CutPrefix(v, name+"="); ok {
 				return value, true
@@ -306,7 +306,7 @@ func TestAnalyse_Differential(t *testing.T) {
 		g := lines{rand.New(rand.NewPCG(uint64(seed), 8)), 2}
 		line := g.line()
 		p := r.analyse(line)
-		if p.Unread != "" {
+		if p.Unparsed != "" {
 			continue
 		}
 		if p.Understood() {

@@ -64,7 +64,7 @@ func (a *recorder) unsure(key string, words []Word, v *invocation, sc *scope) {
 		}
 		for _, dir := range sc.dirs {
 			for _, glob := range globs {
-				a.plan.Dashes = append(a.plan.Dashes, Dash{Key: key, Dir: dir, Pattern: glob, Text: w.Text})
+				a.plan.DashGlobs = append(a.plan.DashGlobs, DashGlob{Key: key, Dir: dir, Pattern: glob, Text: w.Text})
 			}
 		}
 	}

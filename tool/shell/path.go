@@ -151,7 +151,7 @@ func lastOperand(words []Word) int {
 // perhaps is a word that is a text, unless an option before it made it a path.
 func (a *recorder) perhaps(w Word, sc *scope) {
 	if w.Known && !w.Glob && !a.far && (filepath.IsAbs(w.Text) || strings.Contains(w.Text, "..")) {
-		a.place(w.Text, sc, Path{Present: true})
+		a.place(w.Text, sc, Path{IfExists: true})
 	}
 }
 
@@ -232,7 +232,7 @@ func (a *recorder) follow(words []Word, sc *scope) {
 	for _, w := range words {
 		a.path(w, sc, false, false)
 	}
-	a.plan.Follows = append(a.plan.Follows, a.plan.Paths...)
+	a.plan.FollowedDirs = append(a.plan.FollowedDirs, a.plan.Paths...)
 	a.plan.Paths = before
 }
 

@@ -57,7 +57,7 @@ func (a programs) findExec(v invocation, sc *scope, i int) int {
 	}
 	in := sc.clone()
 	if strings.HasSuffix(v.words[i].Text, "dir") { // it runs where the file is found
-		in.dirs, a.plan.Moved = nil, true
+		in.dirs, a.plan.ChangesDir = nil, true
 	}
 	a.run(invocation{words: inner}, in)
 	return end

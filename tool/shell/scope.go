@@ -35,7 +35,7 @@ type scope struct {
 // maxDirs is how many places a shell may be in until that is anywhere.
 const maxDirs = 6
 
-func newScope(in Surroundings) *scope {
+func newScope(in Environment) *scope {
 	sc := &scope{}
 	if filepath.IsAbs(in.Dir) {
 		sc.dirs = []string{filepath.Clean(in.Dir)}

@@ -33,8 +33,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Surroundings is what is known of where a line runs.
-type Surroundings struct {
+// Environment is what is known of where a line runs.
+type Environment struct {
 	Dir  string // the working directory, absolute
 	Home string // "" where there is none
 	// Env looks up a variable of the environment; nil knows none.
@@ -43,8 +43,8 @@ type Surroundings struct {
 
 // Plan is what a line would do.
 type Plan struct {
-	// Unread says why the line is not understood at all; the rest is empty then.
-	Unread   string
+	// Unparsed says why the line is not understood at all; the rest is empty then.
+	Unparsed string
 	Commands []Command
 	// Extra is what rules must see besides the commands, in the order it was found.
 	Extra []Extra
@@ -55,19 +55,19 @@ type Plan struct {
 	Unknown []Unknown
 	// Functions and Aliases are those the line defines.
 	Functions, Aliases []string
-	// Moved says that the line changes its directory.
-	Moved bool
+	// ChangesDir says that the line changes its directory.
+	ChangesDir bool
 	// Repositories are the directories in which git runs.
 	Repositories []string
-	// Dashes are words with wildcards that would be options if files were called so.
-	Dashes []Dash
-	// Follows are directories that are gone through with all links followed.
-	Follows []Path
+	// DashGlobs are words with wildcards that would be options if files were called so.
+	DashGlobs []DashGlob
+	// FollowedDirs are directories that are gone through with all links followed.
+	FollowedDirs []Path
 }
 
 // Understood reports whether the plan is all the line does, save for what the programs that
 // it names do themselves.
-func (p *Plan) Understood() bool { return p.Unread == "" && len(p.Unknown) == 0 }
+func (p *Plan) Understood() bool { return p.Unparsed == "" && len(p.Unknown) == 0 }
 
 // Command is one program or builtin that is run with its arguments.
 type Command struct {
@@ -78,9 +78,9 @@ type Command struct {
 	// Written are Text with the assignments and wrappers before it, and the command as it is
 	// written: rules that allow may be held against those too.
 	Written []string
-	// Spelled is the beginning of Text that a rule must spell out to allow it, since what follows
+	// RequiredPrefix is the beginning of Text that a rule must spell out to allow it, since what follows
 	// may be any program: "pnpm exec". A rule for "pnpm *" does not. "" is none.
-	Spelled string
+	RequiredPrefix string
 	// Doubts are the options that are not known to be harmless, and what else is not.
 	Doubts []string
 	// Opaque says what runs code that is not in the line: a script, a make file. "" is nothing.
@@ -89,8 +89,8 @@ type Command struct {
 	level int // of code within code
 }
 
-// Dash is a word with wildcards.
-type Dash struct {
+// DashGlob is a word with wildcards.
+type DashGlob struct {
 	Key     string // the command, "git add"
 	Dir     string // where the names are looked for
 	Pattern string // as for [path/filepath.Match], of a whole path
@@ -177,8 +177,8 @@ type Path struct {
 	Certain bool
 	// Reads says that what is in the file is read, and likely shown.
 	Reads bool
-	// Present says that it counts only where it is there itself: it is likely a text.
-	Present bool
+	// IfExists says that it counts only where it is there itself: it is likely a text.
+	IfExists bool
 }
 
 // Unknown is something that only running the line would tell.
@@ -207,11 +207,11 @@ const (
 	UnknownSetting   = "<unknown assignment>"
 )
 
-// Analyse reads a line, which may be a whole script.
-func Analyse(src string, in Surroundings) Plan {
+// Analyze reads a line, which may be a whole script.
+func Analyze(src string, in Environment) Plan {
 	file, read, why := parse(src)
 	if file == nil {
-		return Plan{Unread: why}
+		return Plan{Unparsed: why}
 	}
 	a := &analyzer{reader{recorder{in: in, src: read}}}
 	a.plan.Commands = make([]Command, 0, min(64, 1+strings.Count(src, ";")+strings.Count(src, "|")+strings.Count(src, "&&")+strings.Count(src, "\n")))
@@ -219,8 +219,8 @@ func Analyse(src string, in Surroundings) Plan {
 	a.stmts(file.Stmts, sc)
 	switch {
 	case a.over != "":
-		return Plan{Unread: a.over}
-	case a.strayed && a.plan.Moved:
+		return Plan{Unparsed: a.over}
+	case a.strayed && a.plan.ChangesDir:
 		a.unknown(UnknownDirectory, "git", "in which directory it runs is not known")
 	case a.strayed:
 		a.addRepository(filepath.Clean(in.Dir))
@@ -283,7 +283,7 @@ type reader struct{ recorder }
 
 // recorder writes down what a line does, in the plan.
 type recorder struct {
-	in    Surroundings
+	in    Environment
 	plan  Plan
 	src   string // of the code that is being read; code within it has its own
 	nodes int

@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/tool/shell"
 )
 
-func surroundings() shell.Surroundings {
-	return shell.Surroundings{Dir: "/p", Home: "/home/dev", Env: func(name string) (string, bool) {
+func surroundings() shell.Environment {
+	return shell.Environment{Dir: "/p", Home: "/home/dev", Env: func(name string) (string, bool) {
 		switch name {
 		case "USER":
 			return "dev", true
@@ -26,7 +26,7 @@ func surroundings() shell.Surroundings {
 
 // A plan has every part of a line.
 func TestAnalyse(t *testing.T) {
-	p := shell.Analyse("X=/etc; cd sub; PATH=/tmp timeout 5 /usr/bin/cat \"$X/a b\" $WHERE/* > ~/out; f() { :; }; alias g='aa b'; $CMD", surroundings())
+	p := shell.Analyze("X=/etc; cd sub; PATH=/tmp timeout 5 /usr/bin/cat \"$X/a b\" $WHERE/* > ~/out; f() { :; }; alias g='aa b'; $CMD", surroundings())
 	var commands []string
 	for _, c := range p.Commands {
 		commands = append(commands, c.Text)
@@ -37,7 +37,7 @@ func TestAnalyse(t *testing.T) {
 		Paths                              []shell.Path
 		Unknown                            []shell.Unknown
 		Moved                              bool
-	}{commands, p.Commands[0].Also, p.Functions, p.Aliases, p.Extra, p.Paths, p.Unknown, p.Moved}
+	}{commands, p.Commands[0].Also, p.Functions, p.Aliases, p.Extra, p.Paths, p.Unknown, p.ChangesDir}
 	want := got
 	want.Commands = []string{"cat '/etc/a b' /srv/data/* > /home/dev/out", ":", "aa b", "alias 'g=aa b'", "$CMD"}
 	want.Also = []string{
@@ -90,7 +90,7 @@ func TestAnalyse_Bounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			p := shell.Analyse(line, surroundings())
+			p := shell.Analyze(line, surroundings())
 			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("it took %v", took)
 			}
@@ -109,7 +109,7 @@ func FuzzAnalyse(f *testing.F) {
 	bash, _ := exec.LookPath("bash")
 	f.Fuzz(func(t *testing.T, line string) {
 		start := time.Now()
-		p := shell.Analyse(line, surroundings())
+		p := shell.Analyze(line, surroundings())
 		if took := time.Since(start); took > 20*time.Second {
 			t.Fatalf("it took %v", took)
 		}
@@ -118,19 +118,19 @@ func FuzzAnalyse(f *testing.F) {
 				t.Errorf("a command without a text in %q", line)
 			}
 		}
-		if p.Unread != "" && len(p.Commands)+len(p.Extra)+len(p.Paths) > 0 {
+		if p.Unparsed != "" && len(p.Commands)+len(p.Extra)+len(p.Paths) > 0 {
 			t.Errorf("not read, and yet %+v", p)
 		}
-		if p.Unread != "" || len(line) > 2000 || strings.ContainsAny(line, "\x00\r") || strings.TrimSpace(line) == "" || strings.ContainsAny(line[:1], "-+") {
+		if p.Unparsed != "" || len(line) > 2000 || strings.ContainsAny(line, "\x00\r") || strings.TrimSpace(line) == "" || strings.ContainsAny(line[:1], "-+") {
 			return
 		}
-		quoted := shell.Analyse("bash -c "+quote(line), surroundings())
+		quoted := shell.Analyze("bash -c "+quote(line), surroundings())
 		for _, c := range p.Commands {
-			if quoted.Unread == "" && !hasUnknown(quoted, "command") && c.Maybe == "" && !strings.Contains(texts(quoted), c.Text) {
+			if quoted.Unparsed == "" && !hasUnknown(quoted, "command") && c.Maybe == "" && !strings.Contains(texts(quoted), c.Text) {
 				t.Errorf("%q is not found in quotes: %s", c.Text, texts(quoted))
 			}
 		}
-		if bash != "" && refuses(t, bash, line) && len(p.Commands)+len(p.Extra) == 0 && p.Moved {
+		if bash != "" && refuses(t, bash, line) && len(p.Commands)+len(p.Extra) == 0 && p.ChangesDir {
 			t.Errorf("bash refuses %q, and nothing would be asked", line)
 		}
 	})
@@ -178,7 +178,7 @@ func TestAnalyse_Refused(t *testing.T) {
 			continue
 		}
 		refused++
-		if p := shell.Analyse(line, surroundings()); p.Unread == "" && p.Understood() {
+		if p := shell.Analyze(line, surroundings()); p.Unparsed == "" && p.Understood() {
 			read++
 			t.Logf("only bash refuses: %q", line)
 		}
@@ -193,12 +193,12 @@ func BenchmarkAnalyse(b *testing.B) {
 	const part = "cd web && FOO=1 npm run build -- --mode \"$MODE\" 2>&1 | tee build.log | grep -E 'error|warn' || echo 'no errors'; for f in src/*.ts; do npx tsc --noEmit \"$f\" > /dev/null; done\n"
 	line := strings.Repeat(part, 2048/len(part)+1)[:2048]
 	line = line[:strings.LastIndexByte(line, '\n')]
-	if p := shell.Analyse(line, surroundings()); p.Unread != "" {
-		b.Fatal(p.Unread)
+	if p := shell.Analyze(line, surroundings()); p.Unparsed != "" {
+		b.Fatal(p.Unparsed)
 	}
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
-		shell.Analyse(line, surroundings())
+		shell.Analyze(line, surroundings())
 	}
 }
 
@@ -216,7 +216,7 @@ func TestAnalyse_WrittenAndRemoved(t *testing.T) {
 		"cat a > b":          "b:w a",
 	} {
 		var got []string
-		for _, p := range shell.Analyse(line, shell.Surroundings{Dir: "/p"}).Paths {
+		for _, p := range shell.Analyze(line, shell.Environment{Dir: "/p"}).Paths {
 			mark := ""
 			if p.Write {
 				mark = ":w"

@@ -107,7 +107,7 @@ func (a programs) wrapper(name string, v invocation, sc *scope) bool {
 // elsewhere is the scope of a command that is started in another directory.
 func (a *reader) elsewhere(sc *scope, dir Word) *scope {
 	sc = sc.clone()
-	a.plan.Moved = true
+	a.plan.ChangesDir = true
 	if !dir.Known {
 		sc.dirs = nil
 		return sc

@@ -27,9 +27,9 @@ func AskGuarded(ctx context.Context, c *tool.Call, list guarded.List, targets []
 			continue
 		}
 		for _, p := range t.Patterns() {
-			patterns = AppendNew(patterns, EditPrefix+p)
+			patterns = AppendUnique(patterns, EditPrefix+p)
 		}
-		paths, reasons = AppendNew(paths, t.Shown), AppendNew(reasons, why)
+		paths, reasons = AppendUnique(paths, t.Shown), AppendUnique(reasons, why)
 	}
 	if len(patterns) == 0 {
 		return nil

@@ -15,8 +15,8 @@ import (
 
 const SampleSize = 4096
 
-// SampleOf reads the beginning of a file and goes back.
-func SampleOf(file *os.File) ([]byte, error) {
+// ReadSample reads the beginning of a file and goes back.
+func ReadSample(file *os.File) ([]byte, error) {
 	sample := make([]byte, SampleSize)
 	n, err := file.ReadAt(sample, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -50,8 +50,8 @@ func MediaType(path string, sample []byte) string {
 	return ""
 }
 
-// Binary refuses what is no text, and names a way to look at it.
-func Binary(t Target, sample []byte, size int64) error {
+// RefuseBinary refuses what is no text, and names a way to look at it.
+func RefuseBinary(t Target, sample []byte, size int64) error {
 	what, command := BinaryKind(t.Path, sample)
 	if what == "" {
 		return nil

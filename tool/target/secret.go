@@ -11,14 +11,14 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// TemporaryFolders are those that are the session's.
-var TemporaryFolders = []string{"/tmp", "/var/tmp"}
+// TempDirs are those that are the session's.
+var TempDirs = []string{"/tmp", "/var/tmp"}
 
 // temporary maps a name in a temporary folder of the machine to that of the session: folder is
 // where that lies, and instead the one it stands for. What is only in that of the machine stays
 // there, and so does the project.
 func temporary(c *tool.Call, name string) (mapped, folder, instead string, ok bool) {
-	o := c.Outside
+	o := c.External
 	if o == nil || o.Temp == nil {
 		return "", "", "", false
 	}
@@ -27,15 +27,15 @@ func temporary(c *tool.Call, name string) (mapped, folder, instead string, ok bo
 		full = filepath.Join(c.Dir, name)
 	}
 	full = filepath.Clean(full)
-	i := slices.IndexFunc(TemporaryFolders, func(dir string) bool { return workspace.Inside(dir, full) })
-	if i < 0 || slices.ContainsFunc(o.Kept, func(dir string) bool { return workspace.Inside(dir, full) }) || inProject(c, full) {
+	i := slices.IndexFunc(TempDirs, func(dir string) bool { return workspace.Inside(dir, full) })
+	if i < 0 || slices.ContainsFunc(o.RealTemp, func(dir string) bool { return workspace.Inside(dir, full) }) || inProject(c, full) {
 		return "", "", "", false
 	}
-	instead = TemporaryFolders[i]
+	instead = TempDirs[i]
 	if folder = o.Temp(c); folder == "" {
 		return "", "", "", false
 	}
-	if slices.Contains(TemporaryFolders, folder) { // commands have that of the machine
+	if slices.Contains(TempDirs, folder) { // commands have that of the machine
 		return full, RealDir(instead), instead, true
 	}
 	if os.MkdirAll(folder, 0o700) != nil { // someone may have deleted it meanwhile
@@ -53,8 +53,8 @@ func inProject(c *tool.Call, full string) bool {
 	return workspace.Inside(c.Dir, full) || c.Root != "" && filepath.Dir(c.Root) != c.Root && workspace.Inside(c.Root, full)
 }
 
-// WhySecret says why a target is never read without a question.
-func WhySecret(o *tool.Outside, t Target) (why string, ok bool) {
+// SecretReason says why a target is never read without a question.
+func SecretReason(o *tool.External, t Target) (why string, ok bool) {
 	if o == nil || o.Secret == nil || t.Temporary {
 		return "", false
 	}
@@ -64,11 +64,11 @@ func WhySecret(o *tool.Outside, t Target) (why string, ok bool) {
 // Readable reports whether a target is read unasked wherever the project is: what everyone on the
 // machine has, and the other work trees of the repository.
 func Readable(c *tool.Call, t Target) bool {
-	o := c.Outside
+	o := c.External
 	if o == nil {
 		return false
 	}
-	if _, isSecret := WhySecret(o, t); isSecret {
+	if _, isSecret := SecretReason(o, t); isSecret {
 		return false
 	}
 	within := func(dir string) bool { return workspace.Inside(dir, t.Path) }
@@ -81,7 +81,7 @@ const ReadPrefix = "read:"
 // askSecret asks before a secret of the user is read, whatever else is allowed. Commands do not see
 // it either, so it takes the permission to leave the sandbox.
 func askSecret(ctx context.Context, c *tool.Call, t Target) error {
-	why, ok := WhySecret(c.Outside, t)
+	why, ok := SecretReason(c.External, t)
 	if !ok {
 		return nil
 	}

@@ -98,16 +98,16 @@ func AskRead(ctx context.Context, c *tool.Call, t Target) error {
 		}
 		return c.Host.Ask(ctx, tool.Permission{Name: "external_directory", Also: []string{pattern}}) // only a rule that denies it counts
 	}
-	if err := AskOutside(ctx, c, t); err != nil {
+	if err := AskExternal(ctx, c, t); err != nil {
 		return err
 	}
 	return askSecret(ctx, c, t)
 }
 
-// AskOutside asks for the permission to leave the project, where the target lies outside of it:
+// AskExternal asks for the permission to leave the project, where the target lies outside of it:
 // of the session's directory and of the checkout. Tools that write call it before they ask for
 // what they do.
-func AskOutside(ctx context.Context, c *tool.Call, t Target) error {
+func AskExternal(ctx context.Context, c *tool.Call, t Target) error {
 	if t.Inside {
 		return nil
 	}
@@ -164,7 +164,7 @@ func Relative(root, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-func AppendNew(list []string, s string) []string {
+func AppendUnique(list []string, s string) []string {
 	if slices.Contains(list, s) {
 		return list
 	}

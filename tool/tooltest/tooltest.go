@@ -54,7 +54,7 @@ func Write() tool.Tool {
 			return tool.Result{}, err
 		}
 		path := filepath.Join(c.Dir, in.Path)
-		done, err := c.Host.Changing(ctx, path)
+		done, err := c.Host.BeginChange(ctx, path)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -195,7 +195,7 @@ func Question() tool.Tool {
 		if in.Multiple {
 			q.Multiple = lathe.Yes
 		}
-		answers, err := c.Host.Question(ctx, []lathe.Question{q})
+		answers, err := c.Host.AskUser(ctx, []lathe.Question{q})
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -287,7 +287,7 @@ func Todo() tool.Tool {
 			}
 			list = append(list, lathe.Todo{Content: t.Content, Status: t.Status, Priority: t.Priority})
 		}
-		if err := c.Host.Todos(ctx, list); err != nil {
+		if err := c.Host.SetTodos(ctx, list); err != nil {
 			return tool.Result{}, err
 		}
 		return tool.Result{Title: fmt.Sprintf("%d todos", open), Output: fmt.Sprintf("%d of %d open.", open, len(list))}, nil

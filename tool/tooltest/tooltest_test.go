@@ -34,7 +34,7 @@ func (h *host) Ask(_ context.Context, p tool.Permission) error {
 	return h.deny
 }
 
-func (h *host) Question(_ context.Context, qs []lathe.Question) ([][]string, error) {
+func (h *host) AskUser(_ context.Context, qs []lathe.Question) ([][]string, error) {
 	for _, q := range qs {
 		h.note("question %s %d", q.Question, len(q.Options))
 	}
@@ -43,14 +43,14 @@ func (h *host) Question(_ context.Context, qs []lathe.Question) ([][]string, err
 
 func (h *host) Progress(title string, meta json.RawMessage) { h.note("progress %s %s", title, meta) }
 
-func (h *host) Todos(_ context.Context, list []lathe.Todo) error {
+func (h *host) SetTodos(_ context.Context, list []lathe.Todo) error {
 	for _, t := range list {
 		h.note("todo %s %s %s", t.Content, t.Status, t.Priority)
 	}
 	return h.deny
 }
 
-func (h *host) Tell(lathe.Fact) { h.note("tell") }
+func (h *host) Publish(lathe.Fact) { h.note("tell") }
 func (h *host) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
 	return tool.Report{}, nil
 }
@@ -58,10 +58,10 @@ func (h *host) History() []lathe.Message { return nil }
 
 func (h *host) PlanFile() string { return "" }
 
-func (h *host) Switch(context.Context, string, string) error { return nil }
+func (h *host) SwitchAgent(context.Context, string, string) error { return nil }
 
-func (h *host) Allowed(tool.Permission) bool                        { return true }
-func (h *host) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
+func (h *host) Allowed(tool.Permission) bool                           { return true }
+func (h *host) BeginChange(context.Context, ...string) (func(), error) { return func() {}, nil }
 
 func call(ctx context.Context, t *testing.T, h *host, dir, name, input string) (tool.Result, error) {
 	t.Helper()

@@ -37,10 +37,10 @@ type Config struct {
 	Private      []netip.Prefix // addresses that are allowed though they are not public
 	// Proxy takes all requests if it is not nil. It looks names up, so that only addresses
 	// written in a URL can be judged. The environment's proxies are not used.
-	Proxy    *url.URL
-	Agent    string        // the product as servers see it, lathe/1.2; "" is lathe
-	Resolver *net.Resolver // nil is the system's
-	Limits   tool.Limits   // from which a text gets an outline
+	Proxy     *url.URL
+	UserAgent string        // the product as servers see it, lathe/1.2; "" is lathe
+	Resolver  *net.Resolver // nil is the system's
+	Limits    tool.Limits   // from which a text gets an outline
 }
 
 const (
@@ -59,7 +59,7 @@ type webFetchInput struct {
 
 // Fetch returns the tool that fetches a URL.
 func Fetch(cfg Config) tool.Tool {
-	cfg.Agent = cmp.Or(cfg.Agent, "lathe")
+	cfg.UserAgent = cmp.Or(cfg.UserAgent, "lathe")
 	spec := tool.Spec{Name: "webfetch", Description: strings.TrimSpace(webFetchText)}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in webFetchInput) (tool.Result, error) {
 		in.Format = cmp.Or(in.Format, "markdown")

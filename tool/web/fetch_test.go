@@ -36,7 +36,7 @@ func TestWebFetch_Formats(t *testing.T) {
 		{"text", "Home\n\nHead & tail\n\nOne bold and slanted link here.\n\nfirst\nsecond\n\ninner\n\nfunc main() {\n\tprintln(\"<hi>\")\n}\n\nName Value\na 1"},
 		{"html", smallPage},
 	} {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		r := d.Must(web.Fetch(local()), tooltest.Input{"url": at + "/p", "format": tt.format})
 		want := tool.Result{
 			Title:  at + "/p (text/html; charset=utf-8)",
@@ -58,7 +58,7 @@ func TestWebFetch_Formats(t *testing.T) {
 func TestWebFetch_Refused(t *testing.T) {
 	called := false
 	at := site(t, func(http.ResponseWriter, *http.Request) { called = true })
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Refuse = "webfetch"
 	if _, err := d.Run(web.Fetch(local()), tooltest.Input{"url": at}); lathe.CodeOf(err) != lathe.Rejected || called {
 		t.Errorf("%v, fetched: %v", err, called)
@@ -83,7 +83,7 @@ func TestWebFetch_Kinds(t *testing.T) {
 		{";;;=", "x", ";;;=, 1 byte." + outsideLine + "x"},
 	} {
 		at := site(t, served(tt.kind, tt.body))
-		r := tooltest.NewDesk(t).Must(web.Fetch(local()), tooltest.Input{"url": at})
+		r := tooltest.NewHost(t).Must(web.Fetch(local()), tooltest.Input{"url": at})
 		if !strings.HasSuffix(r.Output, tt.want) {
 			t.Errorf("%s %q: %q", tt.kind, tt.body, r.Output)
 		}
@@ -94,7 +94,7 @@ func TestWebFetch_Image(t *testing.T) {
 	const png = "\x89PNG\r\n\x1a\n rest"
 	for _, kind := range []string{"image/png", "application/octet-stream", "image/jpeg"} {
 		at := site(t, served(kind, png))
-		r := tooltest.NewDesk(t).Must(web.Fetch(local()), tooltest.Input{"url": at + "/a.png"})
+		r := tooltest.NewHost(t).Must(web.Fetch(local()), tooltest.Input{"url": at + "/a.png"})
 		want := []*lathe.File{{Mime: "image/png", URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(png))}}
 		if diff := cmp.Diff(want, r.Attachments); diff != "" || r.Output != "Image fetched successfully: "+at+"/a.png, image/png, 13 bytes." {
 			t.Errorf("%s %s", r.Output, diff)
@@ -112,7 +112,7 @@ func TestWebFetch_Binary(t *testing.T) {
 		{"image/png", "<html>not found", "is called image/png and is none that can be shown: PNG, JPEG, GIF and WebP can."},
 	} {
 		at := site(t, served(tt.kind, tt.body))
-		tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(local()), tooltest.Input{"url": at + "/a'b"}), tt.want)
+		tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(local()), tooltest.Input{"url": at + "/a'b"}), tt.want)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestWebFetch_BadURL(t *testing.T) {
 		{"http://usr:secret@x.example/", "before the @"},
 		{long, "at most 8000"},
 	} {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		cfg := web.Config{Resolver: lookup(t, nil)}
 		got := d.Fails(web.Fetch(cfg), tooltest.Input{"url": tt.url})
 		tooltest.Contains(t, got, tt.want)
@@ -155,7 +155,7 @@ func TestWebFetch_NotPublic(t *testing.T) {
 		"[2002:7f00:1::]", "[2001::1]", "[::127.0.0.1]", "[100::1]", "168.63.129.16",
 		"2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0x7f.1", "0", "127.0.0.1.", "1.2.3.4.5",
 	} {
-		d := tooltest.NewDesk(t)
+		d := tooltest.NewHost(t)
 		got := d.Fails(web.Fetch(web.Config{Resolver: lookup(t, nil)}), tooltest.Input{"url": "http://" + host + ":" + port + "/"})
 		if !strings.Contains(got, "public addresses only") && !strings.Contains(got, "neither a name nor an address") {
 			t.Errorf("%s: %s", host, got)
@@ -170,7 +170,7 @@ func TestWebFetch_NotPublic(t *testing.T) {
 		{"169.254.169.254", "is the address of a cloud's metadata service: webfetch reaches public addresses only, unless the user's settings allow others. Do without it."},
 		{"127.1", "Write an address as four decimal numbers, 192.0.2.1, or in brackets"},
 	} {
-		tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(web.Config{}), tooltest.Input{"url": "http://" + tt.host}), tt.want)
+		tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(web.Config{}), tooltest.Input{"url": "http://" + tt.host}), tt.want)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestWebFetch_Rebinding(t *testing.T) {
 	at := site(t, func(http.ResponseWriter, *http.Request) { called = true })
 	for _, addrs := range [][]string{{"127.0.0.1"}, {"::1"}, {"::ffff:127.0.0.1"}, {"10.0.0.1"}, {"169.254.169.254"}} {
 		cfg := web.Config{Resolver: lookup(t, map[string][]string{"rebind.test": addrs})}
-		got := tooltest.NewDesk(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "http://rebind.test:" + portOf(t, at)})
+		got := tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "http://rebind.test:" + portOf(t, at)})
 		if tooltest.Contains(t, got, "rebind.test leads to ", "public addresses only"); called {
 			t.Fatalf("%s was reached", addrs)
 		}
@@ -190,11 +190,11 @@ func TestWebFetch_Rebinding(t *testing.T) {
 // Private networks may be allowed; where clouds hand out credentials needs a word of its own.
 func TestWebFetch_Allowed(t *testing.T) {
 	cfg := local()
-	tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "http://169.254.169.254/latest"}), "metadata service")
+	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "http://169.254.169.254/latest"}), "metadata service")
 	at := site(t, served("text/plain", "hi"))
 	cfg = web.Config{Private: prefixes(t, "127.0.0.1/32")}
-	tooltest.Contains(t, tooltest.NewDesk(t).Must(web.Fetch(cfg), tooltest.Input{"url": at}).Output, "hi")
-	tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(cfg), tooltest.Input{"url": strings.Replace(at, "127.0.0.1", "127.0.0.2", 1)}), "127.0.0.2 is an address of this machine")
+	tooltest.Contains(t, tooltest.NewHost(t).Must(web.Fetch(cfg), tooltest.Input{"url": at}).Output, "hi")
+	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": strings.Replace(at, "127.0.0.1", "127.0.0.2", 1)}), "127.0.0.2 is an address of this machine")
 }
 
 // A step to another page is asked for; one that only changes how an address is written is not.
@@ -213,7 +213,7 @@ func TestWebFetch_Redirect(t *testing.T) {
 	cfg := local()
 	cfg.Resolver = lookup(t, map[string][]string{"first.test": {"127.0.0.1"}, "other.test": {"127.0.0.1"}})
 	from, to := "http://first.test:"+portOf(t, at)+"/a", "http://other.test:"+portOf(t, at)+"/b?q=1"
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	r := d.Must(web.Fetch(cfg), tooltest.Input{"url": from, "timeout": 9})
 	if want := "Fetched " + to + ": text/plain, " + fmt.Sprint(len(to)-7) + " bytes. You were redirected there from " + from + "." + outsideLine + to[7:]; r.Output != want {
 		t.Errorf("%q; want %q", r.Output, want)
@@ -231,7 +231,7 @@ func TestWebFetch_Redirect(t *testing.T) {
 	}
 
 	n := 0
-	d = tooltest.NewDesk(t)
+	d = tooltest.NewHost(t)
 	d.OnAsk = func(tool.Permission) {
 		if n++; n == 2 {
 			d.Refuse = "webfetch"
@@ -259,7 +259,7 @@ func TestWebFetch_BadRedirect(t *testing.T) {
 			w.WriteHeader(http.StatusFound)
 		})
 		cfg := web.Config{Private: prefixes(t, "127.0.0.1/32")}
-		tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(cfg), tooltest.Input{"url": at + "/loop"}), tt.want)
+		tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": at + "/loop"}), tt.want)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestWebFetch_Spelling(t *testing.T) {
 	cfg := local()
 	cfg.Resolver = lookup(t, map[string][]string{"first.test": {"127.0.0.1"}})
 	port := portOf(t, at)
-	d := tooltest.NewDesk(t)
+	d := tooltest.NewHost(t)
 	d.Must(web.Fetch(cfg), tooltest.Input{"url": "HTTP://First.TEST.:" + port + "/A#part"})
 	if diff := cmp.Diff([]string{"HTTP://First.TEST.:" + port + "/A#part", "http://first.test:" + port + "/A"}, d.Asked[0].Patterns); diff != "" {
 		t.Error(diff)
@@ -289,13 +289,13 @@ func TestWebFetch_Request(t *testing.T) {
 		fmt.Fprint(w, "hi")
 	})
 	cfg := local()
-	cfg.Agent = "lathe/9"
-	tooltest.NewDesk(t).Must(web.Fetch(cfg), tooltest.Input{"url": at + "/guarded", "format": "html"})
+	cfg.UserAgent = "lathe/9"
+	tooltest.NewHost(t).Must(web.Fetch(cfg), tooltest.Input{"url": at + "/guarded", "format": "html"})
 	if len(got) != 2 || got[1].Agent != "lathe/9" || !strings.HasPrefix(got[0].Accept, "text/html,") || got[0].Language != "en-US" || got[0].Encoding != "gzip" {
 		t.Errorf("%+v", got)
 	}
-	tooltest.NewDesk(t).Must(web.Fetch(cfg), tooltest.Input{"url": at})
-	tooltest.NewDesk(t).Must(web.Fetch(cfg), tooltest.Input{"url": at, "format": "text"})
+	tooltest.NewHost(t).Must(web.Fetch(cfg), tooltest.Input{"url": at})
+	tooltest.NewHost(t).Must(web.Fetch(cfg), tooltest.Input{"url": at, "format": "text"})
 	if !strings.HasPrefix(got[2].Accept, "text/markdown,") || !strings.HasPrefix(got[3].Accept, "text/plain,") {
 		t.Errorf("%+v", got)
 	}
@@ -310,14 +310,14 @@ func TestWebFetch_Proxy(t *testing.T) {
 	cfg := local()
 	cfg.Resolver = lookup(t, map[string][]string{"first.test": {"127.0.0.1"}})
 	name := "http://first.test:" + portOf(t, at)
-	tooltest.Contains(t, tooltest.NewDesk(t).Must(web.Fetch(cfg), tooltest.Input{"url": name}).Output, "direct")
+	tooltest.Contains(t, tooltest.NewHost(t).Must(web.Fetch(cfg), tooltest.Input{"url": name}).Output, "direct")
 	u, err := url.Parse(proxy)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg = web.Config{Proxy: u}
-	tooltest.Contains(t, tooltest.NewDesk(t).Must(web.Fetch(cfg), tooltest.Input{"url": "http://far.test/x"}).Output, "by proxy: http://far.test/x")
-	tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "http://10.0.0.1/"}), "public addresses only")
+	tooltest.Contains(t, tooltest.NewHost(t).Must(web.Fetch(cfg), tooltest.Input{"url": "http://far.test/x"}).Output, "by proxy: http://far.test/x")
+	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "http://10.0.0.1/"}), "public addresses only")
 }
 
 func TestWebFetch_Status(t *testing.T) {
@@ -344,7 +344,7 @@ func TestWebFetch_Status(t *testing.T) {
 			w.WriteHeader(tt.status)
 			fmt.Fprint(w, tt.body)
 		})
-		tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(local()), tooltest.Input{"url": at}), tt.want)
+		tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(local()), tooltest.Input{"url": at}), tt.want)
 	}
 }
 
@@ -355,7 +355,7 @@ func TestWebFetch_Outline(t *testing.T) {
 		page += fmt.Sprintf("<h2>Part %d</h2><pre># no heading</pre>%s", i, strings.Repeat("<p>words and more words", 100))
 	}
 	at := site(t, served("text/html", page))
-	r := tooltest.NewDesk(t).Must(web.Fetch(local()), tooltest.Input{"url": at})
+	r := tooltest.NewHost(t).Must(web.Fetch(local()), tooltest.Input{"url": at})
 	lines := strings.Split(r.Output, "\n")
 	if len(lines) < 40 || lines[2] != "It is too long to be shown whole. Its headings, with their lines in the whole output:" {
 		t.Fatalf("%.300s", r.Output)

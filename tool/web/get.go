@@ -31,7 +31,7 @@ func (f *fetching) get(ctx context.Context, t *http.Transport) (*fetched, error)
 	const browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36"
 	got, challenged, err := f.try(ctx, t, browser)
 	if challenged {
-		got, _, err = f.try(ctx, t, f.cfg.Agent)
+		got, _, err = f.try(ctx, t, f.cfg.UserAgent)
 	}
 	return got, err
 }
@@ -54,7 +54,7 @@ func (f *fetching) try(ctx context.Context, t *http.Transport, agent string) (_ 
 	}
 	defer res.Body.Close()
 	switch {
-	case res.StatusCode == http.StatusForbidden && res.Header.Get("Cf-Mitigated") == "challenge" && agent != f.cfg.Agent:
+	case res.StatusCode == http.StatusForbidden && res.Header.Get("Cf-Mitigated") == "challenge" && agent != f.cfg.UserAgent:
 		return nil, true, f.status(res)
 	case isRedirect(res.StatusCode) && res.Header.Get("Location") != "":
 		return &fetched{location: res.Header.Get("Location")}, false, nil

@@ -55,14 +55,14 @@ func TestWebFetch_TooLarge(t *testing.T) {
 		"/endless":  "has more than 5.0 MB, which is the most",
 		"/brotli":   `packed ` + at + `/brotli as "br"`,
 	} {
-		tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(local()), tooltest.Input{"url": at + path}), want)
+		tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(local()), tooltest.Input{"url": at + path}), want)
 	}
 }
 
 // Five megabytes are not too many.
 func TestWebFetch_Largest(t *testing.T) {
 	at := site(t, served("text/plain", strings.Repeat("x", 5<<20)))
-	if r := tooltest.NewDesk(t).Must(web.Fetch(local()), tooltest.Input{"url": at}); len(r.Output) < 5<<20 {
+	if r := tooltest.NewHost(t).Must(web.Fetch(local()), tooltest.Input{"url": at}); len(r.Output) < 5<<20 {
 		t.Errorf("%d bytes", len(r.Output))
 	}
 }
@@ -81,21 +81,21 @@ func slow(answers bool) http.HandlerFunc {
 func TestWebFetch_Timeout(t *testing.T) {
 	for _, answers := range []bool{true, false} {
 		at := site(t, slow(answers))
-		tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(local()), tooltest.Input{"url": at, "timeout": 0.05}),
+		tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(local()), tooltest.Input{"url": at, "timeout": 0.05}),
 			at+" did not answer in time: the limit is 50ms. Call webfetch with a longer timeout (at most 120)")
 	}
 }
 
 // unhurried notes whether a question is asked under a time limit.
 type unhurried struct {
-	*tooltest.Desk
+	*tooltest.Host
 	hurried bool
 }
 
 func (u *unhurried) Ask(ctx context.Context, p tool.Permission) error {
 	_, limited := ctx.Deadline()
 	u.hurried = u.hurried || limited
-	return u.Desk.Ask(ctx, p)
+	return u.Host.Ask(ctx, p)
 }
 
 // What people take to answer does not count, before the first step or between two.
@@ -105,7 +105,7 @@ func TestWebFetch_TimeoutWithoutAsking(t *testing.T) {
 			http.Redirect(w, r, "/next", http.StatusFound)
 		}
 	})
-	u := &unhurried{Desk: tooltest.NewDesk(t)}
+	u := &unhurried{Host: tooltest.NewHost(t)}
 	u.Call.Host = u
 	u.Must(web.Fetch(local()), tooltest.Input{"url": at})
 	if u.hurried || len(u.Asked) != 2 {
@@ -121,7 +121,7 @@ func TestWebFetch_Cancel(t *testing.T) {
 			cancel(stop)
 			slow(answers)(w, r)
 		})
-		c := tooltest.NewDesk(t).Call
+		c := tooltest.NewHost(t).Call
 		c.Input = json.RawMessage(fmt.Sprintf(`{"url":%q}`, at))
 		if _, err := tool.Run(ctx, web.Fetch(local()), &c); !errors.Is(err, stop) {
 			t.Errorf("%v", err)
@@ -132,21 +132,21 @@ func TestWebFetch_Cancel(t *testing.T) {
 func TestWebFetch_Connection(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(local()), tooltest.Input{"url": closed.URL}), "No server listens at 127.0.0.1:")
+	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(local()), tooltest.Input{"url": closed.URL}), "No server listens at 127.0.0.1:")
 
 	secure := httptest.NewUnstartedServer(served("text/plain", "hi"))
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
 	defer secure.Close()
-	tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(local()), tooltest.Input{"url": secure.URL}), "The certificate of 127.0.0.1 is not trusted: ")
+	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(local()), tooltest.Input{"url": secure.URL}), "The certificate of 127.0.0.1 is not trusted: ")
 
 	cfg := local()
 	cfg.Resolver = lookup(t, nil)
-	tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "https://nowhere.test/"}), `There is no host "nowhere.test". Correct the url`)
+	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "https://nowhere.test/"}), `There is no host "nowhere.test". Correct the url`)
 
 	at := site(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		fmt.Fprint(w, "half")
 	})
-	tooltest.Contains(t, tooltest.NewDesk(t).Fails(web.Fetch(local()), tooltest.Input{"url": at}), "the connection broke off after 4 bytes")
+	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(local()), tooltest.Input{"url": at}), "the connection broke off after 4 bytes")
 }

@@ -47,12 +47,12 @@ type Searcher interface {
 
 // SearchConfig is what the websearch tool is told about its surroundings.
 type SearchConfig struct {
-	Searcher Searcher // if it is not nil, the rest is not used
-	Provider string   // exa or parallel; "" is exa
-	Key      string   // the provider's
-	Keyless  bool     // it is asked without a key, which it may refuse
-	Endpoint string   // "" is the provider's own
-	Agent    string   // the product as servers see it; "" is lathe
+	Searcher  Searcher // if it is not nil, the rest is not used
+	Provider  string   // exa or parallel; "" is exa
+	Key       string   // the provider's
+	Keyless   bool     // it is asked without a key, which it may refuse
+	Endpoint  string   // "" is the provider's own
+	UserAgent string   // the product as servers see it; "" is lathe
 	// Transport sends the requests; nil is one without proxies.
 	Transport http.RoundTripper
 }

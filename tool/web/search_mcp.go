@@ -22,7 +22,7 @@ func (cfg SearchConfig) searcher() Searcher {
 	if cfg.Key == "" && !cfg.Keyless {
 		return nil
 	}
-	s := &remoteSearch{key: cfg.Key, agent: cmp.Or(cfg.Agent, "lathe"), transport: cfg.Transport, provider: cmp.Or(cfg.Provider, "exa")}
+	s := &remoteSearch{key: cfg.Key, agent: cmp.Or(cfg.UserAgent, "lathe"), transport: cfg.Transport, provider: cmp.Or(cfg.Provider, "exa")}
 	if s.transport == nil {
 		s.transport = &http.Transport{ForceAttemptHTTP2: true, DisableKeepAlives: true}
 	}

@@ -20,7 +20,7 @@ import (
 // search makes the tool, with a key that must never be seen.
 func search(t *testing.T, provider, endpoint string) tool.Tool {
 	t.Helper()
-	x, ok := web.Search(web.SearchConfig{Provider: provider, Endpoint: endpoint, Key: "k3y/secret", Agent: "lathe/9"})
+	x, ok := web.Search(web.SearchConfig{Provider: provider, Endpoint: endpoint, Key: "k3y/secret", UserAgent: "lathe/9"})
 	if !ok {
 		t.Fatal("there is no tool")
 	}
@@ -52,7 +52,7 @@ func TestWebSearch_Keyless(t *testing.T) {
 		if !ok {
 			t.Fatal("there is no tool")
 		}
-		c := tooltest.NewClerk(t)
+		c := tooltest.NewUserHost(t)
 		if refuses {
 			tooltest.Contains(t, c.Fails(x, tooltest.Input{"query": "go"}), "wants a key, which the user can give in EXA_API_KEY or PARALLEL_API_KEY")
 		} else {
@@ -78,7 +78,7 @@ func TestWebSearch_Exa(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, found)
 	})
-	c := tooltest.NewClerk(t)
+	c := tooltest.NewUserHost(t)
 	r := c.Must(search(t, "", at+"/mcp"), tooltest.Input{"query": `go "1.26"`})
 	want := tool.Result{
 		Title:    `Exa Web Search: go "1.26"`,
@@ -105,7 +105,7 @@ func TestWebSearch_Exa(t *testing.T) {
 		t.Errorf("%s; want %s", body, want)
 	}
 
-	c = tooltest.NewClerk(t)
+	c = tooltest.NewUserHost(t)
 	c.Must(search(t, "exa", at), tooltest.Input{"query": "q", "numResults": 1e9, "livecrawl": "preferred", "type": "deep", "contextMaxCharacters": 5000})
 	if want := `"arguments":{"query":"q","type":"deep","numResults":100,"livecrawl":"preferred","contextMaxCharacters":5000}`; !strings.Contains(body, want) {
 		t.Error(body)
@@ -123,7 +123,7 @@ func TestWebSearch_Parallel(t *testing.T) {
 		seen = r.URL.String() + "|" + r.Header.Get("Authorization") + "|" + r.UserAgent()
 		fmt.Fprint(w, found)
 	})
-	c := tooltest.NewClerk(t)
+	c := tooltest.NewUserHost(t)
 	c.Call.Model = lathe.ModelRef{Provider: "p", Model: "m-1"}
 	r := c.Must(search(t, "parallel", at), tooltest.Input{"query": "q"})
 	if r.Title != "Parallel Web Search: q" || string(r.Metadata) != `{"provider":"parallel"}` || seen != "/|Bearer k3y/secret|lathe/9" {
@@ -146,14 +146,14 @@ func TestWebSearch_Stream(t *testing.T) {
 				<-r.Context().Done()
 			}
 		})
-		tooltest.Contains(t, tooltest.NewClerk(t).Must(search(t, "exa", at), tooltest.Input{"query": "q"}).Output, "https://go.dev")
+		tooltest.Contains(t, tooltest.NewUserHost(t).Must(search(t, "exa", at), tooltest.Input{"query": "q"}).Output, "https://go.dev")
 	}
 }
 
 func TestWebSearch_Nothing(t *testing.T) {
 	for _, answer := range []string{`{"result":{"content":[]}}`, `{"result":{"content":[{"type":"text","text":"  "}]}}`, "data: {}\n\n", ""} {
 		at := site(t, served("application/json", answer))
-		if got, want := tooltest.NewClerk(t).Must(search(t, "exa", at), tooltest.Input{"query": "q"}).Output, `Nothing was found for "q". Search with other or fewer words.`; got != want {
+		if got, want := tooltest.NewUserHost(t).Must(search(t, "exa", at), tooltest.Input{"query": "q"}).Output, `Nothing was found for "q". Search with other or fewer words.`; got != want {
 			t.Errorf("%q: %q", answer, got)
 		}
 	}
@@ -184,23 +184,23 @@ func TestWebSearch_Failures(t *testing.T) {
 			w.WriteHeader(tt.status)
 			fmt.Fprint(w, tt.body)
 		})
-		got := tooltest.NewClerk(t).Fails(search(t, "exa", at), tooltest.Input{"query": "q"})
+		got := tooltest.NewUserHost(t).Fails(search(t, "exa", at), tooltest.Input{"query": "q"})
 		if tooltest.Contains(t, got, "The web search failed: ", tt.want); strings.Contains(got, "k3y") {
 			t.Errorf("the key is in %s", got)
 		}
 	}
 	for _, endpoint := range []string{"http://127.0.0.1:1/x", "http://[", "nonsense"} {
-		if got := tooltest.NewClerk(t).Fails(search(t, "exa", endpoint), tooltest.Input{"query": "q"}); strings.Contains(got, "k3y") || !strings.Contains(got, "The web search failed: ") {
+		if got := tooltest.NewUserHost(t).Fails(search(t, "exa", endpoint), tooltest.Input{"query": "q"}); strings.Contains(got, "k3y") || !strings.Contains(got, "The web search failed: ") {
 			t.Error(got)
 		}
 	}
-	tooltest.Contains(t, tooltest.NewClerk(t).Fails(search(t, "exa", "http://127.0.0.1:1"), tooltest.Input{"query": " "}), `query is empty. Say what to search: {"query":"golang`)
+	tooltest.Contains(t, tooltest.NewUserHost(t).Fails(search(t, "exa", "http://127.0.0.1:1"), tooltest.Input{"query": " "}), `query is empty. Say what to search: {"query":"golang`)
 }
 
 func TestWebSearch_Refused(t *testing.T) {
 	called := false
 	at := site(t, func(http.ResponseWriter, *http.Request) { called = true })
-	c := tooltest.NewClerk(t)
+	c := tooltest.NewUserHost(t)
 	c.Refuse = "websearch"
 	if _, err := c.Run(search(t, "exa", at), tooltest.Input{"query": "q"}); lathe.CodeOf(err) != lathe.Rejected || called {
 		t.Errorf("%v, searched: %v", err, called)
@@ -215,7 +215,7 @@ func TestWebSearch_Cancel(t *testing.T) {
 		cancel(stop)
 		<-r.Context().Done()
 	})
-	c := tooltest.NewClerk(t).Call
+	c := tooltest.NewUserHost(t).Call
 	c.Input = json.RawMessage(`{"query":"q"}`)
 	if _, err := tool.Run(ctx, search(t, "exa", at), &c); !errors.Is(err, stop) {
 		t.Error(err)
@@ -236,7 +236,7 @@ func TestWebSearch_Own(t *testing.T) {
 	if !ok {
 		t.Fatal("there is no tool")
 	}
-	r := tooltest.NewClerk(t).Must(x, tooltest.Input{"query": "q"})
+	r := tooltest.NewUserHost(t).Must(x, tooltest.Input{"query": "q"})
 	if want := "{Query:q Results:8 Livecrawl:fallback Type:auto Characters:0 Session:ses_1 Model:}"; r.Title != "Shelf: q" || !strings.HasSuffix(r.Output, want) {
 		t.Errorf("%+v", r)
 	}

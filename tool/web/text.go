@@ -187,7 +187,7 @@ func latinText(body []byte) string {
 // they have in the whole output, which the text begins after so many lines; "" where it is
 // short or has none.
 func outline(text string, limits tool.Limits, before int) string {
-	if _, _, cut := limits.Keep(text, false); !cut {
+	if _, _, cut := limits.Truncate(text, false); !cut {
 		return ""
 	}
 	const most = 40

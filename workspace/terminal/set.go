@@ -193,7 +193,7 @@ const (
 
 // command checks what a terminal is given, and completes it.
 func (s *Set) command(at workspace.Place, in New) (sandbox.Command, error) {
-	c := sandbox.Command{Dir: at.Directory, Args: in.Args, Own: true}
+	c := sandbox.Command{Dir: at.Directory, Args: in.Args, UserTyped: true}
 	if err := in.check(); err != nil {
 		return c, err
 	}

@@ -39,7 +39,7 @@ const (
 
 // member is one plugin, or one file of tools.
 type member struct {
-	company *Company
+	company *Hub
 	index   int
 	name    string // for people
 	kind    kind
@@ -58,7 +58,7 @@ type member struct {
 }
 
 // newMember sorts an entry of the settings by who runs it.
-func newMember(c *Company, index int, p Plugin, tools string) *member {
+func newMember(c *Hub, index int, p Plugin, tools string) *member {
 	m := &member{company: c, index: index, name: p.Spec, spec: p.Spec, options: p.Options, state: Waiting, kind: kindPackage}
 	switch {
 	case tools != "":
@@ -171,7 +171,7 @@ type Status struct {
 }
 
 // Status tells of all plugins, in load order. It starts nothing.
-func (c *Company) Status() []Status {
+func (c *Hub) Status() []Status {
 	out := make([]Status, 0, len(c.members))
 	for _, m := range c.members {
 		s := Status{Name: m.name, Spec: m.spec, Kind: string(m.kind)}

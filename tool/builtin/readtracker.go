@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// Seen remembers what the model has last seen of files, by the sum of their content.
+// ReadTracker remembers what the model has last seen of files, by the sum of their content.
 //
 // The truth is in the history: results of read, write, edit and apply_patch carry the sums in
 // their metadata, so they survive a restart and go away with a compaction, which takes the
@@ -23,7 +23,7 @@ import (
 //
 // One Seen is shared by the tools of a process. A nil Seen remembers nothing beyond the
 // history.
-type Seen struct {
+type ReadTracker struct {
 	mu    sync.Mutex
 	steps map[lathe.SessionID]*stepSums
 	locks map[string]*pathLock
@@ -45,14 +45,14 @@ type stepSums struct {
 // maxSteps bounds the memory for sessions that nobody goes on with.
 const maxSteps = 1000
 
-// NewSeen returns a memory for the tools of one process.
-func NewSeen() *Seen {
-	return &Seen{steps: map[lathe.SessionID]*stepSums{}, locks: map[string]*pathLock{}}
+// NewReadTracker returns a memory for the tools of one process.
+func NewReadTracker() *ReadTracker {
+	return &ReadTracker{steps: map[lathe.SessionID]*stepSums{}, locks: map[string]*pathLock{}}
 }
 
 // lock keeps other calls, also of other sessions, from changing the file at a real path
 // between a look at it and its change. Nobody waits for a user under it.
-func (s *Seen) lock(path string) (unlock func()) {
+func (s *ReadTracker) lock(path string) (unlock func()) {
 	if s == nil {
 		return func() {}
 	}
@@ -83,7 +83,7 @@ func sumOf(data []byte) string {
 
 // note remembers what a call has seen, by real path. A sum of "" is a content that was seen
 // and is too large to be summed: it takes the place of an older sum, which no longer counts.
-func (s *Seen) note(c *tool.Call, sums map[string]string) {
+func (s *ReadTracker) note(c *tool.Call, sums map[string]string) {
 	if s == nil || len(sums) == 0 {
 		return
 	}
@@ -94,7 +94,7 @@ func (s *Seen) note(c *tool.Call, sums map[string]string) {
 
 // step returns the notes of the running step, new ones where the session is at another. The
 // lock is held.
-func (s *Seen) step(c *tool.Call) *stepSums {
+func (s *ReadTracker) step(c *tool.Call) *stepSums {
 	step := s.steps[c.Session]
 	if step != nil && step.message == c.Message {
 		return step
@@ -120,7 +120,7 @@ type sight struct {
 }
 
 // last returns what the model has last seen of the file at a real path.
-func (s *Seen) last(c *tool.Call, path string) (got sight) {
+func (s *ReadTracker) last(c *tool.Call, path string) (got sight) {
 	if sum, ok := s.now(c, path); ok {
 		return sight{seen: true, sum: sum}
 	}
@@ -162,7 +162,7 @@ func commandIn(p lathe.Part) string {
 }
 
 // now looks among the calls of the running step.
-func (s *Seen) now(c *tool.Call, path string) (sum string, ok bool) {
+func (s *ReadTracker) now(c *tool.Call, path string) (sum string, ok bool) {
 	if s == nil {
 		return "", false
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Objection is what rules have against a request beside what they say of its patterns: Deny
+// Conflict is what rules have against a request beside what they say of its patterns: Deny
 // with the spelling they deny, Ask, or Allow for nothing.
 //
 // Rules for everything, "*", speak of the patterns alone: another spelling of what a rule
 // allows by name is allowed as well.
-func (p Permission) Objection(rules lathe.Ruleset) (lathe.Action, string) {
+func (p Permission) Conflict(rules lathe.Ruleset) (lathe.Action, string) {
 	for _, text := range p.Also {
 		if p.denies(rules, text) {
 			return lathe.Deny, text
@@ -25,7 +25,7 @@ func (p Permission) Objection(rules lathe.Ruleset) (lathe.Action, string) {
 			}
 		}
 	}
-	if p.Unread {
+	if p.Unparsed {
 		return lathe.Ask, ""
 	}
 	for _, mask := range p.Maybe {
@@ -71,9 +71,9 @@ func withoutQuotes(pattern string) string {
 	return strings.NewReplacer("'", "", `"`, "").Replace(pattern)
 }
 
-// AsWritten is what rules say of one of the patterns when the ways in which it is written are
+// EvaluateWritten is what rules say of one of the patterns when the ways in which it is written are
 // counted. said is what they say of the pattern alone. What they deny stays denied.
-func (p Permission) AsWritten(rules lathe.Ruleset, i int, said lathe.Action) lathe.Action {
+func (p Permission) EvaluateWritten(rules lathe.Ruleset, i int, said lathe.Action) lathe.Action {
 	if said == lathe.Deny || i >= len(p.Written) || len(p.Written[i]) == 0 {
 		return said
 	}
@@ -91,9 +91,9 @@ func (p Permission) AsWritten(rules lathe.Ruleset, i int, said lathe.Action) lat
 	return out
 }
 
-// Spells reports whether a rule that allows one of the patterns spells out what it must: what
+// HasRequiredPrefix reports whether a rule that allows one of the patterns spells out what it must: what
 // stands beside the commands, such as "> file", is not meant by a rule that begins with a wildcard.
-func (p Permission) Spells(r lathe.Rule, i int) bool {
+func (p Permission) HasRequiredPrefix(r lathe.Rule, i int) bool {
 	if r.Action == lathe.Allow && p.namesAnother(r) {
 		return false
 	}
@@ -103,7 +103,7 @@ func (p Permission) Spells(r lathe.Rule, i int) bool {
 	if strings.HasPrefix(r.Pattern, "*") && p.Name == "bash" && isBeside(p.Patterns[i]) {
 		return false
 	}
-	return i >= len(p.Spelled) || p.Spelled[i] == "" || strings.HasPrefix(literal(r.Pattern), p.Spelled[i])
+	return i >= len(p.RequiredPrefix) || p.RequiredPrefix[i] == "" || strings.HasPrefix(literal(r.Pattern), p.RequiredPrefix[i])
 }
 
 // literal is a pattern up to its first wildcard.
@@ -133,24 +133,24 @@ func isBeside(pattern string) bool {
 	return strings.HasPrefix(pattern, "<") || strings.HasPrefix(pattern, ">") || ok && !strings.ContainsAny(name, " '/")
 }
 
-// LastSpelt is what the last rule says that matches one of the patterns and spells out what it must.
-func (p Permission) LastSpelt(rules lathe.Ruleset, i int) lathe.Action {
+// EvaluateExplicit is what the last rule says that matches one of the patterns and spells out what it must.
+func (p Permission) EvaluateExplicit(rules lathe.Ruleset, i int) lathe.Action {
 	for _, r := range slices.Backward(rules) {
-		if p.Spells(r, i) && lathe.Wildcard(r.Permission, p.Name) && lathe.Wildcard(r.Pattern, p.Patterns[i]) {
+		if p.HasRequiredPrefix(r, i) && lathe.Wildcard(r.Permission, p.Name) && lathe.Wildcard(r.Pattern, p.Patterns[i]) {
 			return r.Action
 		}
 	}
 	return lathe.Ask
 }
 
-// Says is what rules say of one of the patterns.
-func (p Permission) Says(rules lathe.Ruleset, i int) lathe.Action {
+// Evaluate is what rules say of one of the patterns.
+func (p Permission) Evaluate(rules lathe.Ruleset, i int) lathe.Action {
 	rule := rules.Evaluate(p.Name, p.Patterns[i])
 	said := rule.Action
-	if !p.Spells(rule, i) {
-		said = p.LastSpelt(rules, i)
+	if !p.HasRequiredPrefix(rule, i) {
+		said = p.EvaluateExplicit(rules, i)
 	}
-	return p.AsWritten(rules, i, said)
+	return p.EvaluateWritten(rules, i, said)
 }
 
 // last is the index of the last rule that matches; -1 is none.

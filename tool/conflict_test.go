@@ -59,7 +59,7 @@ func TestPermission_Servers(t *testing.T) {
 		{"a_b", "a_b_x", lathe.Ruleset{rule("*", lathe.Ask), rule("a*", lathe.Allow)}, lathe.Allow},
 	} {
 		p := Permission{Name: tt.name, Patterns: []string{"*"}, Server: tt.server, Servers: servers}
-		if got := p.Says(tt.rules, 0); got != tt.want {
+		if got := p.Evaluate(tt.rules, 0); got != tt.want {
 			t.Errorf("%s under %v: %s, not %s", tt.name, tt.rules, got, tt.want)
 		}
 	}

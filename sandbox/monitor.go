@@ -2,22 +2,22 @@ package sandbox
 
 import "time"
 
-// Keeper looks after files that one command may change. It is used by several goroutines.
-type Keeper interface {
-	// Begin completes the profile right before the command is started. After an error nothing
+// Monitor looks after files that one command may change. It is used by several goroutines.
+type Monitor interface {
+	// Prepare completes the profile right before the command is started. After an error nothing
 	// is started, and Check is called for [AllGone].
-	Begin(*Profile) error
-	// Check is called at each [Moment]. What it returns at the end of the command is for the
+	Prepare(*Profile) error
+	// Check is called at each [Phase]. What it returns at the end of the command is for the
 	// user and the model to read; at other moments nobody reads it.
-	Check(Moment) []string
+	Check(Phase) []string
 }
 
-// Moment is one in the life of a command.
-type Moment int
+// Phase is one in the life of a command.
+type Phase int
 
 const (
 	// CommandEnded: the command itself has ended, or its run was given up. Processes may be left.
-	CommandEnded Moment = iota
+	CommandEnded Phase = iota
 	// StillRunning comes about every second until nothing of the command is left.
 	StillRunning
 	// AllGone: nothing of it is left. It comes once, also when the command was not started.
@@ -28,7 +28,7 @@ const (
 const checkTime = time.Second
 
 // keep waits for the end of a tree, and has its keeper look meanwhile and at the end.
-func keep(t tree, k Keeper, left <-chan struct{}) {
+func keep(t tree, k Monitor, left <-chan struct{}) {
 	if k == nil {
 		select {
 		case <-t.gone():
@@ -53,12 +53,12 @@ func keep(t tree, k Keeper, left <-chan struct{}) {
 
 // startKept starts a command once its keeper is ready.
 func (r *Runner) startKept(c Command, s streams) (t tree, err error) {
-	k := c.Profile.Keeper
+	k := c.Profile.Monitor
 	if k == nil {
 		return r.start(c, s)
 	}
 	r.warm(c)
-	if err = k.Begin(&c.Profile); err == nil {
+	if err = k.Prepare(&c.Profile); err == nil {
 		t, err = r.start(c, s)
 	}
 	if err != nil {
