@@ -17,9 +17,9 @@ type PermissionRequest struct {
 	Extra      Extra
 }
 
-// Wanted is what the call is about to do, in one line: a command line as it is written, with what is
+// Summary is what the call is about to do, in one line: a command line as it is written, with what is
 // asked beside its commands (<option> …, <unknown command>), of others the patterns.
-func (r PermissionRequest) Wanted() string {
+func (r PermissionRequest) Summary() string {
 	var meta struct{ Command string }
 	if r.Permission != "bash" || json.Unmarshal(r.Metadata, &meta) != nil || strings.TrimSpace(meta.Command) == "" {
 		return strings.Join(r.Patterns, " ")

@@ -29,10 +29,10 @@ type Budget struct {
 // Account is what was spent on one thing, what requests under way may still cost, and the
 // limit, where there is one.
 type Account struct {
-	Kind        AccountKind
-	Key         string // a session, a day as 2006-01-02, a project
-	Spent, Held Spending
-	Limit       Spending
+	Kind            AccountKind
+	Key             string // a session, a day as 2006-01-02, a project
+	Spent, Reserved Spending
+	Limit           Spending
 }
 
 // AccountKind says what an account counts.

@@ -44,7 +44,7 @@ type Query struct {
 	Search    string   // part of the title, whatever its case
 	Since     Time     // updated at or after
 	Archived  Archived // which of the archived to show
-	Before    Place    // only what comes after this place in the list
+	Before    Position // only what comes after this place in the list
 	Limit     int      // 0 means no limit
 }
 
@@ -58,15 +58,15 @@ const (
 	OnlyArchived
 )
 
-// Place is where a row stands in a list that is ordered by time and then id. The zero
+// Position is where a row stands in a list that is ordered by time and then id. The zero
 // value is the beginning.
-type Place struct {
+type Position struct {
 	Time Time
 	ID   string
 }
 
 // IsZero reports whether the place is the beginning of the list.
-func (p Place) IsZero() bool { return p == Place{} }
+func (p Position) IsZero() bool { return p == Position{} }
 
 // placeToken is a place as clients of the HTTP API pass it back; to them it is opaque.
 type placeToken struct {
@@ -75,29 +75,29 @@ type placeToken struct {
 }
 
 // Token is the place as the HTTP API tells it; [ParsePlace] reads it.
-func (p Place) Token() string {
+func (p Position) Token() string {
 	b, _ := json.Marshal(placeToken{p.ID, &p.Time}) // it always can be
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParsePlace reads a token of [Place.Token].
-func ParsePlace(token string) (Place, error) {
+// ParsePosition reads a token of [Place.Token].
+func ParsePosition(token string) (Position, error) {
 	var p placeToken
 	b, err := base64.RawURLEncoding.DecodeString(token)
 	if err == nil {
 		err = json.Unmarshal(b, &p)
 	}
 	if err != nil || p.ID == "" || p.Time == nil {
-		return Place{}, Errorf(Invalid, "the cursor is not one of ours; pass back what came with the page before")
+		return Position{}, Errorf(Invalid, "the cursor is not one of ours; pass back what came with the page before")
 	}
-	return Place{Time: *p.Time, ID: p.ID}, nil
+	return Position{Time: *p.Time, ID: p.ID}, nil
 }
 
 // Page is a part of a history.
 type Page struct {
 	Messages []Message // with their parts, oldest first
 	More     bool      // whether there are older ones
-	Next     Place     // where to go on for older ones
+	Next     Position  // where to go on for older ones
 }
 
 // Location is where a directory belongs.

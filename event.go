@@ -23,8 +23,8 @@ type Scope struct {
 	Session   SessionID
 }
 
-// Holds reports whether the event is in the scope.
-func (s Scope) Holds(e Event) bool {
+// Includes reports whether the event is in the scope.
+func (s Scope) Includes(e Event) bool {
 	switch {
 	case s.Session != "":
 		return e.Session == s.Session
@@ -159,7 +159,7 @@ func newFact(kind string) Fact {
 	if empty, ok := emptyFacts()[kind]; ok {
 		return empty()
 	}
-	return &UnknownEvent{Called: kind}
+	return &UnknownEvent{TypeName: kind}
 }
 
 // emptyFacts makes an empty fact of every type that has a name on the wire.

@@ -142,7 +142,7 @@ func parseWhole(data []byte) (e Export, err error) {
 		if err == nil {
 			err = decode(item, fmt.Sprintf("messages[%d]", len(e.Messages)), &m)
 		}
-		if err == nil && m.Said == nil {
+		if err == nil && m.Data == nil {
 			err = Errorf(Invalid, "messages[%d]: info is missing", len(e.Messages))
 		}
 		e.Messages = append(e.Messages, m)

@@ -164,7 +164,7 @@ func (f *MessageChanged) fields(c *codec) {
 	id := f.Info.Session
 	str(c, "sessionID", &id)
 	object(c, "info", info{&f.Info})
-	if c.reading && f.Info.Said == nil {
+	if c.reading && f.Info.Data == nil {
 		c.failAt("info", "a message")
 	}
 	c.rest(&f.Extra)

@@ -56,8 +56,8 @@ type (
 	}
 	// OtherFault is a fault this version does not know, kept as it came.
 	OtherFault struct {
-		Called string
-		Extra  Extra
+		TypeName string
+		Extra    Extra
 	}
 )
 
@@ -69,7 +69,7 @@ func (APIFault) Name() string              { return "APIError" }
 func (OverflowFault) Name() string         { return "ContextOverflowError" }
 func (StructuredOutputFault) Name() string { return "StructuredOutputError" }
 func (ContentFilterFault) Name() string    { return "ContentFilterError" }
-func (f OtherFault) Name() string          { return f.Called }
+func (f OtherFault) Name() string          { return f.TypeName }
 
 func (f *ProviderAuthFault) fields(c *codec) {
 	str(c, "providerID", &f.ProviderID)
@@ -129,7 +129,7 @@ func newFault(name string) Fault {
 			return f
 		}
 	}
-	return &OtherFault{Called: name}
+	return &OtherFault{TypeName: name}
 }
 
 // faultBox is the object around a fault: its name and data, and nothing else ever.
@@ -185,7 +185,7 @@ func FaultMessage(f Fault) string {
 	case *ContentFilterFault:
 		return f.Message
 	case *OtherFault:
-		return f.Called
+		return f.TypeName
 	}
 	return ""
 }

@@ -29,8 +29,8 @@ func samples() map[string]named {
 		out["part"].add(name, p.AppendJSON(nil))
 	}
 	for _, m := range lathetest.Messages() {
-		out["message"].add(m.Said.Role(), m.AppendJSON(nil))
-		out["info"].add(m.Said.Role(), m.AppendInfo(nil))
+		out["message"].add(m.Data.Role(), m.AppendJSON(nil))
+		out["info"].add(m.Data.Role(), m.AppendInfo(nil))
 	}
 	for _, f := range lathetest.Facts() {
 		out["event"].add(f.Type(), sampleEvent(f).AppendWithOffset(nil))
@@ -58,7 +58,7 @@ func TestGolden_Rows(t *testing.T) {
 		rows.add(p.Body.Kind(), p.AppendRow(nil))
 	}
 	for _, m := range lathetest.Messages() {
-		rows.add(m.Said.Role(), m.AppendRow(nil))
+		rows.add(m.Data.Role(), m.AppendRow(nil))
 	}
 	golden(t, "row", rows)
 }

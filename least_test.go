@@ -44,7 +44,7 @@ func TestLeast_Parts(t *testing.T) {
 		{&lathe.Compaction{}, `"auto":false`},
 		{&lathe.Compaction{Overflow: lathe.No}, `"auto":false,"overflow":false`},
 		{&lathe.Retry{Error: &lathe.APIFault{}}, `"attempt":0,"error":{"name":"APIError","data":{"message":"","isRetryable":false}},"time":{"created":0}`},
-		{&lathe.OtherBody{Called: "x"}, ``},
+		{&lathe.UnknownBody{TypeName: "x"}, ``},
 		{&lathe.ToolCall{State: &lathe.Pending{}}, `"callID":"","tool":"","state":{"status":"pending","input":{},"raw":""}`},
 		{&lathe.ToolCall{State: &lathe.Running{}}, `"callID":"","tool":"","state":{"status":"running","input":{},"time":{"start":0}}`},
 		{
@@ -64,13 +64,13 @@ func TestLeast_Parts(t *testing.T) {
 
 func TestLeast_Messages(t *testing.T) {
 	for want, m := range map[string]lathe.Message{
-		`{"info":` + leastUser + `,"parts":[]}`:   {Said: &lathe.User{}},
-		`{"info":` + leastAnswer + `,"parts":[]}`: {Said: &lathe.Assistant{}},
+		`{"info":` + leastUser + `,"parts":[]}`:   {Data: &lathe.User{}},
+		`{"info":` + leastAnswer + `,"parts":[]}`: {Data: &lathe.Assistant{}},
 		`{"info":` + strings.TrimSuffix(leastUser, "}") + `,"summary":{"diffs":[]}},"parts":[]}`: {
-			Said: &lathe.User{Summary: &lathe.UserSummary{}},
+			Data: &lathe.User{Summary: &lathe.UserSummary{}},
 		},
 		`{"info":` + strings.TrimSuffix(leastAnswer, "}") + `,"summary":false},"parts":[]}`: {
-			Said: &lathe.Assistant{Summary: lathe.No},
+			Data: &lathe.Assistant{Summary: lathe.No},
 		},
 	} {
 		if got := string(m.AppendJSON(nil)); got != want {
@@ -106,7 +106,7 @@ func TestLeast_Faults(t *testing.T) {
 		`{"name":"ContextOverflowError","data":{"message":""}}`:              &lathe.OverflowFault{},
 		`{"name":"StructuredOutputError","data":{"message":"","retries":0}}`: &lathe.StructuredOutputFault{},
 		`{"name":"ContentFilterError","data":{"message":""}}`:                &lathe.ContentFilterFault{},
-		`{"name":"Later","data":{}}`:                                         &lathe.OtherFault{Called: "Later"},
+		`{"name":"Later","data":{}}`:                                         &lathe.OtherFault{TypeName: "Later"},
 	} {
 		if got := string(lathe.EncodeFault(f)); got != want {
 			t.Errorf("\n got %s\nwant %s", got, want)
@@ -122,7 +122,7 @@ var leastFacts = map[string]struct {
 	"session.created": {&lathe.SessionCreated{}, `"sessionID":"","info":` + leastSession},
 	"session.updated": {&lathe.SessionChanged{}, `"sessionID":"","info":` + leastSession},
 	"session.deleted": {&lathe.SessionDeleted{}, `"sessionID":"","info":` + leastSession},
-	"message.updated": {&lathe.MessageChanged{Info: lathe.Message{Said: &lathe.User{}}}, `"sessionID":"","info":` + leastUser},
+	"message.updated": {&lathe.MessageChanged{Info: lathe.Message{Data: &lathe.User{}}}, `"sessionID":"","info":` + leastUser},
 	"message.removed": {&lathe.MessageRemoved{}, `"sessionID":"","messageID":""`},
 	"message.part.updated": {
 		&lathe.PartChanged{Part: lathe.Part{Body: &lathe.StepStart{}}},
@@ -173,7 +173,7 @@ var leastFacts = map[string]struct {
 	"models-dev.refreshed":     {&lathe.ModelsRefreshed{}, ``},
 	"reference.updated":        {&lathe.ReferencesChanged{}, ``},
 	"integration.updated":      {&lathe.IntegrationsChanged{}, ``},
-	"x-news.told":              {&lathe.UnknownEvent{Called: "x-news.told"}, ``},
+	"x-news.told":              {&lathe.UnknownEvent{TypeName: "x-news.told"}, ``},
 }
 
 func TestLeast_Events(t *testing.T) {

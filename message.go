@@ -12,13 +12,13 @@ type Message struct {
 	ID      MessageID
 	Session SessionID
 	Created Time
-	Said    Said
+	Data    RoleData
 	Parts   []Part
 }
 
-// Said is the meaning of a message: [User] or [Assistant]. Sealed. A value that is in
+// RoleData is the meaning of a message: [User] or [Assistant]. Sealed. A value that is in
 // a message is not changed any more; change a copy of it.
-type Said interface {
+type RoleData interface {
 	// Role is user or assistant.
 	Role() string
 	record
@@ -94,7 +94,7 @@ func (m Message) compare(n Message) int {
 
 // Parent returns the user message an answer belongs to, "" for a user message.
 func (m Message) Parent() MessageID {
-	if a, ok := m.Said.(*Assistant); ok {
+	if a, ok := m.Data.(*Assistant); ok {
 		return a.Parent
 	}
 	return ""
@@ -102,10 +102,10 @@ func (m Message) Parent() MessageID {
 
 // WithParent returns the answer with another parent; a user message stays as it is.
 func (m Message) WithParent(id MessageID) Message {
-	if a, ok := m.Said.(*Assistant); ok {
+	if a, ok := m.Data.(*Assistant); ok {
 		next := *a
 		next.Parent = id
-		m.Said = &next
+		m.Data = &next
 	}
 	return m
 }
@@ -116,33 +116,33 @@ type info struct{ *Message }
 func (i info) fields(c *codec) {
 	m, role := i.Message, ""
 	if !c.reading {
-		role = m.Said.Role()
+		role = m.Data.Role()
 	}
 	if !c.row {
 		str(c, "id", &m.ID)
 		str(c, "sessionID", &m.Session)
 		str(c, "role", &role)
 	}
-	if c.reading && m.Said == nil {
+	if c.reading && m.Data == nil {
 		switch role {
 		case "user":
-			m.Said = &User{}
+			m.Data = &User{}
 		case "assistant":
-			m.Said = &Assistant{}
+			m.Data = &Assistant{}
 		default:
 			c.failAt("role", "user or assistant")
 			return
 		}
 	}
 	time := messageTime{created: &m.Created}
-	switch s := m.Said.(type) {
+	switch s := m.Data.(type) {
 	case *User:
 		time.extra = &s.TimeExtra
 	case *Assistant:
 		time.completed, time.extra = &s.Completed, &s.TimeExtra
 	}
 	object(c, "time", &time)
-	m.Said.fields(c)
+	m.Data.fields(c)
 }
 
 // messageTime is the time object; in a row the creation has a column.
@@ -252,7 +252,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	if err := decode(data, "message", m); err != nil {
 		return err
 	}
-	if m.Said == nil {
+	if m.Data == nil {
 		return Errorf(Invalid, "message: info is missing")
 	}
 	return nil
@@ -273,9 +273,9 @@ func (m Message) AppendRow(dst []byte) []byte { return encodeAs(dst, info{&m}, f
 
 // ReadRow fills in what AppendRow wrote. Ids and creation are set before, the parent after.
 func (m *Message) ReadRow(role string, data []byte) error {
-	m.Said = &User{}
+	m.Data = &User{}
 	if role == "assistant" {
-		m.Said = &Assistant{}
+		m.Data = &Assistant{}
 	}
 	return decodeAs(data, "message", info{m}, form{row: true})
 }

@@ -143,8 +143,8 @@ type (
 	// OtherNews is an event this version does not know (or never sends: the session.next,
 	// v2 and sync families of the reference), kept as it came.
 	UnknownEvent struct {
-		Called string
-		Extra  Extra
+		TypeName string
+		Extra    Extra
 	}
 )
 
@@ -175,7 +175,7 @@ func (*CatalogChanged) Type() string      { return "catalog.updated" }
 func (*ModelsRefreshed) Type() string     { return "models-dev.refreshed" }
 func (*ReferencesChanged) Type() string   { return "reference.updated" }
 func (*IntegrationsChanged) Type() string { return "integration.updated" }
-func (n *UnknownEvent) Type() string      { return n.Called }
+func (n *UnknownEvent) Type() string      { return n.TypeName }
 
 func (n *PartDelta) fields(c *codec) {
 	str(c, "sessionID", &n.Session)

@@ -104,10 +104,10 @@ type (
 		Created          Time
 		TimeExtra, Extra Extra
 	}
-	// OtherBody is a part this version does not know, kept as it came.
-	OtherBody struct {
-		Called string
-		Extra  Extra
+	// UnknownBody is a part this version does not know, kept as it came.
+	UnknownBody struct {
+		TypeName string
+		Extra    Extra
 	}
 )
 
@@ -132,19 +132,19 @@ type FileSource struct {
 	Extra      Extra
 }
 
-func (*Text) Kind() string         { return "text" }
-func (*Reasoning) Kind() string    { return "reasoning" }
-func (*File) Kind() string         { return "file" }
-func (*ToolCall) Kind() string     { return "tool" }
-func (*StepStart) Kind() string    { return "step-start" }
-func (*StepFinish) Kind() string   { return "step-finish" }
-func (*Snapshot) Kind() string     { return "snapshot" }
-func (*Patch) Kind() string        { return "patch" }
-func (*AgentMention) Kind() string { return "agent" }
-func (*Subtask) Kind() string      { return "subtask" }
-func (*Compaction) Kind() string   { return "compaction" }
-func (*Retry) Kind() string        { return "retry" }
-func (b *OtherBody) Kind() string  { return b.Called }
+func (*Text) Kind() string          { return "text" }
+func (*Reasoning) Kind() string     { return "reasoning" }
+func (*File) Kind() string          { return "file" }
+func (*ToolCall) Kind() string      { return "tool" }
+func (*StepStart) Kind() string     { return "step-start" }
+func (*StepFinish) Kind() string    { return "step-finish" }
+func (*Snapshot) Kind() string      { return "snapshot" }
+func (*Patch) Kind() string         { return "patch" }
+func (*AgentMention) Kind() string  { return "agent" }
+func (*Subtask) Kind() string       { return "subtask" }
+func (*Compaction) Kind() string    { return "compaction" }
+func (*Retry) Kind() string         { return "retry" }
+func (b *UnknownBody) Kind() string { return b.TypeName }
 
 // Open reports whether the part's text still grows: its row then holds no text, the
 // tails do.
@@ -213,7 +213,7 @@ func (p *Part) fields(c *codec) {
 		}
 		p.Body = newBody(kind)
 		if _, file := p.Body.(*File); c.attached && !file { // so that calls do not nest without end
-			p.Body = &OtherBody{Called: kind}
+			p.Body = &UnknownBody{TypeName: kind}
 		}
 	}
 	p.Body.fields(c)
@@ -247,7 +247,7 @@ func newBody(kind string) Body {
 	case "retry":
 		return &Retry{}
 	default:
-		return &OtherBody{Called: kind}
+		return &UnknownBody{TypeName: kind}
 	}
 }
 
@@ -343,7 +343,7 @@ func (b *Retry) fields(c *codec) {
 	c.rest(&b.Extra)
 }
 
-func (b *OtherBody) fields(c *codec) { c.rest(&b.Extra) }
+func (b *UnknownBody) fields(c *codec) { c.rest(&b.Extra) }
 
 func (s *Span) fields(c *codec) {
 	number(c, "start", &s.Start)

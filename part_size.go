@@ -22,7 +22,7 @@ func (p Part) Size() int {
 		return n
 	case *Subtask:
 		return len(b.Prompt)
-	case *OtherBody:
+	case *UnknownBody:
 		return len(b.Extra)
 	default: // names and counts
 		return 0

@@ -24,21 +24,21 @@ type Provider struct {
 
 // Model is one that can be chosen.
 type Model struct {
-	Ref             ModelRef
-	Name            string
-	Released        string  // a date
-	Status          string  // "deprecated", "beta" …, or ""
-	Reasoning       bool    // thinks before it answers
-	Images          bool    // reads pictures
-	Context, Output int     // in tokens; 0 is not known
-	In, Out         float64 // dollars for a million tokens; both 0 may be free or not known
-	CacheRead       float64
-	Variants        []string // levels of reasoning
+	Ref                     ModelRef
+	Name                    string
+	Released                string  // a date
+	Status                  string  // "deprecated", "beta" …, or ""
+	Reasoning               bool    // thinks before it answers
+	Images                  bool    // reads pictures
+	Context, Output         int     // in tokens; 0 is not known
+	InputPrice, OutputPrice float64 // dollars for a million tokens; both 0 may be free or not known
+	CacheReadPrice          float64
+	Variants                []string // levels of reasoning
 }
 
 // IsPriced reports whether it is known what the model costs by tokens: the wire has no word for what it does not know,
 // for a plan that is paid otherwise, and for a machine of one's own.
-func (m Model) IsPriced() bool { return m.In != 0 || m.Out != 0 }
+func (m Model) IsPriced() bool { return m.InputPrice != 0 || m.OutputPrice != 0 }
 
 // IsFree reports whether the model costs nothing. Only of this provider a price of nothing says so.
 func (m Model) IsFree() bool { return !m.IsPriced() && m.Ref.Provider == "opencode" }
@@ -75,8 +75,8 @@ type LoginMethod struct {
 	Label string `json:"label"`
 }
 
-// InBrowser reports whether the login is a page to open; otherwise it is a key to enter.
-func (m LoginMethod) InBrowser() bool { return m.Type == "oauth" }
+// UsesBrowser reports whether the login is a page to open; otherwise it is a key to enter.
+func (m LoginMethod) UsesBrowser() bool { return m.Type == "oauth" }
 
 // Authorization is what a person must do to log in.
 type Authorization struct {
@@ -85,8 +85,8 @@ type Authorization struct {
 	Instructions string `json:"instructions"`
 }
 
-// WantsCode reports whether the page shows a code to enter; otherwise the end of the login is noticed.
-func (a Authorization) WantsCode() bool { return a.Method == "code" }
+// NeedsCode reports whether the page shows a code to enter; otherwise the end of the login is noticed.
+func (a Authorization) NeedsCode() bool { return a.Method == "code" }
 
 // ToolServer is an MCP server and how it is.
 type ToolServer struct {

@@ -326,7 +326,7 @@ func TestRead_RandomMessages(t *testing.T) {
 			rt.Fatalf("wire (-before +after):\n%s", d)
 		}
 		row := lathe.Message{ID: m.ID, Session: m.Session, Created: m.Created}
-		if err := row.ReadRow(m.Said.Role(), m.AppendRow(nil)); err != nil {
+		if err := row.ReadRow(m.Data.Role(), m.AppendRow(nil)); err != nil {
 			rt.Fatal(err)
 		}
 		row = row.WithParent(m.Parent())

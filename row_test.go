@@ -49,12 +49,12 @@ func TestRow_Messages(t *testing.T) {
 		row := m.AppendRow(nil)
 		for _, id := range append(ownIDs, []byte(m.ID), []byte(`"created"`)) {
 			if bytes.Contains(row, id) {
-				t.Errorf("%s: the row holds %s:\n%s", m.Said.Role(), id, row)
+				t.Errorf("%s: the row holds %s:\n%s", m.Data.Role(), id, row)
 			}
 		}
 		value(t, row)
 		got := lathe.Message{ID: m.ID, Session: m.Session, Created: m.Created}
-		if err := got.ReadRow(m.Said.Role(), row); err != nil {
+		if err := got.ReadRow(m.Data.Role(), row); err != nil {
 			t.Fatal(err)
 		}
 		m.Parts = nil
@@ -119,11 +119,11 @@ func TestMessage_Order(t *testing.T) {
 	if !a.Before(b) || b.Before(a) || !b.Before(c) || c.Before(b) || a.Before(a) {
 		t.Error("order is creation, then id")
 	}
-	m := lathe.Message{Said: &lathe.Assistant{Parent: "msg_1"}}
+	m := lathe.Message{Data: &lathe.Assistant{Parent: "msg_1"}}
 	if n := m.WithParent("msg_2"); n.Parent() != "msg_2" || m.Parent() != "msg_1" {
 		t.Errorf("%s, %s", n.Parent(), m.Parent())
 	}
-	u := lathe.Message{Said: &lathe.User{}}
+	u := lathe.Message{Data: &lathe.User{}}
 	if n := u.WithParent("msg_2"); n.Parent() != "" {
 		t.Error("a prompt has a parent")
 	}

@@ -52,11 +52,11 @@ func (s Session) Sanitized() Session {
 // Sanitized returns the message and its parts without what was said.
 func (m Message) Sanitized() Message {
 	id := string(m.ID)
-	switch said := m.Said.(type) {
+	switch said := m.Data.(type) {
 	case *User:
-		m.Said = said.sanitized(id)
+		m.Data = said.sanitized(id)
 	case *Assistant:
-		m.Said = said.sanitized(id)
+		m.Data = said.sanitized(id)
 	}
 	parts := make([]Part, len(m.Parts))
 	for i, p := range m.Parts {
@@ -129,8 +129,8 @@ func (p Part) Sanitized() Part {
 		p.Body = &Compaction{Auto: b.Auto, Overflow: b.Overflow, TailStart: b.TailStart}
 	case *Retry:
 		p.Body = &Retry{Attempt: b.Attempt, Error: redactFault(id, b.Error), Created: b.Created}
-	case *OtherBody:
-		p.Body = &OtherBody{Called: b.Called}
+	case *UnknownBody:
+		p.Body = &UnknownBody{TypeName: b.TypeName}
 	}
 	return p
 }
@@ -346,6 +346,6 @@ func redactFault(id string, f Fault) Fault {
 	case *ContentFilterFault:
 		return &ContentFilterFault{Message: text(f.Message)}
 	default:
-		return &OtherFault{Called: f.Name()}
+		return &OtherFault{TypeName: f.Name()}
 	}
 }

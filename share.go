@@ -11,8 +11,8 @@ import (
 // address in the record is what counts, not the one somebody asks for.
 const untilKey = "until"
 
-// Until returns the share with an end.
-func (s Share) Until(end time.Time) Share {
+// WithExpiry returns the share with an end.
+func (s Share) WithExpiry(end time.Time) Share {
 	if u, err := url.Parse(s.URL); err == nil {
 		u.RawQuery = url.Values{untilKey: {strconv.FormatInt(end.Unix(), 10)}}.Encode()
 		s.URL = u.String()
@@ -20,8 +20,8 @@ func (s Share) Until(end time.Time) Share {
 	return s
 }
 
-// Ends is when the share ends; false if never.
-func (s *Share) Ends() (time.Time, bool) {
+// ExpiresAt is when the share ends; false if never.
+func (s *Share) ExpiresAt() (time.Time, bool) {
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		return time.Time{}, false
@@ -32,12 +32,12 @@ func (s *Share) Ends() (time.Time, bool) {
 
 // Expired reports whether the share is over.
 func (s *Share) Expired(now time.Time) bool {
-	end, ok := s.Ends()
+	end, ok := s.ExpiresAt()
 	return ok && !now.Before(end)
 }
 
-// ParseSpan reads a time such as 30m, 12h, 7d or 2w; "" and never are 0.
-func ParseSpan(text string) (time.Duration, error) {
+// ParseDuration reads a time such as 30m, 12h, 7d or 2w; "" and never are 0.
+func ParseDuration(text string) (time.Duration, error) {
 	if text == "" || text == "never" {
 		return 0, nil
 	}

@@ -14,14 +14,14 @@ type Transcript struct {
 	status   Status
 	todos    []Todo
 	diff     []FileDiff
-	messages []*heldMessage // by creation, then id
+	messages []*viewMessage // by creation, then id
 	orphans  map[MessageID][]*heldPart
 	asks     []Fact // PermissionAsked and QuestionAsked that wait
 	stale    bool
 	changes  int // how many there were: the next revision
 }
 
-type heldMessage struct {
+type viewMessage struct {
 	Message
 	parts []*heldPart // by birth
 	rev   int
@@ -65,7 +65,7 @@ func (t *Transcript) Apply(e Event) {
 	case *MessageChanged:
 		t.message(f.Info)
 	case *MessageRemoved:
-		t.messages = slices.DeleteFunc(t.messages, func(m *heldMessage) bool { return m.ID == f.Message })
+		t.messages = slices.DeleteFunc(t.messages, func(m *viewMessage) bool { return m.ID == f.Message })
 		delete(t.orphans, f.Message)
 	case *SessionCreated:
 		t.session, t.deleted = f.Info, false
@@ -125,7 +125,7 @@ func AskOf(f Fact) AskID {
 
 func (t *Transcript) message(m Message) {
 	m.Parts = nil
-	held := &heldMessage{Message: m, rev: t.revision()}
+	held := &viewMessage{Message: m, rev: t.revision()}
 	if i := t.find(m.ID); i >= 0 {
 		held.parts = t.messages[i].parts
 		t.messages = slices.Delete(t.messages, i, i+1)

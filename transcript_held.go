@@ -1,39 +1,39 @@
 package lathe
 
-// Held is a message of a transcript where it lies, for those who draw a few of many: nothing is copied
+// MessageView is a message of a transcript where it lies, for those who draw a few of many: nothing is copied
 // but what is asked for. It holds until the next event.
-type Held struct{ m *heldMessage }
+type MessageView struct{ m *viewMessage }
 
 // Count is how many messages there are.
 func (t *Transcript) Count() int { return len(t.messages) }
 
-// Held returns message i, in the order of Messages.
-func (t *Transcript) Held(i int) Held { return Held{t.messages[i]} }
+// View returns message i, in the order of Messages.
+func (t *Transcript) View(i int) MessageView { return MessageView{t.messages[i]} }
 
 // Find returns the place of a message, -1 if it is not here. The newest are found at once.
 func (t *Transcript) Find(id MessageID) int { return t.find(id) }
 
 // Message returns what is known of it, without its parts.
-func (h Held) Message() Message { return h.m.Message }
+func (h MessageView) Message() Message { return h.m.Message }
 
-// Said returns the meaning of it, which is not to be changed.
-func (h Held) Said() Said { return h.m.Said }
+// Data returns the meaning of it, which is not to be changed.
+func (h MessageView) Data() RoleData { return h.m.Data }
 
 // ID returns its id.
-func (h Held) ID() MessageID { return h.m.ID }
+func (h MessageView) ID() MessageID { return h.m.ID }
 
-// Rev is a number that is another whenever the message itself has changed; those of its parts are their own.
-func (h Held) Rev() int { return h.m.rev }
+// Revision is a number that is another whenever the message itself has changed; those of its parts are their own.
+func (h MessageView) Revision() int { return h.m.rev }
 
 // Len is how many parts it has.
-func (h Held) Len() int { return len(h.m.parts) }
+func (h MessageView) Len() int { return len(h.m.parts) }
 
 // Part returns part i with its text as it is now.
-func (h Held) Part(i int) Part { return h.m.parts[i].now() }
+func (h MessageView) Part(i int) Part { return h.m.parts[i].now() }
 
 // Peek returns the id and the body of part i as it was last told, which may lack what has come since, and its
 // revision: a number that is another whenever the part has changed.
-func (h Held) Peek(i int) (id PartID, body Body, rev int) {
+func (h MessageView) Peek(i int) (id PartID, body Body, rev int) {
 	p := h.m.parts[i]
 	return p.part.ID, p.part.Body, p.rev
 }

@@ -156,8 +156,8 @@ func feedAt(facts []lathe.Fact, m int) *feed {
 
 // Short ways to write facts of ses_1.
 
-func message(id lathe.MessageID, created lathe.Time, said lathe.Said) lathe.Fact {
-	return &lathe.MessageChanged{Info: lathe.Message{ID: id, Session: "ses_1", Created: created, Said: said}}
+func message(id lathe.MessageID, created lathe.Time, said lathe.RoleData) lathe.Fact {
+	return &lathe.MessageChanged{Info: lathe.Message{ID: id, Session: "ses_1", Created: created, Data: said}}
 }
 
 func changed(m lathe.MessageID, id lathe.PartID, b lathe.Body) lathe.Fact {
@@ -256,12 +256,12 @@ func TestTranscript_Script(t *testing.T) {
 		Asks:    []lathe.Fact{asked("per_2")},
 		Messages: []lathe.Message{
 			{
-				ID: "msg_u1", Session: "ses_1", Created: 10, Said: &lathe.User{Agent: "build"},
+				ID: "msg_u1", Session: "ses_1", Created: 10, Data: &lathe.User{Agent: "build"},
 				Parts: []lathe.Part{part("msg_u1", "prt_u1", &lathe.Text{Text: "do it"})},
 			},
 			{
 				ID: "msg_a1", Session: "ses_1", Created: 20,
-				Said: &lathe.Assistant{Parent: "msg_u1", Finish: "tool-calls", Completed: 25},
+				Data: &lathe.Assistant{Parent: "msg_u1", Finish: "tool-calls", Completed: 25},
 				Parts: []lathe.Part{
 					part("msg_a1", "prt_1", &lathe.StepStart{}),
 					part("msg_a1", "prt_2", &lathe.Reasoning{Text: "Let me sée 😀", Time: lathe.Span{Start: 1, End: 2}}),
@@ -274,11 +274,11 @@ func TestTranscript_Script(t *testing.T) {
 			},
 			{
 				ID: "msg_a2", Session: "ses_1", Created: 26,
-				Said:  &lathe.Assistant{Parent: "msg_u1", Finish: "stop", Completed: 27},
+				Data:  &lathe.Assistant{Parent: "msg_u1", Finish: "stop", Completed: 27},
 				Parts: []lathe.Part{part("msg_a2", "prt_6", ended("Done."))},
 			},
 			{
-				ID: "msg_u2", Session: "ses_1", Created: 30, Said: &lathe.User{Agent: "build"},
+				ID: "msg_u2", Session: "ses_1", Created: 30, Data: &lathe.User{Agent: "build"},
 				Parts: []lathe.Part{part("msg_u2", "prt_u2", &lathe.Text{Text: "and this"})},
 			},
 		},

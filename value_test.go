@@ -209,7 +209,7 @@ func TestScope(t *testing.T) {
 		{lathe.Scope{Session: "ses_1"}, everyone, false},
 		{lathe.Scope{Session: "ses_1", Directory: "/b"}, inA, true},
 	} {
-		if tt.scope.Holds(tt.event) != tt.inside {
+		if tt.scope.Includes(tt.event) != tt.inside {
 			t.Errorf("%+v holds %+v: %v", tt.scope, tt.event, !tt.inside)
 		}
 	}
@@ -217,7 +217,7 @@ func TestScope(t *testing.T) {
 
 // Every fact that names a session on the wire is about it.
 func TestSessionOf(t *testing.T) {
-	for _, f := range append(lathetest.Facts(), lathetest.Silent()...) {
+	for _, f := range append(lathetest.Facts(), lathetest.Unpublished()...) {
 		want := lathetest.SessionID
 		switch f.(type) {
 		case *lathe.TUISessionSelect, *lathe.UnknownEvent: // asks a client; not known

@@ -23,9 +23,9 @@ func TestVariants_AllHaveSamples(t *testing.T) {
 		samples []string
 	}{
 		"Body":      {[]string{"Kind", "fields"}, names(lathetest.Bodies())},
-		"Fact":      {[]string{"Type", "fields"}, names(append(lathetest.Facts(), lathetest.Silent()...))},
+		"Fact":      {[]string{"Type", "fields"}, names(append(lathetest.Facts(), lathetest.Unpublished()...))},
 		"ToolState": {[]string{"Status", "fields"}, names(lathetest.ToolStates())},
-		"Said":      {[]string{"Role", "fields"}, names(lathetest.Said())},
+		"Said":      {[]string{"Role", "fields"}, names(lathetest.RoleData())},
 		"Fault":     {[]string{"Name", "fields"}, names(lathetest.Faults())},
 		"Input":     {[]string{"input"}, names(lathetest.Inputs())},
 	}
@@ -61,7 +61,7 @@ func TestVariants_NamesOnTheWire(t *testing.T) {
 			t.Errorf("%s is read as %s", typ, got)
 		}
 	}
-	for _, f := range lathetest.Silent() {
+	for _, f := range lathetest.Unpublished() {
 		if f.Type() != "" {
 			t.Errorf("%T has the name %q: it belongs to Facts", f, f.Type())
 		}

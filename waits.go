@@ -29,8 +29,8 @@ func (t *ToolCall) Waits() []Wait {
 	return meta.Waits
 }
 
-// Worked is the time from one moment to another without waits, which may overlap.
-func Worked(from, to Time, waits []Wait) time.Duration {
+// ActiveTime is the time from one moment to another without waits, which may overlap.
+func ActiveTime(from, to Time, waits []Wait) time.Duration {
 	waits = slices.SortedFunc(slices.Values(waits), func(a, b Wait) int { return cmp.Compare(a[0], b[0]) })
 	left, seen := to-from, from
 	for _, w := range waits {

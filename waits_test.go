@@ -21,7 +21,7 @@ func TestWorked(t *testing.T) {
 		{[]lathe.Wait{{-5000, 20000}}, 0},
 		{[]lathe.Wait{{20000, 30000}, {5000, 4000}}, 10 * time.Second},
 	} {
-		if got := lathe.Worked(0, 10000, tt.waits); got != tt.want {
+		if got := lathe.ActiveTime(0, 10000, tt.waits); got != tt.want {
 			t.Errorf("%v: %s, not %s", tt.waits, got, tt.want)
 		}
 	}

@@ -51,7 +51,7 @@ type Sessions interface {
 // Histories are what was said and done in sessions.
 type Histories interface {
 	// Messages returns the newest messages before a place, at most limit, oldest first. 0 has no limit.
-	Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error)
+	Messages(ctx context.Context, id lathe.SessionID, before lathe.Position, limit int) (lathe.Page, error)
 	Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error)
 	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
 	// Diff is what a session changed, or the exchange that a prompt began.
@@ -112,13 +112,13 @@ type Catalog interface {
 // Local is what only an engine of this process can be asked: it ends with the program, which must wait for what
 // runs in the background or see to it the next time. A server does so by itself.
 type Local interface {
-	// Backgrounds lists the background tasks of a session that run or have yet to report.
-	Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error)
-	// Collect sees to the background tasks of a session whose process has died: with resume they continue,
+	// BackgroundTasks lists the background tasks of a session that run or have yet to report.
+	BackgroundTasks(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error)
+	// RecoverTasks sees to the background tasks of a session whose process has died: with resume they continue,
 	// otherwise their parent is told.
-	Collect(ctx context.Context, parent lathe.SessionID, resume bool) error
-	// GoesOn reports whether a session that said it is idle has something to do all the same.
-	GoesOn(ctx context.Context, id lathe.SessionID) (bool, error)
+	RecoverTasks(ctx context.Context, parent lathe.SessionID, resume bool) error
+	// HasMore reports whether a session that said it is idle has something to do all the same.
+	HasMore(ctx context.Context, id lathe.SessionID) (bool, error)
 	// Drain waits until no session is at work.
 	Drain(ctx context.Context) error
 	// Accounts tells what a session and those above it have spent, and their limits under a budget.

@@ -47,24 +47,24 @@ const (
 
 // Info describes the place of an engine.
 type Info struct {
-	Directory string // as the engine knows it
-	Home      string // of the user there, for ~
-	Branch    string
-	Version   string
-	Trusted   bool   // whether the config of the project counts
-	Broken    string // a sentence about config files of the project that were left out; "" is that none was
-	Remote    bool   // whether the directory is on another machine, so that its files cannot be opened here
+	Directory     string // as the engine knows it
+	Home          string // of the user there, for ~
+	Branch        string
+	Version       string
+	Trusted       bool   // whether the config of the project counts
+	ConfigProblem string // a sentence about config files of the project that were left out; "" is that none was
+	Remote        bool   // whether the directory is on another machine, so that its files cannot be opened here
 
 	Mode       lathe.Mode // "" is not known
 	Confined   bool       // whether a kernel sandbox holds commands, as far as it is known
 	ChooseMode bool       // whether this is the first start and the user is to choose a mode
 }
 
-// Broken says that the connection to the engine is lost, and is being sought; without Err, that it was found.
-type Broken struct{ Err error }
+// ConnectionChanged says that the connection to the engine is lost, and is being sought; without Err, that it was found.
+type ConnectionChanged struct{ Err error }
 
 // Error says so.
-func (b *Broken) Error() string {
+func (b *ConnectionChanged) Error() string {
 	if b.Err == nil {
 		return "the connection was found again"
 	}
@@ -72,4 +72,4 @@ func (b *Broken) Error() string {
 }
 
 // Unwrap is what broke it.
-func (b *Broken) Unwrap() error { return b.Err }
+func (b *ConnectionChanged) Unwrap() error { return b.Err }

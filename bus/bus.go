@@ -160,11 +160,11 @@ func (b *Bus) Advance(seq int64) {
 	b.release()
 }
 
-// Wanted reports whether an event of this session and directory would reach anyone, so
+// HasSubscriber reports whether an event of this session and directory would reach anyone, so
 // that what costs to build can be left out. Ask after the commit: whoever subscribes
 // later then reads it from the store. Events that open, settle or remove parts are to be
 // published in any case.
-func (b *Bus) Wanted(s lathe.Scope) bool {
+func (b *Bus) HasSubscriber(s lathe.Scope) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.index.reaches(s.Session, s.Directory)
@@ -202,7 +202,7 @@ func (b *Bus) Subscribe(scope lathe.Scope) *Subscription {
 func (b *Bus) open(scope lathe.Scope) []*Text {
 	var open []*Text
 	for _, t := range b.texts {
-		if !t.quiet && scope.Holds(t.event) {
+		if !t.quiet && scope.Includes(t.event) {
 			open = append(open, t)
 		}
 	}

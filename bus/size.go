@@ -45,7 +45,7 @@ func size(f lathe.Fact) int {
 }
 
 func messageSize(m lathe.Message) int {
-	switch said := m.Said.(type) {
+	switch said := m.Data.(type) {
 	case *lathe.User:
 		n := len(said.System) + len(said.Tools) + len(said.Format) + len(said.Extra)
 		if said.Summary != nil {

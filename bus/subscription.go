@@ -41,9 +41,9 @@ type Subscription struct {
 // ones come. It is the id of a stream that begins without a cursor.
 func (s *Subscription) Last() int64 { return s.last }
 
-// Joined lists the texts that were open in scope when the subscription began, the
+// OpenTexts lists the texts that were open in scope when the subscription began, the
 // oldest first.
-func (s *Subscription) Joined() []lathe.PartID { return slices.Clone(s.joined) }
+func (s *Subscription) OpenTexts() []lathe.PartID { return slices.Clone(s.joined) }
 
 // Skip says that the reader has meanwhile read the store up to number h, so that what is
 // queued up to there, or comes late, is left out.

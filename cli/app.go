@@ -149,7 +149,7 @@ func (a *App) PrintList(list any, t layout.Table, nothing string) error {
 	case a.JSON:
 		return a.PrintJSON(list)
 	case len(t.Rows) == 0:
-		a.Remark("%s", nothing)
+		a.Notify("%s", nothing)
 		return nil
 	default:
 		return t.Write(a.Out, a.Width())

@@ -27,16 +27,16 @@ func (a *App) Ask(format string, args ...any) { _, _ = fmt.Fprintf(a.Stderr, for
 func (a *App) Choose(ctx context.Context, title string, all []Choice) (Choice, error) {
 	listed := all
 	for {
-		a.Remark("%s:", title)
+		a.Notify("%s:", title)
 		for i, c := range listed[:min(len(listed), mostChoices)] {
 			line := fmt.Sprintf("  %2d  %s", i+1, termtext.Plain(c.Name))
 			if c.Name != c.ID && len(all) > 2 {
 				line += " (" + termtext.Plain(c.ID) + ")"
 			}
-			a.Remark("%s", line)
+			a.Notify("%s", line)
 		}
 		if more := len(listed) - mostChoices; more > 0 {
-			a.Remark("      and %d more: type a part of the name", more)
+			a.Notify("      and %d more: type a part of the name", more)
 		}
 		a.Ask("Number or name: ")
 		line, err := a.ReadLine(ctx)
@@ -50,7 +50,7 @@ func (a *App) Choose(ctx context.Context, title string, all []Choice) (Choice, e
 		case len(found) > 0:
 			listed = found
 		default:
-			a.Remark("There is no %s.", termtext.Quote(line))
+			a.Notify("There is no %s.", termtext.Quote(line))
 			listed = all
 		}
 	}

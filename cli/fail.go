@@ -69,7 +69,7 @@ func (a *App) Finish(ctx context.Context, err error, args []string) int {
 		return told.Code
 	case ended && lathe.CodeOf(err) == lathe.Canceled, errors.As(err, new(Interrupt)):
 		if IsTerminal(a.Stderr) {
-			a.Remark("") // the prompt of the shell goes below ^C
+			a.Notify("") // the prompt of the shell goes below ^C
 		}
 		return signal.ExitCode()
 	}
@@ -90,13 +90,13 @@ func (a *App) Finish(ctx context.Context, err error, args []string) int {
 func (a *App) Fail(err error) {
 	word := a.Paint(a.Stderr, "Error:", style.Fg(style.Palette(1)))
 	said, excerpt := SplitExcerpt(err.Error())
-	a.Remark("%s %s", word, said)
+	a.Notify("%s %s", word, said)
 	for _, line := range excerpt {
-		a.Remark("%s", line)
+		a.Notify("%s", line)
 	}
 	if more, ok := errors.AsType[details](err); ok {
 		for _, line := range more.Details() {
-			a.Remark("  %s", line)
+			a.Notify("  %s", line)
 		}
 	}
 }

@@ -19,22 +19,22 @@ func (a *App) WarnUntrusted(l *config.Loaded) {
 	if l.Untrusted == nil {
 		return
 	}
-	a.Remark("Warning: this project wants to run or redirect things; until you trust it, these of its settings do not count:")
+	a.Notify("Warning: this project wants to run or redirect things; until you trust it, these of its settings do not count:")
 	const most = 5
 	for i, r := range l.Untrusted.Risks {
 		if i == most {
-			a.Remark("  … and %d more (lathe trust --show)", len(l.Untrusted.Risks)-most)
+			a.Notify("  … and %d more (lathe trust --show)", len(l.Untrusted.Risks)-most)
 			break
 		}
-		a.Remark("  %s", termtext.Plain(r.String()))
+		a.Notify("  %s", termtext.Plain(r.String()))
 	}
-	a.Remark("Look at them, then run `lathe trust` in %s, or pass --trust once.", termtext.Plain(l.Untrusted.Root))
+	a.Notify("Look at them, then run `lathe trust` in %s, or pass --trust once.", termtext.Plain(l.Untrusted.Root))
 }
 
 // WarnBroken tells which files of the project are wrong and do not count.
 func (a *App) WarnBroken(l *config.Loaded) {
 	for _, e := range l.Broken {
-		a.Remark("Warning: %s", BrokenMessage(e))
+		a.Notify("Warning: %s", BrokenMessage(e))
 	}
 }
 
@@ -52,13 +52,13 @@ func (a *App) WarnConfig(l *config.Loaded) {
 			continue
 		}
 		p.Source = "" // one line is enough here
-		a.Remark("Warning: %s", termtext.Plain(p.String()))
+		a.Notify("Warning: %s", termtext.Plain(p.String()))
 	}
 }
 
 // WarnCatalog tells what of the catalogue could not be read.
 func (a *App) WarnCatalog(c *catalog.Catalog) {
 	for _, err := range c.Errors() {
-		a.Remark("Warning: %s", termtext.OneLine(err.Error()))
+		a.Notify("Warning: %s", termtext.OneLine(err.Error()))
 	}
 }

@@ -55,7 +55,7 @@ func (w wireModel) model() lathe.Model {
 	m := lathe.Model{
 		Ref: lathe.ModelRef{Provider: w.Provider, Model: w.ID}, Name: w.Name, Released: w.Released, Status: w.Status,
 		Reasoning: w.Capabilities.Reasoning, Images: w.Capabilities.Input.Image, Context: int(w.Limit.Context), Output: int(w.Limit.Output),
-		In: w.Cost.Input, Out: w.Cost.Output, CacheRead: w.Cost.Cache.Read,
+		InputPrice: w.Cost.Input, OutputPrice: w.Cost.Output, CacheReadPrice: w.Cost.Cache.Read,
 	}
 	if m.Status == "active" { // as nearly all are
 		m.Status = ""

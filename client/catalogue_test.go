@@ -129,7 +129,7 @@ func TestClient_Catalogue(t *testing.T) {
 	want := []lathe.Provider{{ID: "shop", Name: "The Shop", Env: []string{"SHOP_KEY"}, Models: []lathe.Model{
 		{
 			Ref: lathe.ModelRef{Provider: "shop", Model: "new"}, Name: "New", Released: "2026-01-01", Reasoning: true, Images: true,
-			Context: 200_000, Output: 64_000, In: 3, Out: 15, CacheRead: 0.3, Variants: []string{"low", "high", "max", "own"},
+			Context: 200_000, Output: 64_000, InputPrice: 3, OutputPrice: 15, CacheReadPrice: 0.3, Variants: []string{"low", "high", "max", "own"},
 		},
 		{Ref: lathe.ModelRef{Provider: "shop", Model: "old"}, Name: "Old", Released: "2024-01-01", Status: "deprecated"},
 	}}}

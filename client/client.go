@@ -35,15 +35,15 @@ import (
 type Options struct {
 	// Directory is what requests are about that name none, by its path on the server; "" is
 	// the server's own.
-	Directory string
-	Username  string // "" is opencode
-	Password  string
-	TLS       *tls.Config                           // of https addresses
-	Proxy     func(*http.Request) (*url.URL, error) // nil uses none
-	Timeout   time.Duration                         // for an answer; 0 is a minute. Prompts and streams have none
-	Silence   time.Duration                         // after which a stream that says nothing is dead; 0 is 45 seconds
-	Patience  time.Duration                         // how long a stream tries to find back; 0 is two minutes
-	MaxBody   int64                                 // bytes of an answer; 0 is 256 MiB
+	Directory        string
+	Username         string // "" is opencode
+	Password         string
+	TLS              *tls.Config                           // of https addresses
+	Proxy            func(*http.Request) (*url.URL, error) // nil uses none
+	Timeout          time.Duration                         // for an answer; 0 is a minute. Prompts and streams have none
+	IdleTimeout      time.Duration                         // after which a stream that says nothing is dead; 0 is 45 seconds
+	ReconnectTimeout time.Duration                         // how long a stream tries to find back; 0 is two minutes
+	MaxBody          int64                                 // bytes of an answer; 0 is 256 MiB
 	// Persistent has streams of events tell of lost connections, and try for ever.
 	Persistent bool
 }
@@ -119,8 +119,8 @@ func newHTTP(over http.RoundTripper) *http.Client {
 func (o *Options) fill() {
 	o.Username = cmp.Or(o.Username, "opencode")
 	o.Timeout = cmp.Or(max(o.Timeout, 0), usualTimeout)
-	o.Silence = cmp.Or(max(o.Silence, 0), usualSilence)
-	o.Patience = cmp.Or(max(o.Patience, 0), usualPatience)
+	o.IdleTimeout = cmp.Or(max(o.IdleTimeout, 0), usualSilence)
+	o.ReconnectTimeout = cmp.Or(max(o.ReconnectTimeout, 0), usualPatience)
 	o.MaxBody = cmp.Or(max(o.MaxBody, 0), usualBody)
 }
 

@@ -132,10 +132,10 @@ finish stop
 	}
 	sent, err := c.Submit(ctx, s.ID, lathe.Prompt{ID: lathe.NewIDs().Message(), Agent: "build", Model: &lathe.ModelRef{Provider: "test", Model: "big"}, Parts: text("second").Parts})
 	w.ok(err)
-	if answer, err = c.Wait(ctx, s.ID); err != nil || answer.Said.(*lathe.Assistant).Parent != sent.ID {
+	if answer, err = c.Wait(ctx, s.ID); err != nil || answer.Data.(*lathe.Assistant).Parent != sent.ID {
 		t.Errorf("waited for %v (%v), sent %s", answer.ID, err, sent.ID)
 	}
-	page, err := c.Messages(ctx, s.ID, lathe.Place{}, 3)
+	page, err := c.Messages(ctx, s.ID, lathe.Position{}, 3)
 	w.ok(err)
 	older, err := c.Messages(ctx, s.ID, page.Next, 3)
 	w.ok(err)
@@ -170,9 +170,9 @@ finish stop
 		t.Errorf("a command that is none: %v", err)
 	}
 	w.ok(c.Compact(ctx, s.ID, lathe.CompactRequest{Model: &lathe.ModelRef{Provider: "test", Model: "big"}}))
-	page, err = c.Messages(ctx, s.ID, lathe.Place{}, 0)
+	page, err = c.Messages(ctx, s.ID, lathe.Position{}, 0)
 	w.ok(err)
-	if last := page.Messages[len(page.Messages)-1]; !last.Said.(*lathe.Assistant).Summary.On() {
+	if last := page.Messages[len(page.Messages)-1]; !last.Data.(*lathe.Assistant).Summary.On() {
 		t.Errorf("compressed to %+v", last)
 	}
 }

@@ -97,7 +97,7 @@ func (f *follower) run(ctx context.Context) error {
 			return err
 		case f.told:
 			lost, wait = time.Now(), backoffFrom
-		case !f.client.options.Persistent && time.Since(lost) > f.client.options.Patience:
+		case !f.client.options.Persistent && time.Since(lost) > f.client.options.ReconnectTimeout:
 			return err
 		}
 		if f.lose(err); f.stopped {
@@ -114,7 +114,7 @@ func (f *follower) run(ctx context.Context) error {
 func (f *follower) lose(err error) {
 	if lost := err != nil; f.client.options.Persistent && lost != f.isLost {
 		f.isLost = lost
-		f.stopped = f.stopped || !f.yield(lathe.Event{}, &api.Broken{Err: err})
+		f.stopped = f.stopped || !f.yield(lathe.Event{}, &api.ConnectionChanged{Err: err})
 	}
 }
 
@@ -143,7 +143,7 @@ func (f *follower) connect(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// Also before the header: a server that takes a connection and says nothing is dead.
-	dead := time.AfterFunc(c.options.Silence, func() {
+	dead := time.AfterFunc(c.options.IdleTimeout, func() {
 		cancel(lathe.Errorf(lathe.Unavailable, "the server at %s fell silent: %w", c.where, errSilent))
 	})
 	defer dead.Stop()
@@ -183,7 +183,7 @@ func (f *follower) connect(ctx context.Context) error {
 		if err != nil {
 			return c.unreached(ctx, err)
 		}
-		dead.Reset(c.options.Silence)
+		dead.Reset(c.options.IdleTimeout)
 		if err := f.frame(one); err != nil || f.stopped {
 			return err
 		}

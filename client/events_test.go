@@ -170,7 +170,7 @@ func TestEvents_BadServers(t *testing.T) {
 				}
 			}))
 			defer h.Close()
-			c, _ := client.New(h.URL, client.Options{Silence: 200 * time.Millisecond})
+			c, _ := client.New(h.URL, client.Options{IdleTimeout: 200 * time.Millisecond})
 			var told []string
 			for ev, err := range c.Events(t.Context(), lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
 				if err != nil {
@@ -200,7 +200,7 @@ func TestEvents_End(t *testing.T) {
 			t.Errorf("with a wrong password: %v", err)
 		}
 	}
-	impatient := w.dial(func(o *client.Options) { o.Patience = time.Millisecond })
+	impatient := w.dial(func(o *client.Options) { o.ReconnectTimeout = time.Millisecond })
 	var last error
 	for _, err := range impatient.Events(t.Context(), lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
 		if last = err; err == nil {
@@ -221,12 +221,12 @@ func TestEvents_End(t *testing.T) {
 // its end, however long that takes and whatever patience others have.
 func TestEvents_TellsOfBreaks(t *testing.T) {
 	w := begin(t, "")
-	c := w.dial(func(o *client.Options) { o.Patience, o.Persistent = time.Nanosecond, true })
+	c := w.dial(func(o *client.Options) { o.ReconnectTimeout, o.Persistent = time.Nanosecond, true })
 	ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
 	defer stop()
 	var told []string
 	for ev, err := range c.Events(ctx, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
-		if broken := (*api.Broken)(nil); errors.As(err, &broken) {
+		if broken := (*api.ConnectionChanged)(nil); errors.As(err, &broken) {
 			told = append(told, fmt.Sprint(lathe.CodeOf(broken.Err) == lathe.Unavailable))
 			if broken.Err != nil {
 				w.start()

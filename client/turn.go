@@ -59,7 +59,7 @@ func (c *Client) Compact(ctx context.Context, id lathe.SessionID, req lathe.Comp
 }
 
 // Messages returns the newest messages before a place, at most limit of them. A limit of 0 has no limit.
-func (c *Client) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (p lathe.Page, err error) {
+func (c *Client) Messages(ctx context.Context, id lathe.SessionID, before lathe.Position, limit int) (p lathe.Page, err error) {
 	q := url.Values{}
 	if limit > 0 {
 		q.Set("limit", strconv.Itoa(limit))
@@ -73,7 +73,7 @@ func (c *Client) Messages(ctx context.Context, id lathe.SessionID, before lathe.
 	}
 	if next := h.Get("X-Next-Cursor"); next != "" {
 		p.More = true
-		p.Next, err = lathe.ParsePlace(next)
+		p.Next, err = lathe.ParsePosition(next)
 	}
 	return p, err
 }

@@ -251,7 +251,7 @@ func (a *actor) receive(ev lathe.Event) {
 		}
 	case *lathe.MessageChanged:
 		a.events = append(a.events, ev)
-		if _, ok := f.Info.Said.(*lathe.User); ok {
+		if _, ok := f.Info.Data.(*lathe.User); ok {
 			a.woken = true
 		}
 	default:

@@ -155,7 +155,7 @@ func (h *host) rejection(p tool.Permission, got answer) error {
 // unattendedRefusal is a request that nobody can answer. It does not end the turn: the model
 // works around it and says what is left.
 func unattendedRefusal(p tool.Permission, note string) error {
-	what := lathe.PermissionRequest{Permission: p.Name, Patterns: p.Patterns, Metadata: p.Metadata}.Wanted()
+	what := lathe.PermissionRequest{Permission: p.Name, Patterns: p.Patterns, Metadata: p.Metadata}.Summary()
 	text := fmt.Sprintf("Not allowed here: %s needs the permission %q and nobody is attached to give it. It was not run.", phrase.Shorten(what, 300), p.Name)
 	if note != "" {
 		text += " " + note

@@ -60,7 +60,7 @@ func calling(tb testing.TB, tools []tool.Tool, calls []modeltest.Call) (*bench, 
 // ran fails unless every call of the last step but one has its result.
 func (b *bench) ran(id lathe.SessionID, want int) {
 	b.Helper()
-	page, err := b.Messages(context.Background(), id, lathe.Place{}, 0)
+	page, err := b.Messages(context.Background(), id, lathe.Position{}, 0)
 	b.ok(err)
 	done := 0
 	for _, m := range page.Messages {

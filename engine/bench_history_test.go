@@ -107,8 +107,8 @@ func (b *bench) past(id lathe.SessionID, exchanges int, m lathe.ModelRef) {
 	code := strings.Repeat("\tif err := run(ctx, \"a\\b\"); err != nil {\n\t\treturn fmt.Errorf(\"run: %w\", err)\n\t}\n", 30)
 	for i := range exchanges {
 		at := lathe.Now()
-		user := lathe.Message{ID: gen.Message(), Session: id, Created: at, Said: &lathe.User{Agent: "build", Model: m}}
-		answer := lathe.Message{ID: gen.Message(), Session: id, Created: at, Said: &lathe.Assistant{
+		user := lathe.Message{ID: gen.Message(), Session: id, Created: at, Data: &lathe.User{Agent: "build", Model: m}}
+		answer := lathe.Message{ID: gen.Message(), Session: id, Created: at, Data: &lathe.Assistant{
 			Parent: user.ID, Agent: "build", Mode: "build", Model: m, Completed: at, Finish: "stop",
 		}}
 		facts := []lathe.Fact{&lathe.MessageChanged{Info: user}, &lathe.MessageChanged{Info: answer}}

@@ -153,7 +153,7 @@ func (b *bench) say(id lathe.SessionID, to *lathe.ModelRef) lathe.Message {
 	b.Helper()
 	m, err := b.Prompt(context.Background(), id, prompted(to))
 	b.ok(err)
-	if a := m.Said.(*lathe.Assistant); a.Error != nil {
+	if a := m.Data.(*lathe.Assistant); a.Error != nil {
 		b.Fatalf("the answer failed: %+v", a.Error)
 	}
 	return m

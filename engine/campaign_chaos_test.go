@@ -126,7 +126,7 @@ func (c chaos) run(t *testing.T, protocol modeltest.Protocol, fallback string) {
 	p.check() // idle, nothing open
 	ran.check(p)
 	fault := ""
-	if f := m.Said.(*lathe.Assistant).Error; f != nil {
+	if f := m.Data.(*lathe.Assistant).Error; f != nil {
 		fault = lathe.FaultMessage(f)
 	}
 	if asked != c.requests || (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
@@ -189,7 +189,7 @@ func TestCampaign_RandomChaos(t *testing.T) {
 				if most := attempts * (steps + attempts*steps); asked > most || took > 12*time.Hour {
 					t.Errorf("%d requests in %s", asked, took)
 				}
-				a := p.lastOf(p.session).Said.(*lathe.Assistant)
+				a := p.lastOf(p.session).Data.(*lathe.Assistant)
 				if (a.Error == nil) != (a.Finish == "stop") {
 					t.Errorf("it ends with %q and %v", a.Finish, a.Error)
 				}

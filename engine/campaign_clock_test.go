@@ -83,7 +83,7 @@ func (j *jump) run(t *testing.T, by time.Duration) {
 	}
 	m := <-end
 	if took := time.Since(began); wordsOf(m) != "Done." || took != j.took {
-		t.Errorf("%q with %v after %s, not %s; before the jump:\n%s", wordsOf(m), m.Said.(*lathe.Assistant).Error, took, j.took, before)
+		t.Errorf("%q with %v after %s, not %s; before the jump:\n%s", wordsOf(m), m.Data.(*lathe.Assistant).Error, took, j.took, before)
 	}
 	p.goesOnAfterJump()
 }

@@ -82,7 +82,7 @@ func (c *crash) look() {
 	answered := 0
 	c.plain = len(c.sessions) == 1
 	for _, m := range all {
-		if a, ok := m.Said.(*lathe.Assistant); ok {
+		if a, ok := m.Data.(*lathe.Assistant); ok {
 			answered++
 			c.plain = c.plain && a.Error == nil
 			c.final = wordsOf(m) // "" is one that ends in a call that was stopped
@@ -146,18 +146,18 @@ func (c *crash) answered(id lathe.SessionID) {
 	waiting, wants, err := c.Store().Inbox(c.Context(), id)
 	c.ok(err)
 	for _, w := range waiting {
-		if !w.Hold {
+		if !w.Paused {
 			c.Errorf("prompt %s waits", w.Message)
 		}
 	}
-	page, err := c.Messages(c.Context(), id, lathe.Place{}, 0)
+	page, err := c.Messages(c.Context(), id, lathe.Position{}, 0)
 	c.ok(err)
 	open, ends := false, map[lathe.MessageID]int{}
 	for _, m := range page.Messages {
 		if m.ID == wants {
 			open = true
 		}
-		if a, ok := m.Said.(*lathe.Assistant); ok {
+		if a, ok := m.Data.(*lathe.Assistant); ok {
 			open = false
 			isEmpty := wordsOf(m) == "" && c.option("checks", "") != "" // and is asked for again
 			if a.Error == nil && a.Finish == "stop" && !hasCalls(m) && !isEmpty {
@@ -205,7 +205,7 @@ func (c *crash) everywhere() {
 			m, err := c.Wait(c.Context(), id)
 			c.ok(err)
 			if !strings.HasSuffix(strings.ToUpper(wordsOf(m)), "IT IS.") {
-				c.Errorf("%s does not answer the history of %s: %+v", protocol, id, m.Said)
+				c.Errorf("%s does not answer the history of %s: %+v", protocol, id, m.Data)
 			}
 		}
 		synctest.Wait()

@@ -263,7 +263,7 @@ func (c *crash) takeUp() {
 // stepsDone counts the steps that need not be made again.
 func (c *crash) stepsDone() (n int) {
 	for _, m := range c.playing.all() {
-		if a, ok := m.Said.(*lathe.Assistant); ok && a.Error == nil && (a.Completed != 0 || a.Finish != "") {
+		if a, ok := m.Data.(*lathe.Assistant); ok && a.Error == nil && (a.Completed != 0 || a.Finish != "") {
 			n++
 		}
 	}

@@ -53,7 +53,7 @@ func TestCampaign_AsksAfterItsDeadline(t *testing.T) {
 				p.ok(p.settledIn(time.Hour))
 				<-time.After(10 * time.Second) // what was left behind has ended, too
 				if m := p.lastOf(p.session); wordsOf(m) != "Done." {
-					t.Errorf("it ends with %q, %v", wordsOf(m), m.Said.(*lathe.Assistant).Error)
+					t.Errorf("it ends with %q, %v", wordsOf(m), m.Data.(*lathe.Assistant).Error)
 				}
 				p.check()
 				if said := p.shown.history(p.all()); asks > 5*time.Second+250*time.Millisecond && !strings.Contains(said, "it ran for more than 5s") {

@@ -124,7 +124,7 @@ func leaveOne(ctx context.Context, e *engine.Engine, ids *lathe.IDs, dir string)
 		return err
 	}
 	for i, done := range []bool{true, false} {
-		ask := lathe.Message{ID: ids.Message(), Session: rec.ID, Said: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "test", Model: "big"}}}
+		ask := lathe.Message{ID: ids.Message(), Session: rec.ID, Data: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "test", Model: "big"}}}
 		ask.Parts = []lathe.Part{{ID: ids.Part(), Session: rec.ID, Message: ask.ID, Body: &lathe.Text{Text: "Please look."}}}
 		if _, err := e.Store().Admit(ctx, rec.ID, lathe.Submission{Message: ask, Digest: string(ask.ID)}); err != nil {
 			return err
@@ -151,7 +151,7 @@ func leftAnswer(ids *lathe.IDs, to lathe.Message, at lathe.Time, done bool) []la
 		words.Time.End = m.Created
 		state = &lathe.Completed{Input: json.RawMessage(`{"path":"a"}`), Output: "x", Title: "a", Metadata: json.RawMessage(`{}`), Start: m.Created, End: m.Created}
 	}
-	m.Said = a
+	m.Data = a
 	part := func(b lathe.Body) lathe.Fact {
 		return &lathe.PartChanged{Part: lathe.Part{ID: ids.Part(), Session: to.Session, Message: m.ID, Body: b}, Time: m.Created}
 	}

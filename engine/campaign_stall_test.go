@@ -296,7 +296,7 @@ func stalledTurn(t *testing.T, protocol modeltest.Protocol, h *halting, always b
 	if want := "status retry 1 in 2s: the provider sent no"; !strings.Contains(said, want) {
 		t.Errorf("the status never says %q:\n%s", want, said)
 	}
-	fault := m.Said.(*lathe.Assistant).Error
+	fault := m.Data.(*lathe.Assistant).Error
 	if !always {
 		if wordsOf(m) != "Hi there." || fault != nil || h.requests() != 2 || took != deadline+between {
 			t.Errorf("%q with %v after %d requests and %s", wordsOf(m), fault, h.requests(), took)

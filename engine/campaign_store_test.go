@@ -49,7 +49,7 @@ func (p *playing) whole() {
 		p.Errorf("the database is damaged: %q", damage)
 	}
 	for _, m := range p.all() {
-		if u, ok := m.Said.(*lathe.User); ok && (len(m.Parts) == 0 || u.Agent == "") {
+		if u, ok := m.Data.(*lathe.User); ok && (len(m.Parts) == 0 || u.Agent == "") {
 			p.Errorf("prompt %s is half there", m.ID)
 		}
 	}
@@ -78,11 +78,11 @@ func TestCampaign_StoreLacks(t *testing.T) {
 	t.Parallel()
 	seed := campaignSeed(t)
 	for name, c := range map[string]struct {
-		what  sqlitetest.Lack
+		what  sqlitetest.Failure
 		words string
 	}{
-		"full":      {sqlitetest.Room, "the disk is full"},
-		"read-only": {sqlitetest.Right, "cannot be written"},
+		"full":      {sqlitetest.DiskFull, "the disk is full"},
+		"read-only": {sqlitetest.ReadOnly, "cannot be written"},
 	} {
 		writes := 0
 		begin := func(t *testing.T) (*playing, *sqlitetest.Database) {
@@ -106,14 +106,14 @@ func TestCampaign_StoreLacks(t *testing.T) {
 				t.Run(fmt.Sprint(n+1), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						p, d := begin(t)
-						d.Take(c.what, n+1)
+						d.Fail(c.what, n+1)
 						err := p.runErrand()
 						p.toldWhy(err, c.words)
 						p.whole()
 						if err != nil {
 							stopped.Store(n, true)
 						}
-						d.Give()
+						d.Restore()
 						if n%2 == 0 {
 							p.kill()
 						}
@@ -210,7 +210,7 @@ func TestCampaign_StoreSlow(t *testing.T) {
 					p.session = id
 					p.ok(p.settledIn(time.Hour))
 					if m := p.lastOf(id); wordsOf(m) != "Done." {
-						t.Errorf("%s ends with %q, %v", id, wordsOf(m), m.Said.(*lathe.Assistant).Error)
+						t.Errorf("%s ends with %q, %v", id, wordsOf(m), m.Data.(*lathe.Assistant).Error)
 					}
 				}
 				if took := time.Since(began); took > 5*time.Minute {

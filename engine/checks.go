@@ -42,7 +42,7 @@ func (r *runner) loadChecks(ctx context.Context, s *state) {
 		return
 	}
 	var err error
-	if in.Tests, err = r.engine.store.Tests(ctx, testedIn(s.session)); err != nil && ctx.Err() == nil {
+	if in.Tests, err = r.engine.store.LastTestRun(ctx, testedIn(s.session)); err != nil && ctx.Err() == nil {
 		r.engine.log.Warn("how the tests are run is not known", "session", s.session.ID, "error", err)
 	}
 }
@@ -52,7 +52,7 @@ func (r *runner) loadChecks(ctx context.Context, s *state) {
 func (r *runner) check(ctx context.Context, s state, c check.Verdict) error {
 	var facts []lathe.Fact
 	at := r.engine.now()
-	asked := history.LastAnswer(s.messages).Said.(*lathe.Assistant).Parent
+	asked := history.LastAnswer(s.messages).Data.(*lathe.Assistant).Parent
 	fired := func(f check.Issue, told string) {
 		r.engine.log.Info("a check fired", "session", s.session.ID, "check", f.Check, "told", told)
 	}
@@ -69,7 +69,7 @@ func (r *runner) check(ctx context.Context, s state, c check.Verdict) error {
 			fired(f, "the model")
 			words = append(words, f.Words())
 		}
-		facts = append(append(facts, r.log.busy()), r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), &lathe.Text{
+		facts = append(append(facts, r.log.busy()), r.log.message(r.engine.now(), samePrompt(r.user.Data.(*lathe.User)), &lathe.Text{
 			Text: strings.Join(words, "\n\n"), Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, c.Say...),
 		})...)
 	}

@@ -54,7 +54,7 @@ func (c *commandRun) runSnippets(ctx context.Context, pieces []prompt.Piece) (st
 
 // permissions is what decides for the agent in the session, as in a step of its own.
 func (c *commandRun) permissions(ctx context.Context) (permission.Judge, error) {
-	config := stepConfig{settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Said: &lathe.User{}}}}
+	config := stepConfig{settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Data: &lathe.User{}}}}
 	return config.permissions(ctx, c.engine.store, c.session)
 }
 

@@ -48,7 +48,7 @@ command c agent=explore subtask=no "Find it."
 		} {
 			m, err := p.SubmitCommand(p.Context(), p.session, tt.call)
 			p.ok(err)
-			said := m.Said.(*lathe.User)
+			said := m.Data.(*lathe.User)
 			if diff := cmp.Diff(tt.want, m.Parts[0].Body); diff != "" || slices.ContainsFunc(m.Parts[1:], isSaid) {
 				p.Error(tt.call.Command, diff)
 			}
@@ -109,9 +109,9 @@ func TestCommand_Answer(t *testing.T) {
 	commandPlay(t, text, nil, func(p *playing) {
 		m, err := p.Init(p.Context(), p.session, "msg_00000000000000000000000001", &lathe.ModelRef{Provider: "test", Model: "second"})
 		p.ok(err)
-		a, ok := m.Said.(*lathe.Assistant)
+		a, ok := m.Data.(*lathe.Assistant)
 		if !ok || a.Parent != "msg_00000000000000000000000001" || a.Model.Model != "second" {
-			p.Errorf("%+v", m.Said)
+			p.Errorf("%+v", m.Data)
 		}
 	})
 }

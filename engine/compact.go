@@ -22,7 +22,7 @@ func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req lathe.Comp
 	if err != nil {
 		return err
 	}
-	page, err := e.store.History(ctx, id, lathe.Place{}, 1)
+	page, err := e.store.History(ctx, id, lathe.Position{}, 1)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req lathe.Comp
 func (s state) pending() *history.Message {
 	for _, h := range slices.Backward(s.messages) {
 		switch {
-		case h.Said.Role() != "user":
+		case h.Data.Role() != "user":
 			return nil
 		case history.CompactionOf(h) != nil:
 			return h
@@ -72,7 +72,7 @@ func (s state) endsIn(summary *history.Message) bool {
 	if history.Unanswered(history.KeptTail(s.messages, at)) >= 0 {
 		return false // words that stayed as they were
 	}
-	return !slices.ContainsFunc(s.messages[at+1:], func(h *history.Message) bool { return h.Said.Role() == "user" && history.CompactionOf(h) == nil })
+	return !slices.ContainsFunc(s.messages[at+1:], func(h *history.Message) bool { return h.Data.Role() == "user" && history.CompactionOf(h) == nil })
 }
 
 // isFull reports whether the last step used up what the model can take. What was left out of
@@ -88,7 +88,7 @@ func (s state) isFull() bool {
 // lastStep is the newest answer that came to its end; nil if there is none.
 func (s state) lastStep() *lathe.Assistant {
 	for _, h := range slices.Backward(s.messages) {
-		if a, ok := h.Said.(*lathe.Assistant); ok && a.Finish != "" && (a.Error == nil || !a.Summary.On()) {
+		if a, ok := h.Data.(*lathe.Assistant); ok && a.Finish != "" && (a.Error == nil || !a.Summary.On()) {
 			return a
 		}
 	}
@@ -100,7 +100,7 @@ func (s state) lastStep() *lathe.Assistant {
 func (s state) stuck() (n int) {
 	steps := 0
 	for _, h := range slices.Backward(s.messages) {
-		a, ok := h.Said.(*lathe.Assistant)
+		a, ok := h.Data.(*lathe.Assistant)
 		switch {
 		case !ok || a.Summary.On() && a.Error != nil:
 		case a.Summary.On() && steps > 1:
@@ -134,7 +134,7 @@ func (r *runner) compact(ctx context.Context, s state) error {
 
 // compactionRequest are the facts of a request to compress, for the agent and model of the prompt.
 func compactionRequest(log *sessionLog, s state, overflow lathe.Flag) []lathe.Fact {
-	said := history.LastUser(s.messages).Said.(*lathe.User)
+	said := history.LastUser(s.messages).Data.(*lathe.User)
 	return log.message(log.now(), &lathe.User{Agent: said.Agent, Model: said.Model}, &lathe.Compaction{Auto: true, Overflow: overflow})
 }
 

@@ -41,7 +41,7 @@ func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.
 	if c.wish.Overflow.On() && slices.ContainsFunc(c.head, compact.HoldsMedia) {
 		text = "What was attached was too large for the model and has been left out; where you need it, say so. " + text
 	}
-	user := history.LastUser(c.state.messages).Said.(*lathe.User)
+	user := history.LastUser(c.state.messages).Data.(*lathe.User)
 	return c.log.message(at, samePrompt(user), &lathe.Text{
 		Text: text, Synthetic: lathe.Yes, Time: &lathe.Span{Start: at, End: at}, Metadata: history.WithMark(nil, history.ContinueMark),
 	}), nil
@@ -63,7 +63,7 @@ func (c *compactRun) sayAgain(at lathe.Time) []lathe.Fact {
 			bodies = append(bodies, b)
 		}
 	}
-	return c.log.message(at, samePrompt(c.replay.Said.(*lathe.User)), bodies...)
+	return c.log.message(at, samePrompt(c.replay.Data.(*lathe.User)), bodies...)
 }
 
 // compactAgain is the request to repeat when a process ended before the summary was complete;
@@ -73,7 +73,7 @@ func compactAgain(messages []lathe.Message) *lathe.Message {
 		return nil
 	}
 	last := messages[len(messages)-1]
-	if a, ok := last.Said.(*lathe.Assistant); !ok || !a.Summary.On() {
+	if a, ok := last.Data.(*lathe.Assistant); !ok || !a.Summary.On() {
 		return nil
 	}
 	i := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.ID == last.Parent() })

@@ -73,7 +73,7 @@ func TestCompact_HookStopsIt(t *testing.T) {
 		p.rest()
 		p.check()
 		all := p.all()
-		last, ok := all[len(all)-1].Said.(*lathe.Assistant)
+		last, ok := all[len(all)-1].Data.(*lathe.Assistant)
 		if !ok || !last.Summary.On() || len(p.server.Requests()) != 2 {
 			t.Errorf("it does not end with the summary:\n%s", p.shown.history(all))
 		}

@@ -87,7 +87,7 @@ func TestCompact_TwoHundredSteps(t *testing.T) {
 		written, summaries, alone := map[string]int{}, 0, 0
 		var last lathe.Message
 		for _, m := range p.all() {
-			a, ok := m.Said.(*lathe.Assistant)
+			a, ok := m.Data.(*lathe.Assistant)
 			if ok && a.Summary.On() {
 				summaries++
 				if len(m.Parts) != 4 { // begin, the model's words, ours, end

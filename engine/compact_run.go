@@ -147,7 +147,7 @@ func (c *compactRun) divide(at int) {
 
 // prepare makes the request for the summary.
 func (c *compactRun) prepare(ctx context.Context) error {
-	said := c.request.Said.(*lathe.User)
+	said := c.request.Data.(*lathe.User)
 	agent, err := c.settings.agent(compactionAgent)
 	if err != nil {
 		agent = &Agent{Agent: lathe.Agent{Name: compactionAgent}}
@@ -207,7 +207,7 @@ func (c *compactRun) build(ctx context.Context, faults []string) (req model.Requ
 // begin writes the summary's message down, and holds what it may cost.
 func (c *compactRun) begin(ctx context.Context) error {
 	m := c.runner.answer(c.state)
-	a := m.Said.(*lathe.Assistant)
+	a := m.Data.(*lathe.Assistant)
 	a.Parent, a.Agent, a.Mode, a.Model, a.Summary = c.request.ID, compactionAgent, compactionAgent, c.model.Ref, lathe.Yes
 	c.fold = &fold.Fold{IDs: c.engine.ids, Message: m, Price: c.model.Price}
 	c.fold.Reset()
@@ -318,9 +318,9 @@ func (c *compactRun) reject(ctx context.Context) error {
 	at, f := c.engine.now(), c.fold
 	c.dropWords()
 	if tokens, cost := model.Count(f.Usage, f.Price); tokens != (lathe.Tokens{}) {
-		a := *f.Message.Said.(*lathe.Assistant)
+		a := *f.Message.Data.(*lathe.Assistant)
 		a.Cost, a.Tokens = a.Cost.Add(cost), tokens
-		f.Message.Said = &a
+		f.Message.Data = &a
 		f.Put(f.NewPart(&lathe.StepFinish{Reason: model.FinishUnknown, Cost: cost, Tokens: tokens}), at)
 		f.Fact(&lathe.MessageChanged{Info: f.Message})
 	}
@@ -357,9 +357,9 @@ func (c *compactRun) give(ctx context.Context, err error) error {
 		err = &lathe.Error{Code: lathe.Overflow, Message: text, Err: err, Fault: &lathe.OverflowFault{Message: text}}
 	}
 	if ctx.Err() == nil {
-		a := *c.fold.Message.Said.(*lathe.Assistant)
+		a := *c.fold.Message.Data.(*lathe.Assistant)
 		a.Finish = "error"
-		c.fold.Message.Said = &a
+		c.fold.Message.Data = &a
 	}
 	return c.fail(ctx, err)
 }

@@ -57,7 +57,7 @@ func (c *composer) composeMessage(ctx context.Context, rec lathe.Session, p lath
 	if err != nil {
 		return in, err
 	}
-	m := lathe.Message{ID: p.ID, Session: rec.ID, Said: said}
+	m := lathe.Message{ID: p.ID, Session: rec.ID, Data: said}
 	if m.ID == "" {
 		m.ID = c.ids.Message()
 	}

@@ -76,7 +76,7 @@ func (s summary) write(ctx context.Context, log *sessionLog) error {
 	}
 	facts := []lathe.Fact{&lathe.DiffChanged{Session: log.lease.Session, Diff: undo.Clip(s.session)}}
 	if h := log.mem.ByID[s.prompt]; h != nil {
-		if u, ok := h.Said.(*lathe.User); ok && (len(s.diffs) > 0 || u.Summary != nil) {
+		if u, ok := h.Data.(*lathe.User); ok && (len(s.diffs) > 0 || u.Summary != nil) {
 			said := *u
 			was := lathe.UserSummary{}
 			if u.Summary != nil {
@@ -85,7 +85,7 @@ func (s summary) write(ctx context.Context, log *sessionLog) error {
 			was.Diffs = undo.Clip(s.diffs)
 			said.Summary = &was
 			m := h.Message
-			m.Said, m.Parts = &said, nil
+			m.Data, m.Parts = &said, nil
 			facts = append(facts, &lathe.MessageChanged{Info: m})
 		}
 	}

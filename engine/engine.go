@@ -143,7 +143,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.actors = actors{engine: e, awake: map[lathe.SessionID]*actor{}, cache: history.NewCache(o.Now, debug.FreeOSMemory)} // Go by itself keeps most of what a busy time took
 	out := events.NewPublisher(b, e.receive, e.actors.isAwake)
 	s, err := store.Open(ctx, o.Driver, store.Options{
-		Publish: out.Publish, Wanted: out.Wanted,
+		Publish: out.Publish, HasListeners: out.HasListeners,
 		Now: o.Now, IDs: o.IDs, Blobs: o.Blobs, Log: o.Log,
 	})
 	if err != nil {
@@ -217,7 +217,7 @@ func (e *Engine) poll(ctx context.Context) error {
 	if err := e.store.Poll(ctx); err != nil || !e.actors.isAwake() {
 		return err
 	}
-	holdings, err := e.store.Holdings(ctx)
+	holdings, err := e.store.Leases(ctx)
 	for _, h := range holdings {
 		if h.Here && h.Canceled {
 			if a := e.actors.find(h.Session); a != nil {

@@ -231,19 +231,19 @@ func (p *play) messageActions() map[string]func(*rapid.T) {
 		"message": func(t *rapid.T) {
 			s := p.anySession(t)
 			w, _ := p.at(t, s.ID)
-			m := lathe.Message{ID: w.ids.Message(), Session: s.ID, Created: p.clock.now(), Said: &lathe.User{Agent: "build"}}
+			m := lathe.Message{ID: w.ids.Message(), Session: s.ID, Created: p.clock.now(), Data: &lathe.User{Agent: "build"}}
 			if h := p.history(s.ID); len(h) > 0 {
-				m.Said = &lathe.Assistant{Parent: h[len(h)-1].ID, Agent: "build", Mode: "build"}
+				m.Data = &lathe.Assistant{Parent: h[len(h)-1].ID, Agent: "build", Mode: "build"}
 			}
 			p.writes(t, &lathe.MessageChanged{Info: m})
 		},
 		"message again": func(t *rapid.T) {
 			m := p.anyMessage(t, p.anySession(t).ID)
 			m.Parts = nil
-			if a, ok := m.Said.(*lathe.Assistant); ok {
+			if a, ok := m.Data.(*lathe.Assistant); ok {
 				next := *a
 				next.Completed = p.clock.now()
-				m.Said = &next
+				m.Data = &next
 			}
 			p.writes(t, &lathe.MessageChanged{Info: m})
 		},
@@ -267,7 +267,7 @@ func (p *play) messageActions() map[string]func(*rapid.T) {
 		"prompt": func(t *rapid.T) {
 			s := p.anySession(t)
 			w := p.anyEngine(t)
-			m := lathe.Message{ID: w.ids.Message(), Session: s.ID, Created: p.clock.now(), Said: &lathe.User{Agent: "build"}}
+			m := lathe.Message{ID: w.ids.Message(), Session: s.ID, Created: p.clock.now(), Data: &lathe.User{Agent: "build"}}
 			m.Parts = []lathe.Part{{ID: w.ids.Part(), Session: s.ID, Message: m.ID, Body: &lathe.Text{Text: propWords.Draw(t, "words")}}}
 			must(w.Store().Admit(t.Context(), s.ID, lathe.Submission{Message: m, Digest: "d"}))(p.world)
 		},
@@ -488,7 +488,7 @@ func (p *play) clientActions() map[string]func(*rapid.T) {
 // begin lets a client know what was stored at a moment, in its scope.
 func (c *client) begin(m moment) {
 	for id, st := range m.stored {
-		if c.scope.Holds(lathe.Event{Session: id, Directory: st.Session.Directory}) {
+		if c.scope.Includes(lathe.Event{Session: id, Directory: st.Session.Directory}) {
 			c.fold.read(st)
 		}
 	}

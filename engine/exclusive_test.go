@@ -39,7 +39,7 @@ finish stop`)
 	_, err = d.Unrevert(t.Context(), s.ID, lathe.Undo{})
 	d.ok(err)
 	d.ok(d.RemoveMessage(t.Context(), s.ID, answer.ID)) // its prompt is not answered again by that
-	d.ok(d.RemoveMessage(t.Context(), s.ID, m.Said.(*lathe.Assistant).Parent))
+	d.ok(d.RemoveMessage(t.Context(), s.ID, m.Data.(*lathe.Assistant).Parent))
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("took %s", took)
 	}

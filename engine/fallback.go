@@ -70,7 +70,7 @@ func (f *fallbackState) switchModel(ctx context.Context, e *services, at workspa
 			e.log.Warn("a model of the fallback list cannot be used", "session", c.user.Session, "model", name(ref), "error", merr)
 			continue
 		}
-		f.from, f.model = c.user.Said.(*lathe.User).Model, m
+		f.from, f.model = c.user.Data.(*lathe.User).Model, m
 		f.note = fmt.Sprintf("%s could not answer: %s. %s answers instead.", name(failed), strings.TrimRight(faultText(err), ". "), name(m.Ref))
 		e.log.Warn("falling back to another model", "session", c.user.Session, "from", name(failed), "to", name(m.Ref), "error", err)
 		return m
@@ -87,9 +87,9 @@ func (s *stepRun) switchModel(ctx context.Context, c *stepConfig, err error) boo
 // useFallback lets the model of the fallback answer in the same message. The facts say so.
 func (s *stepRun) useFallback(ctx context.Context) (message lathe.Fact, note []lathe.Fact, err error) {
 	s.model = s.fallback.model
-	a := *s.fold.Message.Said.(*lathe.Assistant)
+	a := *s.fold.Message.Data.(*lathe.Assistant)
 	a.Model = s.model.Ref
-	s.fold.Message.Said, s.fold.Price = &a, s.model.Price
+	s.fold.Message.Data, s.fold.Price = &a, s.model.Price
 	s.prompt, err = s.rebuild(ctx)
 	return &lathe.MessageChanged{Info: s.fold.Message}, s.fallback.noteFacts(s.log, s.fold.Message.ID), err
 }

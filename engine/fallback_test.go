@@ -31,7 +31,7 @@ func TestFallback_SwitchModel(t *testing.T) {
 	e := &services{env: someModels{"second": true, "fourth": true}, log: slog.New(slog.DiscardHandler)}
 	c := &stepConfig{
 		settings: &StepSettings{Fallback: Fallback{Models: []lathe.ModelRef{ref("first"), ref("second"), ref("third"), ref("fourth")}}},
-		agent:    &Agent{}, user: &history.Message{Message: lathe.Message{Said: &lathe.User{Model: ref("first")}}},
+		agent:    &Agent{}, user: &history.Message{Message: lathe.Message{Data: &lathe.User{Model: ref("first")}}},
 	}
 	var f fallbackState
 	if m := f.switchModel(t.Context(), e, workspace.Place{}, c, ref("first"), lathe.Errorf(lathe.Invalid, "no words")); m != nil || f.tried != nil {

@@ -80,7 +80,7 @@ func (w *world) stored(scope lathe.Scope) map[lathe.SessionID]state {
 	busy := must(w.Statuses(w.Context(), scope))(w)
 	for _, s := range must(w.List(w.Context(), lathe.Query{Archived: lathe.WithArchived}))(w) {
 		in := lathe.Scope{Session: s.ID}
-		if !scope.Holds(lathe.Event{Session: s.ID, Directory: s.Directory}) {
+		if !scope.Includes(lathe.Event{Session: s.ID, Directory: s.Directory}) {
 			continue
 		}
 		st := state{
@@ -110,7 +110,7 @@ func (f *fold) equals(w *world, scope lathe.Scope, want map[lathe.SessionID]stat
 			if t.Stale() {
 				w.Fatalf("%s: a delta of %s did not fit", name, id)
 			}
-			if !t.Deleted() && scope.Holds(lathe.Event{Session: id, Directory: t.Session().Directory}) {
+			if !t.Deleted() && scope.Includes(lathe.Event{Session: id, Directory: t.Session().Directory}) {
 				got[id] = state{
 					Session: t.Session(), Messages: t.Messages(), Todos: t.Todos(), Status: t.Status(),
 					Asks: f.asks(t, want[id].Asks),

@@ -197,7 +197,7 @@ func TestFork_OfABusySession(t *testing.T) {
 	w.ok(r.Grow(p.ID, "far"))
 	w.ok(r.Checkpoint(t.Context()))
 	w.ok(r.Grow(p.ID, ", not stored"))
-	waiting := lathe.Message{ID: w.ids.Message(), Session: s.ID, Said: &lathe.User{Agent: "build"}}
+	waiting := lathe.Message{ID: w.ids.Message(), Session: s.ID, Data: &lathe.User{Agent: "build"}}
 	must(w.Store().Admit(t.Context(), s.ID, lathe.Submission{Message: waiting, Digest: "d"}))(w)
 	fork := must(w.Fork(t.Context(), w.dir, s.ID, ""))(w)
 	w.same("copied", says(w.history(fork.ID)), [][]string{{"one"}, {"so far"}})

@@ -192,7 +192,7 @@ func (w *world) user(id lathe.SessionID, words string) lathe.Message {
 	w.Helper()
 	m := must(w.UpdateMessage(w.Context(), lathe.Message{
 		ID: w.ids.Message(), Session: id,
-		Said: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}},
+		Data: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}},
 	}))(w)
 	m.Parts = append(m.Parts, w.text(m, words))
 	return m
@@ -203,7 +203,7 @@ func (w *world) answer(to lathe.Message) lathe.Message {
 	w.Helper()
 	return must(w.UpdateMessage(w.Context(), lathe.Message{
 		ID: w.ids.Message(), Session: to.Session,
-		Said: &lathe.Assistant{Parent: to.ID, Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}, Agent: "build", Mode: "build"},
+		Data: &lathe.Assistant{Parent: to.ID, Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}, Agent: "build", Mode: "build"},
 	}))(w)
 }
 
@@ -246,7 +246,7 @@ func (w *world) finish(of lathe.Message, dollars float64, n int64) lathe.Part {
 
 func (w *world) history(id lathe.SessionID) []lathe.Message {
 	w.Helper()
-	return must(w.Messages(w.Context(), id, lathe.Place{}, 0))(w).Messages
+	return must(w.Messages(w.Context(), id, lathe.Position{}, 0))(w).Messages
 }
 
 func (w *world) get(id lathe.SessionID) lathe.Session {
@@ -350,7 +350,7 @@ func (l *listener) heard() []lathe.Event {
 func (l *listener) upToMark() []lathe.Event {
 	l.w.Helper()
 	l.marks++
-	mark := &lathe.UnknownEvent{Called: "test.mark"}
+	mark := &lathe.UnknownEvent{TypeName: "test.mark"}
 	engine.Publish(l.w.Engine, lathe.Event{Session: l.scope.Session, Directory: l.scope.Directory, Fact: mark})
 	out := []lathe.Event{}
 	for {

@@ -58,7 +58,7 @@ finish stop`)
 	}
 	_, err = d.Wait(t.Context(), d.session)
 	d.ok(err)
-	page, err := d.Messages(t.Context(), d.session, lathe.Place{}, 0)
+	page, err := d.Messages(t.Context(), d.session, lathe.Position{}, 0)
 	d.ok(err)
 	var seen []image.Point
 	for _, m := range page.Messages {

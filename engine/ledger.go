@@ -49,10 +49,10 @@ func (l *ledger) reserve(ctx context.Context, r model.Request, p model.Price, fa
 		switch {
 		case err != nil:
 			return err
-		case g.Over != nil:
-			return budget.Overspent(l.batch.log.lease.Session, *g.Over, g.By, want)
-		case g.Given():
-			l.reserved, l.output, l.timeLeft = true, l.estimate.Longest(g.Most), g.Time
+		case g.Exceeded != nil:
+			return budget.Overspent(l.batch.log.lease.Session, *g.Exceeded, g.Measure, want)
+		case g.Allowed():
+			l.reserved, l.output, l.timeLeft = true, l.estimate.Longest(g.Max), g.Time
 			return nil
 		}
 		if err := sleep(ctx, wait); err != nil {

@@ -18,7 +18,7 @@ func TestMessages_Pages(t *testing.T) {
 	all := []lathe.MessageID{m[0].ID, m[1].ID, m[2].ID, m[3].ID, more.ID}
 	for _, limit := range []int{1, 2, 3, 5, 6} {
 		var got []lathe.MessageID
-		at := lathe.Place{}
+		at := lathe.Position{}
 		for {
 			page := must(w.Messages(t.Context(), s.ID, at, limit))(w)
 			if n := len(page.Messages); n > limit || page.More && n != limit {
@@ -33,14 +33,14 @@ func TestMessages_Pages(t *testing.T) {
 		w.same("all pages", got, all)
 	}
 	w.same("no limit", ids(w.history(s.ID), messageID), all)
-	first := must(w.Messages(t.Context(), s.ID, lathe.Place{Time: m[1].Created, ID: string(m[1].ID)}, 0))(w)
+	first := must(w.Messages(t.Context(), s.ID, lathe.Position{Time: m[1].Created, ID: string(m[1].ID)}, 0))(w)
 	w.same("no limit, before a place", ids(first.Messages, messageID), all[:1])
 	w.same("one message", must(w.Message(t.Context(), s.ID, m[2].ID))(w), w.history(s.ID)[2])
-	empty := must(w.Messages(t.Context(), w.session().ID, lathe.Place{}, 3))(w)
+	empty := must(w.Messages(t.Context(), w.session().ID, lathe.Position{}, 3))(w)
 	if empty.Messages == nil || len(empty.Messages) != 0 || empty.More {
 		t.Errorf("of an empty session: %+v", empty)
 	}
-	_, err := w.Messages(t.Context(), "ses_none", lathe.Place{}, 3)
+	_, err := w.Messages(t.Context(), "ses_none", lathe.Position{}, 3)
 	w.is(err, lathe.NotFound)
 	_, err = w.Message(t.Context(), s.ID, "msg_none")
 	w.is(err, lathe.NotFound)
@@ -55,7 +55,7 @@ func TestUpdateMessage_Time(t *testing.T) {
 	w := newWorld(t)
 	s := w.session()
 	put := func(id lathe.MessageID, at lathe.Time) lathe.Message {
-		return must(w.UpdateMessage(t.Context(), lathe.Message{ID: id, Session: s.ID, Created: at, Said: &lathe.User{Agent: "build"}}))(w)
+		return must(w.UpdateMessage(t.Context(), lathe.Message{ID: id, Session: s.ID, Created: at, Data: &lathe.User{Agent: "build"}}))(w)
 	}
 	now := w.clock.now()
 	got := []lathe.Time{
@@ -70,7 +70,7 @@ func TestUpdateMessage_KeepsParts(t *testing.T) {
 	w := newWorld(t)
 	s := w.session()
 	m := w.user(s.ID, "words")
-	m.Said = &lathe.User{Agent: "plan", Model: lathe.ModelRef{Provider: "acme", Model: "m-2"}, Extra: `"x-kept":1`}
+	m.Data = &lathe.User{Agent: "plan", Model: lathe.ModelRef{Provider: "acme", Model: "m-2"}, Extra: `"x-kept":1`}
 	w.same("returned", must(w.UpdateMessage(t.Context(), m))(w), m)
 	w.same("stored", must(w.Message(t.Context(), s.ID, m.ID))(w), m)
 }
@@ -81,10 +81,10 @@ func TestUpdateMessage_ChangesSides(t *testing.T) {
 	w := newWorld(t)
 	s := w.session()
 	m := w.user(s.ID, "words")
-	for _, said := range []lathe.Said{
+	for _, said := range []lathe.RoleData{
 		&lathe.Assistant{Parent: "msg_1", Agent: "build", Mode: "build"}, &lathe.User{Agent: "build"},
 	} {
-		m.Said = said
+		m.Data = said
 		must(w.UpdateMessage(t.Context(), m))(w)
 		w.same("stored", must(w.Message(t.Context(), s.ID, m.ID))(w), m)
 	}
@@ -100,7 +100,7 @@ func TestEdit_Refuses(t *testing.T) {
 	text := &lathe.Text{Text: "x"}
 	message := func(id lathe.MessageID, in lathe.SessionID) func() error {
 		return func() error {
-			_, err := w.UpdateMessage(t.Context(), lathe.Message{ID: id, Session: in, Said: user})
+			_, err := w.UpdateMessage(t.Context(), lathe.Message{ID: id, Session: in, Data: user})
 			return err
 		}
 	}

@@ -64,14 +64,14 @@ func TestOperations_Events(t *testing.T) {
 
 	prompt, err := w.UpdateMessage(t.Context(), lathe.Message{
 		ID: "msg_1", Session: top.ID, Created: w.clock.now(),
-		Said: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}},
+		Data: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}},
 	})
 	step("updateMessage, a new one", err)
 	_, err = w.UpdatePart(t.Context(), lathe.Part{ID: "prt_1", Session: top.ID, Message: prompt.ID, Body: &lathe.Text{Text: "Hi"}}, "")
 	step("updatePart, a new one", err)
 	answer := lathe.Message{
 		ID: "msg_2", Session: top.ID, Created: prompt.Created,
-		Said: &lathe.Assistant{Parent: prompt.ID, Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}, Agent: "build", Mode: "build"},
+		Data: &lathe.Assistant{Parent: prompt.ID, Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}, Agent: "build", Mode: "build"},
 	}
 	answer, err = w.UpdateMessage(t.Context(), answer)
 	step("updateMessage, a second one at the same moment", err)
@@ -92,9 +92,9 @@ func TestOperations_Events(t *testing.T) {
 		Body: &lathe.StepFinish{Reason: "stop", Cost: lathe.Dollars(0.25), Tokens: Used(10)},
 	}, "")
 	step("updatePart, the end of a step: the session's sums follow, its time does not", err)
-	said := *answer.Said.(*lathe.Assistant)
+	said := *answer.Data.(*lathe.Assistant)
 	said.Completed, said.Finish = w.clock.now(), "stop"
-	answer.Said = &said
+	answer.Data = &said
 	_, err = w.UpdateMessage(t.Context(), answer)
 	step("updateMessage, one that is there", err)
 

@@ -23,7 +23,7 @@ func (s *stepRun) loadPermissions(ctx context.Context) (err error) {
 func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, session lathe.Session) (permission.Judge, error) {
 	j := permission.Judge{Off: map[string]bool{}}
 	var switches map[string]bool
-	if said := c.user.Said.(*lathe.User); said.Tools != nil {
+	if said := c.user.Data.(*lathe.User); said.Tools != nil {
 		_ = json.Unmarshal(said.Tools, &switches) // what is no such object switches nothing
 	}
 	for name, on := range switches {

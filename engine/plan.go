@@ -15,7 +15,7 @@ import (
 type state struct {
 	session  lathe.Session
 	messages []*history.Message // in the history; those that wait are not
-	waiting  []store.Waiting
+	waiting  []store.QueuedPrompt
 	wants    lathe.MessageID // the newest message that wants an answer, "" if none does
 	// Of the settings, sampled for this round:
 	steps          int // at most so many a turn; 0 has no limit
@@ -110,7 +110,7 @@ func plan(s state) next {
 // open lists the answers without an end. We are not in a step, so a dead process left them.
 func (s state) open() (left []*history.Message) {
 	for _, h := range s.messages {
-		if a, ok := h.Said.(*lathe.Assistant); ok && a.Completed == 0 {
+		if a, ok := h.Data.(*lathe.Assistant); ok && a.Completed == 0 {
 			left = append(left, h)
 		}
 	}
@@ -120,7 +120,7 @@ func (s state) open() (left []*history.Message) {
 // ready lists the prompts that may take their place: those to steer with, or to queue.
 func (s state) ready(queue bool) (ids []lathe.MessageID) {
 	for _, w := range s.waiting {
-		if !w.Hold && w.Queue == queue {
+		if !w.Paused && w.Queue == queue {
 			ids = append(ids, w.Message)
 		}
 	}
@@ -142,7 +142,7 @@ func (s state) hasFailed(answers []*history.Message) bool {
 		return false
 	}
 	last := answers[len(answers)-1]
-	if last.Said.(*lathe.Assistant).Error != nil {
+	if last.Data.(*lathe.Assistant).Error != nil {
 		return true
 	}
 	return slices.ContainsFunc(history.Calls(answers[len(answers)-1:]), func(c *lathe.ToolCall) bool {
@@ -168,7 +168,7 @@ func isAnswered(answers []*history.Message) bool {
 		return false
 	}
 	last := answers[len(answers)-1]
-	a := last.Said.(*lathe.Assistant)
+	a := last.Data.(*lathe.Assistant)
 	if a.Structured != nil {
 		return true
 	}
@@ -184,7 +184,7 @@ func isAnswered(answers []*history.Message) bool {
 // the last that is allowed, cut off by a kill, may be made again. Nor is a task of the prompt.
 func (s state) stepsDone() (n int) {
 	for _, h := range slices.Backward(s.messages) {
-		if _, ok := h.Said.(*lathe.User); ok {
+		if _, ok := h.Data.(*lathe.User); ok {
 			if history.IsWord(h) {
 				break
 			}

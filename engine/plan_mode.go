@@ -29,9 +29,9 @@ func (h *host) SwitchAgent(ctx context.Context, agent, text string) error {
 	if err != nil {
 		return err
 	}
-	said := samePrompt(s.user.Said.(*lathe.User))
+	said := samePrompt(s.user.Data.(*lathe.User))
 	said.Agent = a.Name
-	m := lathe.Message{ID: s.engine.ids.Message(), Session: s.session.ID, Said: said}
+	m := lathe.Message{ID: s.engine.ids.Message(), Session: s.session.ID, Data: said}
 	m.Parts = []lathe.Part{{ID: s.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: history.Synthetic(text)}}
 	_, err = s.engine.store.Admit(ctx, s.session.ID, lathe.Submission{Message: m, Digest: string(m.ID)})
 	return err

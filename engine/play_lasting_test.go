@@ -74,14 +74,14 @@ func (p *playing) actOnBudgets(w []string) bool {
 	p.Helper()
 	switch w[0] {
 	case "limit":
-		p.note(p.Limit(p.Context(), p.session, p.spending(w[1:])))
+		p.note(p.SetLimits(p.Context(), p.session, p.spending(w[1:])))
 	case "spent":
 		accounts, err := p.Accounts(p.Context(), p.session, lathe.Budget{})
 		p.ok(err)
 		for _, a := range accounts {
 			words := []string{"spent on", string(a.Kind), a.Spent.Cost.String(), strconv.FormatInt(a.Spent.Tokens, 10), "tokens", strconv.FormatInt(a.Spent.Steps, 10), "steps", a.Spent.Time.String()}
-			if !a.Held.IsZero() {
-				words = append(words, "and held", a.Held.Cost.String())
+			if !a.Reserved.IsZero() {
+				words = append(words, "and held", a.Reserved.Cost.String())
 			}
 			p.shown.line(strings.Join(words, " "))
 		}

@@ -79,7 +79,7 @@ func (p *playing) actOnTasks(w []string) bool {
 		_, err := p.Recover(p.Context(), len(w) > 1)
 		p.note(err)
 	case "backgrounds":
-		list, err := p.Backgrounds(p.Context(), p.session)
+		list, err := p.BackgroundTasks(p.Context(), p.session)
 		p.ok(err)
 		for _, s := range list {
 			p.shown.line("in the background " + string(s.ID) + " " + s.Title)
@@ -106,7 +106,7 @@ func (p *playing) answersOf(lines []string) modeltest.Script {
 // reportedOnce holds that the end of each background task was told, and told once.
 func (p *playing) reportedOnce() {
 	p.Helper()
-	left, err := p.Backgrounds(p.Context(), "")
+	left, err := p.BackgroundTasks(p.Context(), "")
 	p.ok(err)
 	for _, s := range left {
 		p.Errorf("the end of %s was not told", s.ID)

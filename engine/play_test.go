@@ -239,7 +239,7 @@ func (p *playing) rest() {
 func (p *playing) check() {
 	p.Helper()
 	for _, m := range p.all() {
-		if a, ok := m.Said.(*lathe.Assistant); ok && a.Completed == 0 {
+		if a, ok := m.Data.(*lathe.Assistant); ok && a.Completed == 0 {
 			p.Errorf("message %s has no end", m.ID)
 		}
 		for _, part := range m.Parts {
@@ -293,7 +293,7 @@ func isTitle(r modeltest.Request) bool {
 func (p *playing) all() (out []lathe.Message) {
 	p.Helper()
 	for _, id := range p.sessions {
-		page, err := p.Messages(p.Context(), id, lathe.Place{}, 0)
+		page, err := p.Messages(p.Context(), id, lathe.Position{}, 0)
 		p.ok(err)
 		out = append(out, page.Messages...)
 	}

@@ -85,7 +85,7 @@ func isCold(s state, now lathe.Time) bool {
 	}
 	last := s.messages[len(s.messages)-1]
 	at := last.Created
-	if a, ok := last.Said.(*lathe.Assistant); ok {
+	if a, ok := last.Data.(*lathe.Assistant); ok {
 		at = max(at, a.Completed)
 	}
 	return now-at > lathe.Time(coldAfter.Milliseconds())
@@ -107,7 +107,7 @@ func (c *stepConfig) overview(ctx context.Context, s state, at workspace.Place) 
 func (c *stepConfig) modeReminders(s state, at workspace.Place) []string {
 	last := ""
 	if answers := history.Answers(s.messages); len(answers) > 0 {
-		last = answers[len(answers)-1].Said.(*lathe.Assistant).Agent
+		last = answers[len(answers)-1].Data.(*lathe.Assistant).Agent
 	}
 	plans := c.agent.Name == prompt.PlanAgent
 	if plans == (last == prompt.PlanAgent) {

@@ -51,7 +51,7 @@ func (e *recovery) Recover(ctx context.Context, resume bool) (int, error) {
 	}
 	close(todo)
 	group.Wait()
-	return len(left), errors.Join(append(errs, e.Collect(ctx, "", resume))...)
+	return len(left), errors.Join(append(errs, e.RecoverTasks(ctx, "", resume))...)
 }
 
 func (e *recovery) recover(ctx context.Context, one store.Interruption, resume bool) error {
@@ -98,7 +98,7 @@ func (e *recovery) Resume(ctx context.Context, id lathe.SessionID) error {
 			return err
 		}
 	}
-	if len(found) == 1 && found[0].Closed && !found[0].Waiting {
+	if len(found) == 1 && found[0].Closed && !found[0].HasQueued {
 		return e.resumeTurn(ctx, id)
 	}
 	_, err = e.actors.wake(id)
@@ -145,7 +145,7 @@ func (r *runner) repairSession(ctx context.Context) error {
 // resumeTurn continues a turn which was cut off. If its last answer was, a prompt says so; between
 // two steps the next one is all it needs.
 func (e *recovery) resumeTurn(ctx context.Context, id lathe.SessionID) error {
-	page, err := e.store.History(ctx, id, lathe.Place{}, 0)
+	page, err := e.store.History(ctx, id, lathe.Position{}, 0)
 	if err != nil {
 		return err
 	}
@@ -156,13 +156,13 @@ func (e *recovery) resumeTurn(ctx context.Context, id lathe.SessionID) error {
 	}
 	// Two who resume at the same time send the same message, which is then one.
 	sum := sha256.Sum256([]byte(page.Messages[len(page.Messages)-1].ID))
-	m := lathe.Message{ID: lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26]), Session: id, Said: samePrompt(last.Said.(*lathe.User))}
+	m := lathe.Message{ID: lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26]), Session: id, Data: samePrompt(last.Data.(*lathe.User))}
 	m.Parts = append([]lathe.Part{{Body: history.Synthetic(interruptedWords(page.Messages))}}, tasksLeft(*last, page.Messages)...)
 	for i := range m.Parts {
 		m.Parts[i].ID, m.Parts[i].Session, m.Parts[i].Message = e.ids.Part(), id, m.ID
 	}
 	if again := compactAgain(page.Messages); again != nil { // a summary is not gone on with but made again
-		m.Said, m.Parts[0].Body = again.Said, again.Parts[0].Body
+		m.Data, m.Parts[0].Body = again.Data, again.Parts[0].Body
 	}
 	if _, err := e.store.Admit(ctx, id, lathe.Submission{Message: m, Digest: string(m.ID)}); err != nil {
 		return err
@@ -173,13 +173,13 @@ func (e *recovery) resumeTurn(ctx context.Context, id lathe.SessionID) error {
 
 // isBroken reports whether a message is an answer that has failed.
 func isBroken(m lathe.Message) bool {
-	a, ok := m.Said.(*lathe.Assistant)
+	a, ok := m.Data.(*lathe.Assistant)
 	return ok && a.Error != nil
 }
 
 func lastPrompt(messages []lathe.Message) *lathe.Message {
 	for i := len(messages) - 1; i >= 0; i-- {
-		if _, ok := messages[i].Said.(*lathe.User); ok {
+		if _, ok := messages[i].Data.(*lathe.User); ok {
 			return &messages[i]
 		}
 	}

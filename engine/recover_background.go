@@ -18,15 +18,15 @@ func (e *recovery) recoverAwaited(ctx context.Context, one store.Interruption) e
 			return err
 		}
 	}
-	if !one.Waiting {
+	if !one.HasQueued {
 		return nil
 	}
 	child, err := e.store.Session(ctx, one.Session)
 	if err != nil {
 		return err
 	}
-	holdings, err := e.store.Holdings(ctx)
-	if err != nil || slices.ContainsFunc(holdings, func(h store.Holding) bool {
+	holdings, err := e.store.Leases(ctx)
+	if err != nil || slices.ContainsFunc(holdings, func(h store.LeaseInfo) bool {
 		return h.Session == child.Parent && h.Alive && (!h.Here || e.subagents.IsAwaited(child.ID))
 	}) {
 		return err
@@ -35,19 +35,19 @@ func (e *recovery) recoverAwaited(ctx context.Context, one store.Interruption) e
 	return err
 }
 
-// Collect looks after background tasks of a session whose process has died, or of all sessions
+// RecoverTasks looks after background tasks of a session whose process has died, or of all sessions
 // if it is "": with resume they go on, otherwise their parent is told that they were cut off.
-func (e *recovery) Collect(ctx context.Context, parent lathe.SessionID, resume bool) error {
-	tasks, err := e.store.Backgrounds(ctx, parent)
+func (e *recovery) RecoverTasks(ctx context.Context, parent lathe.SessionID, resume bool) error {
+	tasks, err := e.store.BackgroundTasks(ctx, parent)
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
-	holdings, err := e.store.Holdings(ctx)
+	holdings, err := e.store.Leases(ctx)
 	if err != nil {
 		return err
 	}
 	for _, child := range tasks {
-		if slices.ContainsFunc(holdings, func(h store.Holding) bool { return h.Session == child.ID && h.Alive }) || e.actors.find(child.ID) != nil {
+		if slices.ContainsFunc(holdings, func(h store.LeaseInfo) bool { return h.Session == child.ID && h.Alive }) || e.actors.find(child.ID) != nil {
 			continue // someone works on it
 		}
 		err = errors.Join(err, e.collect(ctx, child, resume))
@@ -95,7 +95,7 @@ func (e *recovery) collect(ctx context.Context, child lathe.Session, resume bool
 	if err != nil {
 		return err
 	}
-	page, err := e.store.History(ctx, child.ID, lathe.Place{}, 0)
+	page, err := e.store.History(ctx, child.ID, lathe.Position{}, 0)
 	if err != nil {
 		return err
 	}

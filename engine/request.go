@@ -69,7 +69,7 @@ func (r *runner) loadConfig(ctx context.Context, s *state) {
 
 // applyFallback replaces a model that has failed in this turn, and one that cannot even be opened.
 func (r *runner) applyFallback(ctx context.Context, c *stepConfig) {
-	wanted := c.user.Said.(*lathe.User).Model
+	wanted := c.user.Data.(*lathe.User).Model
 	m := r.fallback.modelFor(wanted)
 	if m == nil && c.model == nil && c.err != nil {
 		m = r.fallback.switchModel(ctx, r.engine.services, r.config.place, c, wanted, c.err)
@@ -141,7 +141,7 @@ func (s *stepRun) reserve(ctx context.Context, facts ...lathe.Fact) error {
 // addLastStepNotice writes down that this is the last step. It is a message of its own: words that
 // were only in this request would be missing from the next (I7).
 func (r *runner) addLastStepNotice(ctx context.Context, s *state) error {
-	notice := r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), history.Synthetic(strings.TrimSpace(lastStepPrompt)))
+	notice := r.log.message(r.engine.now(), samePrompt(r.user.Data.(*lathe.User)), history.Synthetic(strings.TrimSpace(lastStepPrompt)))
 	if err := r.log.write(ctx, notice...); err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (s *stepInput) system() []string {
 	if s.format != nil {
 		texts = append(texts, strings.TrimSpace(structuredPrompt))
 	}
-	if extra := s.user.Said.(*lathe.User).System; extra != "" {
+	if extra := s.user.Data.(*lathe.User).System; extra != "" {
 		texts = append(texts, extra)
 	}
 	return []string{strings.Join(texts, "\n\n")}

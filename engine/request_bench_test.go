@@ -32,8 +32,8 @@ func BenchmarkRequest(b *testing.B) {
 	var versions atomic.Int64
 	mem := history.New(&versions)
 	for i := range 1000 {
-		u := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_u%d", i)), Created: lathe.Time(2 * i), Said: &lathe.User{Agent: "build"}}
-		a := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_a%d", i)), Created: lathe.Time(2*i + 1), Said: &lathe.Assistant{Parent: u.ID, Finish: "stop", Completed: 1}}
+		u := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_u%d", i)), Created: lathe.Time(2 * i), Data: &lathe.User{Agent: "build"}}
+		a := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_a%d", i)), Created: lathe.Time(2*i + 1), Data: &lathe.Assistant{Parent: u.ID, Finish: "stop", Completed: 1}}
 		for _, f := range []lathe.Fact{
 			&lathe.MessageChanged{Info: u}, &lathe.PartChanged{Part: lathe.Part{ID: "p", Message: u.ID, Body: &lathe.Text{Text: "a prompt"}}},
 			&lathe.MessageChanged{Info: a}, &lathe.PartChanged{Part: lathe.Part{ID: "p1", Message: a.ID, Body: &lathe.Text{Text: text}}},

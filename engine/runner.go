@@ -50,7 +50,7 @@ func (all *actors) take(ctx context.Context, id lathe.SessionID) (*runner, error
 		}
 		all.unreleased.CompareAndDelete(id, l) // another may have taken and added it meanwhile
 	}
-	l, err := e.store.Take(ctx, id)
+	l, err := e.store.Acquire(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -229,7 +229,7 @@ func TestRunner_ReleaseAfterCancel(t *testing.T) {
 	}
 	g.ok(g.Release(ctx))
 	g.ok(g.runner(g.s.ID).Release(ctx))
-	if hs := must(g.Store().Holdings(t.Context()))(g.world); len(hs) != 0 {
+	if hs := must(g.Store().Leases(t.Context()))(g.world); len(hs) != 0 {
 		t.Errorf("held: %+v", hs)
 	}
 }

@@ -50,7 +50,7 @@ func (l *sessionLog) write(ctx context.Context, facts ...lathe.Fact) error {
 
 // reserve writes facts together with a reservation of what a request may cost. The grant says whether
 // there was enough; otherwise nothing is written.
-func (l *sessionLog) reserve(ctx context.Context, want store.Reserve, facts ...lathe.Fact) (store.Grant, error) {
+func (l *sessionLog) reserve(ctx context.Context, want store.Reservation, facts ...lathe.Fact) (store.Grant, error) {
 	ctx, cancel := settle(ctx)
 	defer cancel()
 	if err := l.texts.wait(); err != nil {
@@ -108,8 +108,8 @@ func (l *sessionLog) newPart(message lathe.MessageID, body lathe.Body) lathe.Par
 }
 
 // message are the facts of a new message of the session.
-func (l *sessionLog) message(at lathe.Time, author lathe.Said, bodies ...lathe.Body) []lathe.Fact {
-	m := lathe.Message{ID: l.ids.Message(), Session: l.lease.Session, Created: at, Said: author}
+func (l *sessionLog) message(at lathe.Time, author lathe.RoleData, bodies ...lathe.Body) []lathe.Fact {
+	m := lathe.Message{ID: l.ids.Message(), Session: l.lease.Session, Created: at, Data: author}
 	facts := []lathe.Fact{&lathe.MessageChanged{Info: m}}
 	for _, b := range bodies {
 		facts = append(facts, &lathe.PartChanged{Part: l.newPart(m.ID, b), Time: at})

@@ -175,7 +175,7 @@ func TestList(t *testing.T) {
 		"by title, nothing":       {lathe.Query{Search: "_"}, nil},
 		"changed since":           {lathe.Query{Since: w.get(c).Updated}, []lathe.SessionID{a, d, c}},
 		"two":                     {lathe.Query{Limit: 2}, []lathe.SessionID{a, d}},
-		"two more":                {lathe.Query{Limit: 2, Before: lathe.Place{Time: w.get(d).Updated, ID: string(d)}}, []lathe.SessionID{c, b}},
+		"two more":                {lathe.Query{Limit: 2, Before: lathe.Position{Time: w.get(d).Updated, ID: string(d)}}, []lathe.SessionID{c, b}},
 		"nothing at all":          {lathe.Query{Directory: "/none"}, nil},
 		"archived below a parent": {lathe.Query{Parent: e}, nil},
 	} {
@@ -316,7 +316,7 @@ func TestRemove_WithAllBelow(t *testing.T) {
 	for _, id := range []lathe.SessionID{top.ID, kid.ID, grand.ID} {
 		_, err := w.Get(t.Context(), id)
 		w.is(err, lathe.NotFound)
-		_, err = w.Messages(t.Context(), id, lathe.Place{}, 0)
+		_, err = w.Messages(t.Context(), id, lathe.Position{}, 0)
 		w.is(err, lathe.NotFound)
 	}
 	_, err := w.Message(t.Context(), grand.ID, m.ID)

@@ -23,13 +23,13 @@ func (s *stepRun) finish(ctx context.Context) error {
 // verdict looks at an answer that ended: a provider that withheld it, and one that was to
 // have a structure and has none, have failed. A structure that was captured is noted.
 func (s *stepRun) verdict() lathe.Fault {
-	a := *s.fold.Message.Said.(*lathe.Assistant)
+	a := *s.fold.Message.Data.(*lathe.Assistant)
 	if got := s.fold.Captured(); s.format != nil && got != nil {
 		a.Structured = got
 		if a.Finish == "" || a.Finish == model.FinishCalls {
 			a.Finish = model.FinishStop
 		}
-		s.fold.Message.Said = &a
+		s.fold.Message.Data = &a
 		return nil
 	}
 	switch {

@@ -78,9 +78,9 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 func (r *runner) beginShell(ctx context.Context, said *lathe.User, in lathe.ShellCommand) (lathe.Part, error) {
 	now := r.engine.now()
 	id := r.log.lease.Session
-	u := lathe.Message{ID: in.Message, Session: id, Created: now, Said: said}
+	u := lathe.Message{ID: in.Message, Session: id, Created: now, Data: said}
 	words := lathe.Part{ID: r.engine.ids.Part(), Session: id, Message: u.ID, Body: &lathe.Text{Text: shellPrompt, Synthetic: lathe.Yes}}
-	m := lathe.Message{ID: r.engine.ids.Message(), Session: id, Created: now, Said: &lathe.Assistant{
+	m := lathe.Message{ID: r.engine.ids.Message(), Session: id, Created: now, Data: &lathe.Assistant{
 		Parent: u.ID, Agent: said.Agent, Mode: said.Agent, Model: said.Model, Path: lathe.Paths{Cwd: r.config.place.Directory, Root: r.config.place.Worktree},
 	}}
 	input, _ := json.Marshal(struct {
@@ -111,10 +111,10 @@ func (r *runner) endShell(ctx context.Context, part lathe.Part, res tool.Result,
 	}
 	part.Body = next
 	h := r.log.mem.ByID[part.Message]
-	a := *h.Said.(*lathe.Assistant)
+	a := *h.Data.(*lathe.Assistant)
 	a.Completed = now
 	m := h.Message
-	m.Said, m.Parts = &a, nil
+	m.Data, m.Parts = &a, nil
 	err = r.log.write(ctx, &lathe.PartChanged{Part: part, Time: now}, &lathe.MessageChanged{Info: m})
 	return r.log.mem.ByID[part.Message].Message, err
 }
@@ -131,14 +131,14 @@ func withoutShell(messages []*history.Message) []*history.Message {
 			run = h.ID
 			return true
 		}
-		a, ok := h.Said.(*lathe.Assistant)
+		a, ok := h.Data.(*lathe.Assistant)
 		return ok && run != "" && a.Parent == run
 	})
 }
 
 // isShellPrompt reports whether a message stands for a command of the user's.
 func isShellPrompt(h *history.Message) bool {
-	if _, ok := h.Said.(*lathe.User); !ok || len(h.Parts) != 1 {
+	if _, ok := h.Data.(*lathe.User); !ok || len(h.Parts) != 1 {
 		return false
 	}
 	t, ok := h.Parts[0].Body.(*lathe.Text)

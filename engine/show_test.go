@@ -308,7 +308,7 @@ func (s *shown) retrying(st lathe.Status) string {
 
 // said shows a message without its parts.
 func (s *shown) said(m lathe.Message) string {
-	switch said := m.Said.(type) {
+	switch said := m.Data.(type) {
 	case *lathe.User:
 		if said.Summary != nil {
 			return "user " + said.Agent + " changed" + changesOf(said.Summary.Diffs)

@@ -42,7 +42,7 @@ func (t *turnConfig) reset() { t.began, t.isReported = stepConfig{}, false }
 // load asks the settings for what a prompt wants. When they were edited since the turn began, it
 // uses those that it began with.
 func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig) {
-	e, said := t.engine, u.Said.(*lathe.User)
+	e, said := t.engine, u.Data.(*lathe.User)
 	c.user, c.variant = u, said.Model.Variant
 	switch edited := t.isEdited(); {
 	case e.env == nil:
@@ -66,7 +66,7 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 		_, ok := p.Body.(*lathe.AgentMention)
 		return ok
 	})
-	if was := t.began; was.model != nil && c.settings == was.settings && was.user.Said.(*lathe.User).Model == said.Model {
+	if was := t.began; was.model != nil && c.settings == was.settings && was.user.Data.(*lathe.User).Model == said.Model {
 		c.model = was.model
 	} else if c.model, c.err = e.env.Model(ctx, t.place, said.Model); c.err != nil {
 		return c

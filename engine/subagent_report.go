@@ -29,7 +29,7 @@ func isReport(h *history.Message) bool {
 // head is returned.
 func (t *task) report(ctx context.Context) (tool.Report, error) {
 	e := t.host.step.engine
-	page, err := e.store.History(ctx, t.child.ID, lathe.Place{}, 0)
+	page, err := e.store.History(ctx, t.child.ID, lathe.Position{}, 0)
 	if err != nil {
 		return tool.Report{}, refusal(err)
 	}
@@ -99,7 +99,7 @@ func (e *recovery) reportToParent(ctx context.Context, child lathe.Session, mess
 	if err != nil {
 		return err
 	}
-	told, err := e.store.Report(ctx, child.ID, in)
+	told, err := e.store.ReportToParent(ctx, child.ID, in)
 	if err == nil && told && live && !p.NoReply {
 		_, err = e.actors.wake(parent.ID)
 	}

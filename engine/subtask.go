@@ -36,14 +36,14 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 	if err := st.follow(ctx); err != nil {
 		return st.fail(ctx, err)
 	}
-	a := *st.fold.Message.Said.(*lathe.Assistant)
+	a := *st.fold.Message.Data.(*lathe.Assistant)
 	a.Finish = model.FinishCalls
-	st.fold.Message.Said = &a
+	st.fold.Message.Data = &a
 	st.fold.Close(r.engine.now(), nil)
 	if err := st.end(ctx, nil); err != nil || len(parts) > 1 || parts[0].Body.(*lathe.Subtask).Command == "" {
 		return err
 	}
-	return r.log.write(ctx, r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), history.Synthetic(afterCommand))...)
+	return r.log.write(ctx, r.log.message(r.engine.now(), samePrompt(r.user.Data.(*lathe.User)), history.Synthetic(afterCommand))...)
 }
 
 // prepareTask makes the step of a task, and writes its answer down with the call.
@@ -54,7 +54,7 @@ func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*s
 		return nil, nil, err
 	}
 	m := r.answer(s)
-	a := m.Said.(*lathe.Assistant)
+	a := m.Data.(*lathe.Assistant)
 	if a.Agent, a.Mode = t.Agent, t.Agent; t.Model != nil {
 		a.Model = *t.Model
 	}

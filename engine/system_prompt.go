@@ -33,7 +33,7 @@ func isFor(p *lathe.SystemPrompt, other lathe.SystemPrompt) bool {
 // lastSummary is the newest message that stands for what was said before it.
 func lastSummary(messages []*history.Message) lathe.MessageID {
 	for _, h := range slices.Backward(messages) {
-		if a, ok := h.Said.(*lathe.Assistant); ok && a.Summary.On() && a.Error == nil && a.Completed != 0 {
+		if a, ok := h.Data.(*lathe.Assistant); ok && a.Summary.On() && a.Error == nil && a.Completed != 0 {
 			return h.ID
 		}
 	}

@@ -47,8 +47,8 @@ func (j *jobs) generateTitle(ctx context.Context, s state, c *stepConfig) {
 	req := titleRequest(m, agent, messages)
 	cost := budget.Of(req, m.Price)
 	want := cost.Reserve(titleSlot, e.Today(), c.settings.Budget)
-	want.Want.Steps, want.Least.Steps = 0, 0
-	if g, err := j.log.reserve(ctx, want); err != nil || !g.Given() {
+	want.Max.Steps, want.Min.Steps = 0, 0
+	if g, err := j.log.reserve(ctx, want); err != nil || !g.Allowed() {
 		return // what is left is for the answer
 	}
 	hook, on := c.settings.Hooks.Params, Occasion{id, prompt.TitleAgent, m.Ref, c.user.Message}
@@ -71,7 +71,7 @@ func untitled(s state) []lathe.Message {
 		return nil
 	}
 	isPrompt := func(h *history.Message) bool {
-		_, ok := h.Said.(*lathe.User)
+		_, ok := h.Data.(*lathe.User)
 		return ok && !history.IsSynthetic(h.Parts)
 	}
 	first := slices.IndexFunc(s.messages, isPrompt)

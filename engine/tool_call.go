@@ -32,7 +32,7 @@ func (s *stepRun) newCall(c *fold.Call) *tool.Call {
 		Dir: s.place.Directory, Root: s.place.Worktree, Input: history.InputOf(c.Body().State), Mentioned: s.mentioned, External: s.settings.Outside,
 		Host: &host{
 			step: s.stepInput, queue: s.queue, call: c, judge: s.asks.judge, snap: s.snap, stepClock: s.ledger.clock,
-			model: s.fold.Message.Said.(*lathe.Assistant).Model, by: lathe.ToolRef{Message: s.fold.Message.ID, Call: c.Body().CallID},
+			model: s.fold.Message.Data.(*lathe.Assistant).Model, by: lathe.ToolRef{Message: s.fold.Message.ID, Call: c.Body().CallID},
 		},
 	}
 }

@@ -130,7 +130,7 @@ func long(n int) lathe.Export {
 	for i := range n {
 		x.Messages = append(x.Messages, lathe.Message{
 			ID: lathe.MessageID(fmt.Sprintf("msg_%06d", i)), Session: x.Info.ID, Created: lathe.Time(i - 3), // old data has negative times
-			Said: &lathe.User{Agent: "build"}, Parts: []lathe.Part{},
+			Data: &lathe.User{Agent: "build"}, Parts: []lathe.Part{},
 		})
 	}
 	return x
@@ -147,7 +147,7 @@ func TestExport_WhileItIsWritten(t *testing.T) {
 	must(w.Import(t.Context(), w.dir, x))(w)
 	r := w.runner(id)
 	message := func(id lathe.MessageID) lathe.Message {
-		return lathe.Message{ID: id, Session: x.Info.ID, Said: &lathe.User{Agent: "build"}}
+		return lathe.Message{ID: id, Session: x.Info.ID, Data: &lathe.User{Agent: "build"}}
 	}
 	admit := func(id lathe.MessageID) {
 		must(w.Store().Admit(t.Context(), x.Info.ID, lathe.Submission{Message: message(id), Digest: "d"}))(w)
@@ -299,7 +299,7 @@ func TestImport_Refuses(t *testing.T) {
 	before := w.stored(lathe.Scope{})
 	l := w.listen(lathe.Scope{})
 	message := samples()
-	message.Messages = append(message.Messages, lathe.Message{ID: m.ID, Session: message.Info.ID, Created: 5, Said: m.Said})
+	message.Messages = append(message.Messages, lathe.Message{ID: m.ID, Session: message.Info.ID, Created: 5, Data: m.Data})
 	part := samples()
 	part.Messages[2].Parts = []lathe.Part{{ID: m.Parts[0].ID, Session: part.Info.ID, Message: part.Messages[2].ID, Body: &lathe.Text{}}}
 	for name, x := range map[string]lathe.Export{"a message": message, "a part": part} {

@@ -98,13 +98,13 @@ func closed(h *history.Message, at lathe.Time) (facts []lathe.Fact) {
 			facts = append(facts, &lathe.PartChanged{Part: p, Time: at})
 		}
 	}
-	a := *h.Said.(*lathe.Assistant)
+	a := *h.Data.(*lathe.Assistant)
 	a.Completed = at
 	if a.Error == nil && a.Finish == "" {
 		a.Error = &lathe.AbortedFault{Message: "The process that worked on this answer ended before it was complete"}
 	}
 	m := h.Message
-	m.Said, m.Parts = &a, nil
+	m.Data, m.Parts = &a, nil
 	return append(facts, &lathe.MessageChanged{Info: m})
 }
 
@@ -192,7 +192,7 @@ func (r *runner) refuse(ctx context.Context, s state, err error) error {
 	}
 	fault := faultOf(err)
 	m := r.answer(s)
-	a := m.Said.(*lathe.Assistant)
+	a := m.Data.(*lathe.Assistant)
 	a.Completed, a.Error = m.Created, fault
 	facts := []lathe.Fact{r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.SessionFailed{Session: s.session.ID, Error: fault}}
 	if fault == errClosing.Fault {
@@ -226,11 +226,11 @@ func (r *runner) answer(s state) lathe.Message {
 		a.Path = lathe.Paths{Cwd: r.config.place.Directory, Root: r.config.place.Worktree}
 	}
 	if u := history.LastUser(s.messages); u != nil {
-		said := u.Said.(*lathe.User)
+		said := u.Data.(*lathe.User)
 		a.Parent, a.Agent, a.Mode, a.Model = u.ID, said.Agent, said.Agent, said.Model
 		if m := r.fallback.modelFor(said.Model); m != nil {
 			a.Model = m.Ref
 		}
 	}
-	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: a}
+	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Data: a}
 }

@@ -40,7 +40,7 @@ share 1
 					t.Error(err)
 					return
 				}
-				if a := m.Said.(*lathe.Assistant); a.Error == nil || !strings.Contains(lathe.FaultMessage(a.Error), "is used up") {
+				if a := m.Data.(*lathe.Assistant); a.Error == nil || !strings.Contains(lathe.FaultMessage(a.Error), "is used up") {
 					t.Errorf("child %d ended with %v", i, a.Error)
 				}
 			})
@@ -49,8 +49,8 @@ share 1
 		accounts, err := p.Accounts(t.Context(), top, lathe.Budget{})
 		p.ok(err)
 		spent, billed := accounts[0].Spent.Cost, lathe.Dollars(0.01*float64(len(p.server.Requests())))
-		if spent != billed || spent > lathe.Dollars(1) || spent < lathe.Dollars(0.95) || !accounts[0].Held.IsZero() {
-			t.Errorf("spent %s, billed %s, held %+v", spent, billed, accounts[0].Held)
+		if spent != billed || spent > lathe.Dollars(1) || spent < lathe.Dollars(0.95) || !accounts[0].Reserved.IsZero() {
+			t.Errorf("spent %s, billed %s, held %+v", spent, billed, accounts[0].Reserved)
 		}
 	})
 }
@@ -76,7 +76,7 @@ finish stop
 				p.ok(err)
 				synctest.Wait()
 				held := p.account()
-				if held.Held.Cost < lathe.Dollars(0.016) || held.Held.Steps != 1 || held.Spent.Cost != 0 {
+				if held.Reserved.Cost < lathe.Dollars(0.016) || held.Reserved.Steps != 1 || held.Spent.Cost != 0 {
 					t.Errorf("under way: %+v", held)
 				}
 				switch how {
@@ -92,7 +92,7 @@ finish stop
 				p.ok(err)
 				got := p.account()
 				answer := lathe.Dollars(0.00002)
-				if input := got.Spent.Cost - answer; !got.Held.IsZero() || input < lathe.Dollars(0.0005) || input > lathe.Dollars(0.002) || got.Spent.Steps != 1 {
+				if input := got.Spent.Cost - answer; !got.Reserved.IsZero() || input < lathe.Dollars(0.0005) || input > lathe.Dollars(0.002) || got.Spent.Steps != 1 {
 					t.Errorf("at the end: %+v", got)
 				}
 			})

@@ -167,13 +167,13 @@ func checkFifty(p *playing, delivery lathe.Delivery) {
 	prompts := map[string]bool{}
 	var before lathe.Message
 	for _, m := range p.all() {
-		switch said := m.Said.(type) {
+		switch said := m.Data.(type) {
 		case *lathe.User:
 			if prompts[wordsOf(m)] {
 				p.Errorf("%q is there twice", wordsOf(m))
 			}
 			prompts[wordsOf(m)] = true
-			if _, user := before.Said.(*lathe.User); user && delivery == lathe.Queue {
+			if _, user := before.Data.(*lathe.User); user && delivery == lathe.Queue {
 				p.Errorf("%q was not answered", wordsOf(before))
 			}
 		case *lathe.Assistant:
@@ -183,7 +183,7 @@ func checkFifty(p *playing, delivery lathe.Delivery) {
 		}
 		before = m
 	}
-	if _, user := before.Said.(*lathe.User); user || len(prompts) != 50 {
+	if _, user := before.Data.(*lathe.User); user || len(prompts) != 50 {
 		p.Errorf("there are %d prompts, and the last message is %q", len(prompts), wordsOf(before))
 	}
 	requests := p.server.Requests()

@@ -29,7 +29,7 @@ func stalling(t *testing.T) *playing {
 // lastOf is the newest message of a session.
 func (p *playing) lastOf(id lathe.SessionID) lathe.Message {
 	p.Helper()
-	page, err := p.Messages(p.Context(), id, lathe.Place{}, 1)
+	page, err := p.Messages(p.Context(), id, lathe.Position{}, 1)
 	p.ok(err)
 	return page.Messages[0]
 }
@@ -160,7 +160,7 @@ func TestRecover_NothingWasCutOff(t *testing.T) {
 		m, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("again")})
 		p.ok(err)
 		p.ok(p.Drain(t.Context()))
-		_, err = p.Store().Take(t.Context(), p.session) // as one that is about to give it back
+		_, err = p.Store().Acquire(t.Context(), p.session) // as one that is about to give it back
 		p.ok(err)
 		p.kill()
 		if n, err := p.Recover(t.Context(), true); n != 1 || err != nil {

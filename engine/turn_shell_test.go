@@ -127,7 +127,7 @@ func TestShell_IsKeptAndTold(t *testing.T) {
 finish stop`)
 	m, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Command: "echo hello; echo there >&2; exit 3"})
 	d.ok(err)
-	a, done := m.Said.(*lathe.Assistant), shellState(m)
+	a, done := m.Data.(*lathe.Assistant), shellState(m)
 	if done == nil || !strings.Contains(done.Output, "hello") || !strings.Contains(done.Output, "there") || a.Completed == 0 || a.Error != nil || a.Finish != "" {
 		t.Fatalf("%+v %+v", a, m.Parts)
 	}
@@ -187,7 +187,7 @@ finish stop`)
 	if r := d.server.Requests()[0]; !strings.Contains(r.String(), "gone") {
 		t.Errorf("the model was not told what was printed:\n%s", r.String())
 	}
-	page, err := d.Messages(t.Context(), d.session, lathe.Place{}, 0)
+	page, err := d.Messages(t.Context(), d.session, lathe.Position{}, 0)
 	d.ok(err)
 	if len(page.Messages) != 4 {
 		t.Errorf("%d messages", len(page.Messages))
@@ -268,7 +268,7 @@ finish stop`)
 	m, err := d.Prompt(t.Context(), d.session, lathe.Prompt{Parts: text("change the animal")})
 	d.ok(err)
 	if got := wordsOf(m); got != "Done." {
-		t.Errorf("answered %q: %v", got, m.Said)
+		t.Errorf("answered %q: %v", got, m.Data)
 	}
 	data, err := os.ReadFile(filepath.Join(d.dir, "a.txt"))
 	d.ok(err)
@@ -286,7 +286,7 @@ func TestShell_MessageIsTaken(t *testing.T) {
 	if _, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Message: said.ID, Command: "echo hi"}); lathe.CodeOf(err) != lathe.Conflict {
 		t.Errorf("ran under the id of another message: %v", err)
 	}
-	page, err := d.Messages(t.Context(), d.session, lathe.Place{}, 0)
+	page, err := d.Messages(t.Context(), d.session, lathe.Position{}, 0)
 	d.ok(err)
 	if len(page.Messages) != 1 || len(page.Messages[0].Parts) != 1 {
 		t.Errorf("the session holds %d messages, the first %d parts", len(page.Messages), len(page.Messages[0].Parts))
@@ -305,7 +305,7 @@ func TestGoesOn(t *testing.T) {
 	d := newDesk(t, "text \"a\"\nstall")
 	goesOn := func(want bool, when string) {
 		t.Helper()
-		got, err := d.GoesOn(t.Context(), d.session)
+		got, err := d.HasMore(t.Context(), d.session)
 		d.ok(err)
 		if got != want {
 			t.Errorf("%s: %v", when, got)

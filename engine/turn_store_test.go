@@ -108,7 +108,7 @@ func (p *playing) goesOn() {
 func (p *playing) answered() bool {
 	all := p.all()
 	last := all[len(all)-1]
-	a, ok := last.Said.(*lathe.Assistant)
+	a, ok := last.Data.(*lathe.Assistant)
 	return ok && a.Completed != 0 && len(last.Parts) > 1 && last.Parts[1].GrowingText() == "Done."
 }
 

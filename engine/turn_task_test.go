@@ -69,8 +69,8 @@ share 1
 		account := p.account()
 		cost, billed := account.Spent.Cost, lathe.Dollars(0.01*float64(children))
 		t.Logf("50 tasks under $1.00: spent %s with %d requests of children", cost, children)
-		if failed != 50 || cost < billed || cost > lathe.Dollars(1) || billed < lathe.Dollars(0.9) || !account.Held.IsZero() {
-			t.Errorf("%d calls failed; spent %s, billed %s, held %+v", failed, cost, billed, account.Held)
+		if failed != 50 || cost < billed || cost > lathe.Dollars(1) || billed < lathe.Dollars(0.9) || !account.Reserved.IsZero() {
+			t.Errorf("%d calls failed; spent %s, billed %s, held %+v", failed, cost, billed, account.Reserved)
 		}
 	})
 }

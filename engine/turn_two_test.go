@@ -111,8 +111,8 @@ func TestTurn_CancelFromAnotherProcess(t *testing.T) {
 		later()
 		history := here.all()
 		last := history[len(history)-1]
-		if _, ok := last.Said.(*lathe.Assistant).Error.(*lathe.AbortedFault); !ok {
-			t.Errorf("the turn goes on: %+v", last.Said)
+		if _, ok := last.Data.(*lathe.Assistant).Error.(*lathe.AbortedFault); !ok {
+			t.Errorf("the turn goes on: %+v", last.Data)
 		}
 		here.check()
 	})

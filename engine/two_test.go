@@ -215,7 +215,7 @@ func TestTwo_PromptArrives(t *testing.T) {
 	s := w.session()
 	r := w.runner(s.ID)
 	l := w.listen(lathe.Scope{Session: s.ID})
-	m := lathe.Message{ID: other.ids.Message(), Session: s.ID, Said: &lathe.User{Agent: "plan", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}}}
+	m := lathe.Message{ID: other.ids.Message(), Session: s.ID, Data: &lathe.User{Agent: "plan", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}}}
 	m.Parts = []lathe.Part{{ID: other.ids.Part(), Session: s.ID, Message: m.ID, Body: &lathe.Text{Text: "Stop!"}}}
 	must(other.Store().Admit(t.Context(), s.ID, lathe.Submission{Message: m, Digest: "d"}))(w)
 	w.looks()
@@ -400,7 +400,7 @@ func TestTwo_Processes(t *testing.T) {
 		t.Errorf("%q at %d", d.Delta, d.Offset)
 	}
 	f.compare(w, lathe.Scope{})
-	m := lathe.Message{ID: w.ids.Message(), Session: id, Said: &lathe.User{Agent: "build"}}
+	m := lathe.Message{ID: w.ids.Message(), Session: id, Data: &lathe.User{Agent: "build"}}
 	must(w.Store().Admit(t.Context(), id, lathe.Submission{Message: m, Digest: "d"}))(w)
 	if got := c.do("inbox"); got != "1" {
 		t.Errorf("%s prompts wait there", got)

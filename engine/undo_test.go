@@ -18,7 +18,7 @@ func TestUndo_ChoosesTheExchange(t *testing.T) {
 	for _, words := range []string{"first", "second"} {
 		answer, err := d.Prompt(t.Context(), s.ID, lathe.Prompt{Parts: text(words)})
 		d.ok(err)
-		prompts = append(prompts, answer.Said.(*lathe.Assistant).Parent)
+		prompts = append(prompts, answer.Data.(*lathe.Assistant).Parent)
 	}
 	for i, step := range []struct {
 		do   func(context.Context, lathe.SessionID, lathe.Undo) (lathe.Undone, error)

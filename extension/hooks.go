@@ -98,7 +98,7 @@ type (
 
 func (g *Guests) chatMessage(ctx context.Context, m *lathe.Message) error {
 	in := messageInput{Session: m.Session, Message: m.ID}
-	if u, ok := m.Said.(*lathe.User); ok {
+	if u, ok := m.Data.(*lathe.User); ok {
 		in.Agent, in.Variant = u.Agent, u.Model.Variant
 		if u.Model.Model != "" {
 			in.Model = &modelName{u.Model.Provider, u.Model.Model}
@@ -115,11 +115,11 @@ func (g *Guests) chatMessage(ctx context.Context, m *lathe.Message) error {
 	if err := changed.ReadInfo(out.Message); err != nil {
 		return lathe.Errorf(lathe.Invalid, "chat.message: a plugin has made a message that cannot be read: %w", err)
 	}
-	said, ok := changed.Said.(*lathe.User)
+	said, ok := changed.Data.(*lathe.User)
 	if !ok || changed.ID != m.ID || changed.Session != m.Session {
 		return lathe.Errorf(lathe.Invalid, "chat.message: a plugin has made another message of the prompt")
 	}
-	m.Said, m.Parts = said, out.Parts
+	m.Data, m.Parts = said, out.Parts
 	return nil
 }
 

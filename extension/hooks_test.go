@@ -15,7 +15,7 @@ import (
 
 var occasion = engine.Occasion{
 	Session: "ses_1", Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "big"},
-	Prompt: lathe.Message{ID: "msg_1", Session: "ses_1", Said: &lathe.User{Agent: "build"}},
+	Prompt: lathe.Message{ID: "msg_1", Session: "ses_1", Data: &lathe.User{Agent: "build"}},
 }
 
 // Each hook is given what its authors expect, and may change what they expect to.
@@ -79,15 +79,15 @@ func TestHooks_PromptsAndCalls(t *testing.T) {
 		"permission.ask":         `{"status":"deny"}`,
 	})
 	h := w.join(w.open()).Hooks
-	m := lathe.Message{ID: "msg_1", Session: "ses_1", Created: 1, Said: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "big", Variant: "high"}}}
+	m := lathe.Message{ID: "msg_1", Session: "ses_1", Created: 1, Data: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "big", Variant: "high"}}}
 	if err := h.ChatMessage(t.Context(), &m); err != nil {
 		t.Fatal(err)
 	}
-	if u := m.Said.(*lathe.User); u.Agent != "plan" || u.System != "Hm." || len(m.Parts) != 1 || m.Parts[0].Body.(*lathe.Text).Text != "new" {
+	if u := m.Data.(*lathe.User); u.Agent != "plan" || u.System != "Hm." || len(m.Parts) != 1 || m.Parts[0].Body.(*lathe.Text).Text != "new" {
 		t.Errorf("%+v %+v", u, m.Parts)
 	}
 	w.asked(`chat.message {"sessionID":"ses_1","agent":"build","model":{"providerID":"p","modelID":"big"},"messageID":"msg_1","variant":"high"}`)
-	other := lathe.Message{ID: "msg_2", Session: "ses_1", Said: &lathe.User{Agent: "build"}}
+	other := lathe.Message{ID: "msg_2", Session: "ses_1", Data: &lathe.User{Agent: "build"}}
 	if err := h.ChatMessage(t.Context(), &other); lathe.CodeOf(err) != lathe.Invalid {
 		t.Errorf("another message was taken: %v", err)
 	}

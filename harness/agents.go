@@ -74,7 +74,7 @@ func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at pe
 	defaults := permission.DefaultRules(at)
 	limits := a.Rules[len(defaults):] // every agent's rules begin with the defaults
 	mode := lathe.Mode(l.Config.PermissionMode)
-	defaults = permission.WithMode(defaults, mode, s.Confine.Free(l.Config, a.Name))
+	defaults = permission.WithMode(defaults, mode, s.Confine.RunsUnasked(l.Config, a.Name))
 	rules := l.AgentRules(a.Name, defaults, limits)
 	rules.User = append(permission.ModeDenies(mode), rules.User...)
 	final := permission.FinalRules(at, rules.All)
@@ -89,7 +89,7 @@ func (s *Harness) confined(c config.Config, agent string) prompt.Confined {
 	if s.Confine.Kernel().Available(asked) != nil {
 		return prompt.Confined{}
 	}
-	return prompt.Confined{Mode: box.Mode, Network: confine.NetworkWords(box)}
+	return prompt.Confined{Mode: box.Mode, Network: confine.DescribeNetwork(box)}
 }
 
 // brief is what models are told of a directory, and what people may call there.

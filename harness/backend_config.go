@@ -27,7 +27,7 @@ func (s *Harness) forget(dir string) {
 
 // Config returns those that count in a directory.
 func (b *served) Config(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
-	k, err := b.setup.Configured(ctx, at)
+	k, err := b.setup.ConfigWithPlugins(ctx, at)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]s
 		}
 		return out, nil
 	}
-	for _, one := range k.Providers.Actives() {
+	for _, one := range k.Providers.Active() {
 		if !one.Implicit || k.Providers.isNamed(one.Provider.ID) {
 			out = append(out, wireProvider(one.Provider, string(one.Source)))
 		}

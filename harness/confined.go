@@ -50,5 +50,5 @@ func (a *Host) ServiceEnv() []string { return bash.Scrub(a.Environ(), nil, nil) 
 
 // ConfineHost is what confining commands needs to know of the program.
 func (a *Host) ConfineHost() confine.Host {
-	return confine.Host{Env: a.Env, Environ: a.Environ, Home: a.Home(), UserDir: a.UserDir(), Now: a.Now, Log: a.Log, Note: a.Remark}
+	return confine.Host{Env: a.Env, Environ: a.Environ, Home: a.Home(), UserDir: a.UserDir(), Now: a.Now, Log: a.Log, Notify: a.Notify}
 }

@@ -80,8 +80,8 @@ func (k *DirConfig) settingsOf() *engine.StepSettings {
 	return k.Settings
 }
 
-// Configured is what a directory says, with what its plugins add to it.
-func (s *Harness) Configured(ctx context.Context, place workspace.Place) (*DirConfig, error) {
+// ConfigWithPlugins is what a directory says, with what its plugins add to it.
+func (s *Harness) ConfigWithPlugins(ctx context.Context, place workspace.Place) (*DirConfig, error) {
 	k, _, err := s.withExtensions(ctx, place)
 	return k, err
 }
@@ -159,7 +159,7 @@ func (v *extensionSet) Close() error {
 
 // askPlugins lets plugins change the settings.
 func (s *Harness) askPlugins(ctx context.Context, v *extensionSet, place workspace.Place) error {
-	o, err := s.app.In(place.Directory).ConfigOptions()
+	o, err := s.app.WithDir(place.Directory).ConfigOptions()
 	if err != nil {
 		return err
 	}
@@ -326,7 +326,7 @@ func (s *Harness) extensionOptions(ctx context.Context, k *DirConfig, place work
 		Place: place, Plugins: s.app.PluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: ServersOf(k.loaded.Config),
 		Wait: serverWait, Timeout: time.Duration(k.loaded.Config.Experimental.MCPTimeout) * time.Millisecond,
 		Runner: s.Runner, Cache: s.Folders.Cache, Env: s.app.ServiceEnv(), Tokens: s.extensionSets.tokens, Log: s.app.Log, Version: s.app.Version,
-		Transport: Proxied(), Private: k.loaded.Config.WebFetch.Private, Models: s.described(place),
+		Transport: ProxyTransport(), Private: k.loaded.Config.WebFetch.Private, Models: s.described(place),
 	}
 	o.Confine, o.ConfinePlugins = s.ConfineServer(k.loaded.Config, place), s.ConfinePlugins(k.loaded.Config, place)
 	if s.app.Pure {
@@ -352,8 +352,8 @@ func MCPLogins(at datadir.Folders) *mcp.Tokens {
 	return mcp.OpenTokens(filepath.Join(at.Data, "mcp-auth.json"))
 }
 
-// Proxied goes by way of the proxy that the environment names, where it does.
-func Proxied() http.RoundTripper {
+// ProxyTransport goes by way of the proxy that the environment names, where it does.
+func ProxyTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = http.ProxyFromEnvironment
 	return t

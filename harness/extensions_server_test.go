@@ -29,7 +29,7 @@ func TestPlugin_DoesNotGiveSandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := e.Store().Take(ctx, s.ID)
+	lease, err := e.Store().Acquire(ctx, s.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

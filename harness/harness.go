@@ -96,7 +96,7 @@ func (s *Harness) Close() (err error) {
 
 // ConfigFor reads what a directory says, if that changed.
 func (s *Harness) ConfigFor(place workspace.Place) (*DirConfig, error) {
-	a := s.app.In(place.Directory)
+	a := s.app.WithDir(place.Directory)
 	o, err := a.ConfigOptions()
 	if err != nil {
 		return nil, err
@@ -128,10 +128,10 @@ func (s *Harness) ConfigFor(place workspace.Place) (*DirConfig, error) {
 	return k, nil
 }
 
-// Edited reports whether the files of a directory say something else than settings that were made of
+// HasConfigChanged reports whether the files of a directory say something else than settings that were made of
 // them.
-func (s *Harness) Edited(place workspace.Place, was *engine.StepSettings) (bool, error) {
-	o, err := s.app.In(place.Directory).ConfigOptions()
+func (s *Harness) HasConfigChanged(place workspace.Place, was *engine.StepSettings) (bool, error) {
+	o, err := s.app.WithDir(place.Directory).ConfigOptions()
 	if err != nil {
 		return false, err
 	}

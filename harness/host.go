@@ -25,16 +25,16 @@ type Host struct {
 	Browse  func(page string) error // opens a page in the user's browser
 }
 
-// Remark tells people something beside the result.
-func (a *Host) Remark(format string, args ...any) {
+// Notify tells people something beside the result.
+func (a *Host) Notify(format string, args ...any) {
 	_, _ = fmt.Fprintf(a.Notices, format+"\n", args...)
 }
 
 // agent is how the program calls itself to other machines.
 func (a *Host) agent() string { return "lathe/" + a.Version }
 
-// In is the same surroundings for another directory.
-func (a *Host) In(dir string) *Host {
+// WithDir is the same surroundings for another directory.
+func (a *Host) WithDir(dir string) *Host {
 	other := *a
 	other.Dir = dir
 	return &other

@@ -62,7 +62,7 @@ func (l *Local) Providers(ctx context.Context, dir string) (out lathe.Providers,
 	}
 	out.Default = map[string]string{}
 	defaults := k.Providers.Catalog.Defaults()
-	for _, one := range k.Providers.Actives() {
+	for _, one := range k.Providers.Active() {
 		p := one.Provider
 		if one.Implicit && !k.Providers.isNamed(p.ID) {
 			continue
@@ -98,7 +98,7 @@ func modelOf(m *catalog.Model) lathe.Model {
 	out := lathe.Model{
 		Ref: lathe.ModelRef{Provider: m.Provider, Model: m.ID}, Name: w.Name, Released: w.ReleaseDate, Status: string(w.Status),
 		Reasoning: w.Capabilities.Reasoning, Images: w.Capabilities.Input.Image, Context: int(w.Limit.Context), Output: int(w.Limit.Output),
-		In: w.Cost.Input, Out: w.Cost.Output, CacheRead: w.Cost.Cache.Read,
+		InputPrice: w.Cost.Input, OutputPrice: w.Cost.Output, CacheReadPrice: w.Cost.Cache.Read,
 	}
 	if out.Status == "active" { // as nearly all are
 		out.Status = ""

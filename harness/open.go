@@ -17,12 +17,12 @@ import (
 
 // Options say how turns run.
 type Options struct {
-	Wire     http.RoundTripper // records or replays the traffic with models; nil is the network
-	Keyless  bool              // a recording asks for no key
-	Headless bool              // nobody answers questions
-	Serves   bool              // clients may answer permission requests, or nobody
-	Environ  []string          // of commands; nil is that of the program
-	Tracer   *otlp.Tracer
+	Transport  http.RoundTripper // records or replays the traffic with models; nil is the network
+	Keyless    bool              // a recording asks for no key
+	Headless   bool              // nobody answers questions
+	HasClients bool              // clients may answer permission requests, or nobody
+	Environ    []string          // of commands; nil is that of the program
+	Tracer     *otlp.Tracer
 	// Wrap may put something between the engine and the config; nil does not.
 	Wrap func(engine.Environment) engine.Environment
 }
@@ -34,7 +34,7 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 		return nil, err
 	}
 	s := New(a, at)
-	s.wire, s.Keyless, s.headless, s.serves, s.environ = o.Wire, o.Keyless, o.Headless, o.Serves, o.Environ
+	s.wire, s.Keyless, s.headless, s.serves, s.environ = o.Transport, o.Keyless, o.Headless, o.HasClients, o.Environ
 	asks := engine.Environment(s)
 	if o.Wrap != nil {
 		asks = o.Wrap(s)
@@ -43,7 +43,7 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 		Environment: asks, Tracer: o.Tracer,
 		Deleted: func(id lathe.SessionID) {
 			s.Runner.EndSession(string(id))
-			confine.ForgetSession(at, id)
+			confine.RemoveSessionTemp(at, id)
 		},
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func OpenSessions(ctx context.Context, a *Host) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openEngine(ctx, a, at, engine.Options{Deleted: func(id lathe.SessionID) { confine.ForgetSession(at, id) }})
+	return openEngine(ctx, a, at, engine.Options{Deleted: func(id lathe.SessionID) { confine.RemoveSessionTemp(at, id) }})
 }
 
 func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Options) (*engine.Engine, error) {
@@ -69,7 +69,7 @@ func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Optio
 		return nil, err
 	}
 	o.Driver, o.Blobs, o.Outputs = driver, at.Blobs(), at.Outputs()
-	o.Tidy = func(before time.Time) { confine.SweepTemporary(at, before) }
+	o.Tidy = func(before time.Time) { confine.RemoveOldTemp(at, before) }
 	o.Snapshots = snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.Log, Excludes: a.UserExcludes})
 	o.Version, o.Log = a.Version, a.Log
 	e, err := engine.Open(ctx, o)

@@ -74,7 +74,7 @@ func (p *pages) file(address string) string {
 func (p *pages) fetch(address, kept string) {
 	text, err := p.get(p.ctx, address)
 	if err != nil {
-		p.log.Warn("instructions could not be fetched", "address", WithoutSecrets(address), "error", err)
+		p.log.Warn("instructions could not be fetched", "address", RedactURL(address), "error", err)
 		return
 	}
 	if text == kept {

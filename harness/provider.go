@@ -43,8 +43,8 @@ func (a *Host) Variable(name string) string {
 	return a.Env("OPENCODE_" + name)
 }
 
-// IsOn reports whether a variable means yes.
-func (a *Host) IsOn(name string) bool {
+// IsEnvTrue reports whether a variable means yes.
+func (a *Host) IsEnvTrue(name string) bool {
 	v := a.Variable(name)
 	return v == "1" || strings.EqualFold(v, "true")
 }
@@ -64,7 +64,7 @@ func (a *Host) Providers() (*Providers, error) {
 
 // ProvidersOf is what settings and credentials make usable.
 func (a *Host) ProvidersOf(l *config.Loaded, at datadir.Folders) (*Providers, error) {
-	p := &Providers{host: a, Settings: l, At: at, filter: filterOf(l, a.IsOn("ENABLE_EXPERIMENTAL_MODELS"))}
+	p := &Providers{host: a, Settings: l, At: at, filter: filterOf(l, a.IsEnvTrue("ENABLE_EXPERIMENTAL_MODELS"))}
 	var raw struct {
 		Provider json.RawMessage `json:"provider"`
 	}
@@ -116,14 +116,14 @@ func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
 	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.borrowed()})
 	mended, err := f.FixPermissions()
 	if mended {
-		a.Remark("Warning: others could read %s; now only you can (mode 0600). If they may have, make new keys.", a.Shown(at.Credentials()))
+		a.Notify("Warning: others could read %s; now only you can (mode 0600). If they may have, make new keys.", a.DisplayPath(at.Credentials()))
 	}
 	return f, err
 }
 
 // borrowed is the credential file of OpenCode, for users who want theirs used here too.
 func (a *Host) borrowed() string {
-	if path := a.ForeignAuth(); a.IsOn("BORROW_AUTH") {
+	if path := a.ForeignAuth(); a.IsEnvTrue("BORROW_AUTH") {
 		return path
 	}
 	return ""
@@ -137,8 +137,8 @@ func (a *Host) ForeignAuth() string {
 	return filepath.Join(dir, "opencode", "auth.json")
 }
 
-// Shown is a path for people.
-func (a *Host) Shown(path string) string {
+// DisplayPath is a path for people.
+func (a *Host) DisplayPath(path string) string {
 	return termtext.Plain(termtext.Tilde(path, a.Env("HOME")))
 }
 
@@ -163,13 +163,13 @@ func (a *Host) AuthClient() auth.Client {
 	return auth.Client{Now: a.Now, UserAgent: a.agent()}
 }
 
-// Actives are the providers that can be used, those of the gateway's maker first, as in the
+// Active are the providers that can be used, those of the gateway's maker first, as in the
 // list of the reference.
-func (p *Providers) Actives() []provider.Active {
-	return Sorted(provider.ActiveProviders(p.Catalog, p.Deps))
+func (p *Providers) Active() []provider.Active {
+	return SortActive(provider.ActiveProviders(p.Catalog, p.Deps))
 }
 
-func Sorted(all []provider.Active) []provider.Active {
+func SortActive(all []provider.Active) []provider.Active {
 	slices.SortStableFunc(all, func(a, b provider.Active) int {
 		return rank(a.Provider.ID) - rank(b.Provider.ID)
 	})
@@ -236,7 +236,7 @@ func (p *Providers) Choose(ctx context.Context, ref string) (*catalog.Model, err
 	if ref != "" {
 		return p.Find(ctx, ref)
 	}
-	return p.Catalog.Default(catalog.Preference{Recent: recent(p.At.RecentModels()), Usable: provider.Selectable(p.Actives())})
+	return p.Catalog.Default(catalog.Preference{Recent: recent(p.At.RecentModels()), Usable: provider.Selectable(p.Active())})
 }
 
 // recent reads which models were used, latest first. It is a convenience: what cannot be read
@@ -271,8 +271,8 @@ func WithoutKeys(p *catalog.Provider, m *catalog.Model, d provider.Deps) provide
 	return d
 }
 
-// WithoutSecrets is an address without its password and its query, where keys may be.
-func WithoutSecrets(address string) string {
+// RedactURL is an address without its password and its query, where keys may be.
+func RedactURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "an address that is none"

@@ -56,7 +56,7 @@ func (s *skillIndexes) folders(addresses []string) (out []string) {
 		if first {
 			s.work.Go(func() {
 				if err := s.fetch(address, dir); err != nil {
-					s.log.Warn("skills could not be fetched", "address", WithoutSecrets(address), "error", err)
+					s.log.Warn("skills could not be fetched", "address", RedactURL(address), "error", err)
 				}
 			})
 		}

@@ -99,8 +99,8 @@ func (a *Host) webConfig(c config.WebFetch, limits tool.Limits) web.Config {
 // else who is to be asked without one.
 func (s *Harness) search() web.SearchConfig {
 	a := s.app
-	exa := web.SearchConfig{Provider: "exa", Key: a.Env("EXA_API_KEY"), Keyless: a.IsOn("ENABLE_EXA") || a.IsOn("EXPERIMENTAL_EXA")}
-	other := web.SearchConfig{Provider: "parallel", Key: a.Env("PARALLEL_API_KEY"), Keyless: a.IsOn("ENABLE_PARALLEL") || a.IsOn("EXPERIMENTAL_PARALLEL")}
+	exa := web.SearchConfig{Provider: "exa", Key: a.Env("EXA_API_KEY"), Keyless: a.IsEnvTrue("ENABLE_EXA") || a.IsEnvTrue("EXPERIMENTAL_EXA")}
+	other := web.SearchConfig{Provider: "parallel", Key: a.Env("PARALLEL_API_KEY"), Keyless: a.IsEnvTrue("ENABLE_PARALLEL") || a.IsEnvTrue("EXPERIMENTAL_PARALLEL")}
 	named := a.Variable("WEBSEARCH_PROVIDER")
 	c := exa
 	switch {
@@ -118,7 +118,7 @@ func (s *Harness) search() web.SearchConfig {
 // canQuestion reports whether the client of this process can show the questions of the tool question.
 func (a *Host) canQuestion() bool {
 	client := cmp.Or(a.Variable("CLIENT"), "cli")
-	return client == "cli" || client == "app" || client == "desktop" || a.IsOn("ENABLE_QUESTION_TOOL")
+	return client == "cli" || client == "app" || client == "desktop" || a.IsEnvTrue("ENABLE_QUESTION_TOOL")
 }
 
 // shell is the one for commands: that of the settings, or on Windows the bash that comes with git.

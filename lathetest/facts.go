@@ -3,7 +3,7 @@ package lathetest
 import "github.com/lathe-agent/lathe"
 
 // Facts is one of each fact that has a name on the wire, stored ones and news.
-func Facts() []lathe.Fact { return append(Stored(), News()...) }
+func Facts() []lathe.Fact { return append(Stored(), Ephemeral()...) }
 
 // Stored is one of each fact that changes a row which clients can see; a part of each
 // body, a message of each side, a status of each kind.
@@ -41,8 +41,8 @@ func Stored() []lathe.Fact {
 	return out
 }
 
-// Silent is one of each fact that only the store sees.
-func Silent() []lathe.Fact {
+// Unpublished is one of each fact that only the store sees.
+func Unpublished() []lathe.Fact {
 	return []lathe.Fact{
 		&lathe.Checkpoint{Session: SessionID, Part: PartID, Offset: 5, Text: ", world"},
 		&lathe.Promote{Session: SessionID, Message: UserID},
@@ -53,8 +53,8 @@ func Silent() []lathe.Fact {
 	}
 }
 
-// News is one of each event that is never stored.
-func News() []lathe.Fact {
+// Ephemeral is one of each event that is never stored.
+func Ephemeral() []lathe.Fact {
 	x := lathe.Extra(`"x-news":1`)
 	out := []lathe.Fact{
 		&lathe.PartDelta{
@@ -86,10 +86,10 @@ func News() []lathe.Fact {
 		&lathe.ModelsRefreshed{Extra: x},
 		&lathe.ReferencesChanged{Extra: x},
 		&lathe.IntegrationsChanged{Extra: x},
-		&lathe.UnknownEvent{Called: "x-news.told", Extra: `"sessionID":"ses_later","deep":{"a":[1]}`},
+		&lathe.UnknownEvent{TypeName: "x-news.told", Extra: `"sessionID":"ses_later","deep":{"a":[1]}`},
 	}
 	for _, e := range unsent() {
-		out = append(out, &lathe.UnknownEvent{Called: e[0], Extra: lathe.Extra(e[1])})
+		out = append(out, &lathe.UnknownEvent{TypeName: e[0], Extra: lathe.Extra(e[1])})
 	}
 	return out
 }

@@ -56,9 +56,9 @@ func Project() lathe.Project {
 	}
 }
 
-// Said is one of each side's messages. The second answer has not ended.
-func Said() []lathe.Said {
-	return []lathe.Said{
+// RoleData is one of each side's messages. The second answer has not ended.
+func RoleData() []lathe.RoleData {
+	return []lathe.RoleData{
 		&lathe.User{
 			Agent: "build", Model: Model(), System: "Be brief.", Tools: raw(`{"bash":false}`),
 			Format: raw(`{"type":"json_schema","schema":{"type":"object"},"retryCount":2}`),
@@ -81,10 +81,10 @@ func Said() []lathe.Said {
 // Messages is a message for each of [Said], in their order, with a few parts each.
 func Messages() []lathe.Message {
 	var out []lathe.Message
-	for i, said := range Said() {
+	for i, said := range RoleData() {
 		m := lathe.Message{
 			ID: lathe.MessageID(fmt.Sprintf("msg_bbef3b00000%dMessageSample%d", i+1, i)), Session: SessionID,
-			Created: Now + lathe.Time(i), Said: said,
+			Created: Now + lathe.Time(i), Data: said,
 		}
 		m.Parts = Parts(m.Session, m.ID)[:2]
 		out = append(out, m)
@@ -136,7 +136,7 @@ func Faults() []lathe.Fault {
 		&lathe.OverflowFault{Message: "too long", ResponseBody: "{}", Extra: `"x-data":1`},
 		&lathe.StructuredOutputFault{Message: "not valid", Retries: 2, Extra: `"x-data":1`},
 		&lathe.ContentFilterFault{Message: "withheld", Extra: `"x-data":1`},
-		&lathe.OtherFault{Called: "x-fault", Extra: `"message":"from later","deep":{"a":[null,1.5]}`},
+		&lathe.OtherFault{TypeName: "x-fault", Extra: `"message":"from later","deep":{"a":[null,1.5]}`},
 	}
 }
 

@@ -26,10 +26,10 @@ func Long(parts int) lathe.Export {
 	out := lathe.Export{Info: s}
 	for n := 0; n*longParts < parts; n++ {
 		now += 60_000
-		ask := lathe.Message{ID: ids.Message(), Session: s.ID, Created: now, Said: &lathe.User{Agent: "build", Model: Model()}}
+		ask := lathe.Message{ID: ids.Message(), Session: s.ID, Created: now, Data: &lathe.User{Agent: "build", Model: Model()}}
 		ask.Parts = []lathe.Part{{ID: ids.Part(), Session: s.ID, Message: ask.ID, Body: &lathe.Text{Text: fmt.Sprintf("Prompt %d: look at package p%d and mend what is wrong with it, please.", n, n%40)}}}
 		now += 1000
-		answer := lathe.Message{ID: ids.Message(), Session: s.ID, Created: now, Said: &lathe.Assistant{
+		answer := lathe.Message{ID: ids.Message(), Session: s.ID, Created: now, Data: &lathe.Assistant{
 			Parent: ask.ID, Model: Model(), Agent: "build", Mode: "build", Path: lathe.Paths{Cwd: s.Directory, Root: s.Directory}, Completed: now + 50_000, Finish: "stop",
 		}}
 		for _, b := range longAnswer(n, ids, now) {

@@ -48,7 +48,7 @@ func bodies(session lathe.SessionID, message lathe.MessageID) []lathe.Body {
 			Attempt: 2, Error: &lathe.APIFault{Message: "busy", StatusCode: 529, Retryable: true},
 			Created: Now, TimeExtra: `"x-time":1`, Extra: `"x-retry":1`,
 		},
-		&lathe.OtherBody{Called: "x-body", Extra: `"text":"from later","time":{"start":1,"x-deep":[true]}`},
+		&lathe.UnknownBody{TypeName: "x-body", Extra: `"text":"from later","time":{"start":1,"x-deep":[true]}`},
 	}
 	for _, s := range sources() {
 		out = append(out, &lathe.File{

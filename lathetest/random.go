@@ -17,9 +17,9 @@ func Message(t *rapid.T, session lathe.SessionID, n int) lathe.Message {
 		Created: Now + lathe.Time(rapid.IntRange(0, 5).Draw(t, "created")),
 	}
 	if rapid.Bool().Draw(t, "user") {
-		m.Said = user(t)
+		m.Data = user(t)
 	} else {
-		m.Said = assistant(t)
+		m.Data = assistant(t)
 	}
 	for i := range rapid.IntRange(0, 5).Draw(t, "parts") {
 		m.Parts = append(m.Parts, Part(t, m, i))
@@ -71,13 +71,13 @@ func ToolState(t *rapid.T) lathe.ToolState {
 	}
 }
 
-func user(t *rapid.T) lathe.Said {
+func user(t *rapid.T) lathe.RoleData {
 	return &lathe.User{
 		Agent: Text(t), Model: drawModel(t), System: Text(t), Tools: Raw(t), TimeExtra: drawExtra(t), Extra: drawExtra(t),
 	}
 }
 
-func assistant(t *rapid.T) lathe.Said {
+func assistant(t *rapid.T) lathe.RoleData {
 	a := &lathe.Assistant{
 		Parent: UserID, Model: drawModel(t), Agent: "build", Mode: Text(t), Completed: Time(t), Tokens: drawTokens(t),
 		Path: lathe.Paths{Cwd: Text(t), Root: Text(t)}, Finish: Text(t), Summary: drawFlag(t), Structured: Raw(t),

@@ -62,7 +62,7 @@ func (t Target) media(f FileContent) Content {
 func Convert(history []lathe.Message, to Target) []Message {
 	var out []Message
 	for _, m := range history {
-		switch said := m.Said.(type) {
+		switch said := m.Data.(type) {
 		case *lathe.User:
 			if content := userContent(m.Parts, to); len(content) > 0 {
 				out = append(out, Message{Role: UserRole, Content: content})

@@ -21,7 +21,7 @@ func drawHistory(t *rapid.T) []lathe.Message {
 	calls := 0
 	for n := range rapid.IntRange(0, 6).Draw(t, "messages") {
 		m := lathetest.Message(t, lathetest.SessionID, n)
-		if a, ok := m.Said.(*lathe.Assistant); ok && rapid.Bool().Draw(t, "same") {
+		if a, ok := m.Data.(*lathe.Assistant); ok && rapid.Bool().Draw(t, "same") {
 			a.Model = same
 		}
 		for i, p := range m.Parts {
@@ -129,7 +129,7 @@ func TestConvert_NothingForeign(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		history, to := drawHistory(t), drawTarget(t)
 		for _, m := range history {
-			if a, ok := m.Said.(*lathe.Assistant); ok {
+			if a, ok := m.Data.(*lathe.Assistant); ok {
 				a.Model.Model += "-other"
 			}
 		}

@@ -37,15 +37,15 @@ func said(bodies ...lathe.Body) (out []lathe.Part) {
 }
 
 func user(bodies ...lathe.Body) lathe.Message {
-	return lathe.Message{Said: &lathe.User{}, Parts: said(bodies...)}
+	return lathe.Message{Data: &lathe.User{}, Parts: said(bodies...)}
 }
 
 func answer(m lathe.ModelRef, bodies ...lathe.Body) lathe.Message {
-	return lathe.Message{Said: &lathe.Assistant{Model: m}, Parts: said(bodies...)}
+	return lathe.Message{Data: &lathe.Assistant{Model: m}, Parts: said(bodies...)}
 }
 
 func failed(f lathe.Fault, bodies ...lathe.Body) lathe.Message {
-	return lathe.Message{Said: &lathe.Assistant{Model: same, Error: f}, Parts: said(bodies...)}
+	return lathe.Message{Data: &lathe.Assistant{Model: same, Error: f}, Parts: said(bodies...)}
 }
 
 func fromUser(c ...model.Content) model.Message {
@@ -130,7 +130,7 @@ func TestConvert_User(t *testing.T) {
 		{"compaction", []lathe.Message{user(&lathe.Compaction{Auto: true})}, target, []model.Message{fromUser(text{Text: "What did we do so far?"})}},
 		{"subtask", []lathe.Message{user(&lathe.Subtask{Prompt: "x"})}, target, []model.Message{fromUser(text{Text: "The following tool was executed by the user"})}},
 		{"nothing to say", []lathe.Message{user(
-			&lathe.AgentMention{Name: "plan"}, &lathe.Snapshot{}, &lathe.Patch{}, &lathe.Retry{}, &lathe.StepStart{}, &lathe.StepFinish{}, &lathe.OtherBody{Called: "x"},
+			&lathe.AgentMention{Name: "plan"}, &lathe.Snapshot{}, &lathe.Patch{}, &lathe.Retry{}, &lathe.StepStart{}, &lathe.StepFinish{}, &lathe.UnknownBody{TypeName: "x"},
 		)}, target, nil},
 		{"each message alone", []lathe.Message{user(&lathe.Text{Text: "a"}), user(), user(&lathe.Text{Text: "b"})}, target, []model.Message{
 			fromUser(text{Text: "a"}), fromUser(text{Text: "b"}),
@@ -162,7 +162,7 @@ func TestConvert_Texts(t *testing.T) {
 		}},
 		{"empty text between another's signed thoughts", []lathe.Message{answer(another, signed, empty)}, target, []model.Message{fromModel(text{Text: "hm"})}},
 		{"nothing for the model", []lathe.Message{answer(
-			same, &lathe.StepStart{}, &lathe.StepFinish{}, &lathe.Patch{}, &lathe.Snapshot{}, &lathe.Retry{}, &lathe.OtherBody{Called: "x"}, &lathe.File{Mime: "image/png", URL: png},
+			same, &lathe.StepStart{}, &lathe.StepFinish{}, &lathe.Patch{}, &lathe.Snapshot{}, &lathe.Retry{}, &lathe.UnknownBody{TypeName: "x"}, &lathe.File{Mime: "image/png", URL: png},
 		)}, target, nil},
 		{"broken text", []lathe.Message{answer(same, &lathe.Text{Text: "\xff"}, &lathe.Reasoning{Text: "\xff"})}, target, []model.Message{
 			fromModel(text{Text: "\uFFFD"}, reasoning{Text: "\uFFFD"}),

@@ -46,7 +46,7 @@ func TestDisconnect_LeavesTheTurnRunning(t *testing.T) {
 			var all []lathe.Message
 			w.want(http.StatusOK, &all, "GET", "/session/"+string(s.ID)+"/message", "")
 			last := all[len(all)-1]
-			if a := last.Said.(*lathe.Assistant); a.Error != nil || !strings.HasSuffix(textOf(last), "done") {
+			if a := last.Data.(*lathe.Assistant); a.Error != nil || !strings.HasSuffix(textOf(last), "done") {
 				t.Errorf("the turn ended with %s", last.AppendJSON(nil))
 			}
 		})

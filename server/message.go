@@ -30,13 +30,13 @@ type pageQuery struct {
 
 // listMessages returns a page; where the next older one begins is told in headers.
 func (a messageAPI) listMessages(c *call, rec lathe.Session, q pageQuery, _ none) (messages, error) {
-	var before lathe.Place
+	var before lathe.Position
 	if q.Before != "" {
 		if q.Limit == 0 {
 			return nil, badTag(lathe.Errorf(lathe.Invalid, "before needs a limit"))
 		}
 		var err error
-		if before, err = lathe.ParsePlace(q.Before); err != nil {
+		if before, err = lathe.ParsePosition(q.Before); err != nil {
 			return nil, badTag(err)
 		}
 	}

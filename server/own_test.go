@@ -14,7 +14,7 @@ func TestOwn_UndoTellsWhatItDid(t *testing.T) {
 	var prompt, answer lathe.Message
 	w.want(http.StatusOK, &prompt, "POST", "/lathe/session/"+string(s.ID)+"/prompt", `{"parts":[{"type":"text","text":"hello"}]}`)
 	w.want(http.StatusOK, &answer, "POST", "/lathe/session/"+string(s.ID)+"/wait", "")
-	if _, ok := prompt.Said.(*lathe.User); !ok || answer.Session != s.ID {
+	if _, ok := prompt.Data.(*lathe.User); !ok || answer.Session != s.ID {
 		t.Errorf("sent %v, answered %v", prompt.ID, answer.ID)
 	}
 	undo := "/lathe/session/" + string(s.ID) + "/undo"

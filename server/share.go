@@ -78,7 +78,7 @@ func (w *writer) page(media string, data []byte) {
 
 // share gives a session its address. One that is shared already keeps it.
 func (a shareAPI) share(c *call, rec lathe.Session, q shareQuery, _ none) (lathe.Session, error) {
-	lasts, err := lathe.ParseSpan(q.Expires)
+	lasts, err := lathe.ParseDuration(q.Expires)
 	if err != nil {
 		return rec, badRequest("Query", "expires: %v", err)
 	}
@@ -139,7 +139,7 @@ func (a shareAPI) publish(c *call, rec lathe.Session, lasts time.Duration) (lath
 	}
 	share := lathe.Share{URL: to.String()}
 	if lasts > 0 {
-		share = share.Until(time.Now().Add(lasts))
+		share = share.WithExpiry(time.Now().Add(lasts))
 	}
 	return a.engine.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some(&share)})
 }
@@ -194,7 +194,7 @@ func (a shareAPI) shareData(c *call, _, _ none) (shareReply, error) {
 	if err != nil {
 		return shareReply{}, err
 	}
-	page, err := a.engine.Messages(c.Context(), rec.ID, lathe.Place{}, 0)
+	page, err := a.engine.Messages(c.Context(), rec.ID, lathe.Position{}, 0)
 	c.w.Header().Set("Cache-Control", "no-store")
 	return shareReply{Title: rec.Title, Session: rec.ID, Created: rec.Created, Cursor: cursor, Messages: append(messages{}, page.Messages...)}, err
 }

@@ -58,7 +58,7 @@ func TestShare_PageSkipsEmptyMessages(t *testing.T) {
 	assistant := &lathe.Assistant{Parent: "msg_1", Agent: "build", Mode: "build", Completed: 9}
 	for _, m := range []struct {
 		id   lathe.MessageID
-		said lathe.Said
+		said lathe.RoleData
 		body []lathe.Body
 	}{
 		{"msg_1", user, []lathe.Body{&lathe.Text{Text: "Hello"}}},
@@ -67,7 +67,7 @@ func TestShare_PageSkipsEmptyMessages(t *testing.T) {
 		{"msg_4", user, []lathe.Body{&lathe.Text{Text: "A note of the program.", Synthetic: lathe.Yes}}},
 		{"msg_5", assistant, []lathe.Body{&lathe.StepStart{}, &lathe.Text{Text: "Good day."}}},
 	} {
-		_, err := w.engine.UpdateMessage(t.Context(), lathe.Message{ID: m.id, Session: s.ID, Said: m.said})
+		_, err := w.engine.UpdateMessage(t.Context(), lathe.Message{ID: m.id, Session: s.ID, Data: m.said})
 		w.ok(err)
 		for i, b := range m.body {
 			_, err := w.engine.UpdatePart(t.Context(), lathe.Part{ID: lathe.PartID("prt_" + string(m.id) + string(rune('a'+i))), Session: s.ID, Message: m.id, Body: b}, "")

@@ -102,12 +102,12 @@ func TestShare_Expires(t *testing.T) {
 	w.want(http.StatusOK, &s, "POST", own+"/share?expires=7d", "")
 	at, err := url.Parse(s.Share.URL)
 	w.ok(err)
-	if end, ok := s.Share.Ends(); !ok || time.Until(end) < 6*24*time.Hour || time.Until(end) > 7*24*time.Hour {
+	if end, ok := s.Share.ExpiresAt(); !ok || time.Until(end) < 6*24*time.Hour || time.Until(end) > 7*24*time.Hour {
 		t.Errorf("it ends %v %v", end, ok)
 	}
 	w.want(http.StatusOK, nil, "GET", at.Path, "")
 	w.want(http.StatusOK, &s, "POST", own+"/share", "")
-	if _, ok := s.Share.Ends(); !ok {
+	if _, ok := s.Share.ExpiresAt(); !ok {
 		t.Error("sharing again without a time took the end away")
 	}
 	w.want(http.StatusOK, &s, "POST", own+"/share?expires=1ms", "")

@@ -67,7 +67,7 @@ finish stop`)
 
 func messagesText(all []lathe.Message) (out string) {
 	for _, m := range all {
-		out += m.Said.Role() + ":" + textOf(m) + " "
+		out += m.Data.Role() + ":" + textOf(m) + " "
 	}
 	return out
 }

@@ -60,7 +60,7 @@ finish stop`)
 	l := w.listen("/event")
 	l.next()
 	m := w.say(s, "hi")
-	if textOf(m) != "Hello." || m.Said.(*lathe.Assistant).Finish != "stop" {
+	if textOf(m) != "Hello." || m.Data.(*lathe.Assistant).Finish != "stop" {
 		t.Errorf("answered %s", m.AppendJSON(nil))
 	}
 	want := "message.updated message.part.updated session.updated session.status message.updated"
@@ -75,7 +75,7 @@ func TestPrompt_NoReplyAnswersWithThePrompt(t *testing.T) {
 	s := w.session()
 	var m lathe.Message
 	w.want(http.StatusOK, &m, "POST", "/session/"+string(s.ID)+"/message", `{"noReply":true,"messageID":"msg_own","parts":[{"type":"text","text":"note"}]}`)
-	if m.ID != "msg_own" || m.Said.Role() != "user" || textOf(m) != "note" {
+	if m.ID != "msg_own" || m.Data.Role() != "user" || textOf(m) != "note" {
 		t.Errorf("answered %s", m.AppendJSON(nil))
 	}
 }
@@ -277,7 +277,7 @@ finish stop`)
 	}
 	var m lathe.Message
 	w.want(http.StatusOK, &m, "GET", "/session/"+string(s.ID)+"/message/msg_mine", "")
-	u := m.Said.(*lathe.User)
+	u := m.Data.(*lathe.User)
 	if u.Model.Model != "small" || u.System != "Be brief." || string(u.Tools) != `{"write":false}` || m.Parts[0].ID != "prt_mine" {
 		t.Errorf("kept as %s", m.AppendJSON(nil))
 	}

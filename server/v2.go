@@ -92,7 +92,7 @@ func (a v2API) allSessions(c *call, q allQuery, _ none) ([]projectSession, error
 		query.Archived = lathe.WithArchived
 	}
 	if q.Cursor > 0 {
-		query.Before = lathe.Place{Time: lathe.Time(q.Cursor)}
+		query.Before = lathe.Position{Time: lathe.Time(q.Cursor)}
 	}
 	if q.Directory != "" {
 		dir, err := c.directory()

@@ -66,11 +66,11 @@ func TestWire_SamplesFitTheDocument(t *testing.T) {
 		d.check("MessageWithParts", m.AppendJSON(nil))
 	}
 	for _, p := range lathetest.Parts(lathetest.SessionID, "msg_1") {
-		if _, other := p.Body.(*lathe.OtherBody); !other {
+		if _, other := p.Body.(*lathe.UnknownBody); !other {
 			d.check("Part", p.AppendJSON(nil))
 		}
 	}
-	for _, f := range append(lathetest.Stored(), lathetest.News()...) {
+	for _, f := range append(lathetest.Stored(), lathetest.Ephemeral()...) {
 		p, _ := f.(*lathe.PartChanged)
 		if p != nil && p.Part.Body.Kind() == "x-body" {
 			continue // of a version to come

@@ -106,7 +106,7 @@ func (t *txn) admitPrompt(s *sessionRow, p lathe.Submission, rows promptRows) er
 		return err
 	}
 	e := lathe.Edit{Touch: true}
-	if u, ok := m.Said.(*lathe.User); ok {
+	if u, ok := m.Data.(*lathe.User); ok {
 		e.Agent = lathe.Some(u.Agent)
 		variant := u.Model.Variant
 		if variant == "" {
@@ -138,20 +138,20 @@ func (t *txn) admitCancel(s *sessionRow) error {
 	return t.exec(`UPDATE message SET hold = 1 WHERE session = $1 AND waiting > 0`, s.n)
 }
 
-// Waiting is a user message with its private marks.
-type Waiting struct {
+// QueuedPrompt is a user message with its private marks.
+type QueuedPrompt struct {
 	Message lathe.MessageID
 	Queue   bool // delivered when the session would rest
-	Hold    bool // not before the next word
+	Paused  bool // not before the next word
 }
 
 // Inbox lists the prompts of a session that wait for their place, in their order, and
 // the newest message that wants an answer.
-func (s *Store) Inbox(ctx context.Context, id lathe.SessionID) (waiting []Waiting, wants lathe.MessageID, err error) {
+func (s *Store) Inbox(ctx context.Context, id lathe.SessionID) (waiting []QueuedPrompt, wants lathe.MessageID, err error) {
 	err = s.read(ctx, func(r Reader) error {
 		waiting, err = all(r, `SELECT message.id, waiting, hold FROM message JOIN session ON session.n = message.session
-			WHERE session.id = $1 AND waiting > 0 ORDER BY message.created, message.id`, []any{string(id)}, func(row Row) (Waiting, error) {
-			return Waiting{lathe.MessageID(row.Text(0)), row.Int(1) == 2, row.Int(2) != 0}, nil
+			WHERE session.id = $1 AND waiting > 0 ORDER BY message.created, message.id`, []any{string(id)}, func(row Row) (QueuedPrompt, error) {
+			return QueuedPrompt{lathe.MessageID(row.Text(0)), row.Int(1) == 2, row.Int(2) != 0}, nil
 		})
 		if err != nil {
 			return err

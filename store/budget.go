@@ -12,28 +12,28 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Reserve is what a request may cost before it is sent.
-type Reserve struct {
+// Reservation is what a request may cost before it is sent.
+type Reservation struct {
 	Slot string // a session may have one request of each slot under way
 	Day  string // 2006-01-02
-	// Want is the worst case, Least what it costs cut as short as it may be.
-	Want, Least lathe.Spending
-	// Sure is what it costs once it was sent: charged if the process dies before it can tell.
-	Sure   lathe.Spending
-	Budget lathe.Budget
+	// Max is the worst case, Least what it costs cut as short as it may be.
+	Max, Min lathe.Spending
+	// Certain is what it costs once it was sent: charged if the process dies before it can tell.
+	Certain lathe.Spending
+	Budget  lathe.Budget
 }
 
 // Grant is the answer to a Reserve.
 type Grant struct {
-	// Most is what may be used: at most what was wanted, at least the least.
-	Most lathe.Spending
+	// Max is what may be used: at most what was wanted, at least the least.
+	Max lathe.Spending
 	// Time is how long the session may still work; 0 is without end.
 	Time time.Duration
-	// Over is the account whose limit is used up, and By what; nil if none is.
-	Over *lathe.Account
-	By   Measure
-	// Waits says that other requests under way hold what is left.
-	Waits bool
+	// Exceeded is the account whose limit is used up, and By what; nil if none is.
+	Exceeded *lathe.Account
+	Measure  Measure
+	// Pending says that other requests under way hold what is left.
+	Pending bool
 }
 
 // Measure is one of the things a budget counts.
@@ -47,12 +47,12 @@ const (
 	ByTime   Measure = "time"
 )
 
-// Given reports whether the request may be sent.
-func (g Grant) Given() bool { return g.Over == nil && !g.Waits }
+// Allowed reports whether the request may be sent.
+func (g Grant) Allowed() bool { return g.Exceeded == nil && !g.Pending }
 
 // Reserve holds what a request may cost, on all accounts it will be counted on, if their
 // limits allow it; then the facts are committed with it. Otherwise nothing is written.
-func (s *Store) Reserve(ctx context.Context, l Lease, r Reserve, facts ...lathe.Fact) (Grant, []lathe.Event, error) {
+func (s *Store) Reserve(ctx context.Context, l Lease, r Reservation, facts ...lathe.Fact) (Grant, []lathe.Event, error) {
 	rows, err := s.encodeAll(facts)
 	if err != nil {
 		return Grant{}, nil, err
@@ -63,7 +63,7 @@ func (s *Store) Reserve(ctx context.Context, l Lease, r Reserve, facts ...lathe.
 		if err != nil {
 			return err
 		}
-		if g, err = t.reserve(row, l.Epoch, r); err != nil || !g.Given() {
+		if g, err = t.reserve(row, l.Epoch, r); err != nil || !g.Allowed() {
 			return err
 		}
 		return t.applyAll(row, facts, rows)
@@ -71,7 +71,7 @@ func (s *Store) Reserve(ctx context.Context, l Lease, r Reserve, facts ...lathe.
 	return g, events, err
 }
 
-func (t *txn) reserve(s *sessionRow, epoch int64, r Reserve) (Grant, error) {
+func (t *txn) reserve(s *sessionRow, epoch int64, r Reservation) (Grant, error) {
 	for again := false; ; again = true {
 		accounts, mine, err := accountsOf(t.tx, s, r)
 		if err != nil {
@@ -84,8 +84,8 @@ func (t *txn) reserve(s *sessionRow, epoch int64, r Reserve) (Grant, error) {
 			continue
 		}
 		g := grant(accounts, r)
-		if g.Given() {
-			return g, t.hold(s, epoch, r, g.Most, accounts)
+		if g.Allowed() {
+			return g, t.hold(s, epoch, r, g.Max, accounts)
 		}
 		if again {
 			return g, nil
@@ -97,39 +97,39 @@ func (t *txn) reserve(s *sessionRow, epoch int64, r Reserve) (Grant, error) {
 }
 
 // grant decides what a request may use. It is pure.
-func grant(accounts []lathe.Account, r Reserve) Grant {
-	g := Grant{Most: r.Want}
+func grant(accounts []lathe.Account, r Reservation) Grant {
+	g := Grant{Max: r.Max}
 	for i, a := range accounts {
 		for _, m := range []struct {
 			by                        Measure
 			limit, spent, held, least int64
 			given                     *int64
 		}{
-			{ByCost, int64(a.Limit.Cost), int64(a.Spent.Cost), int64(a.Held.Cost), int64(r.Least.Cost), (*int64)(&g.Most.Cost)},
-			{ByTokens, a.Limit.Tokens, a.Spent.Tokens, a.Held.Tokens, r.Least.Tokens, &g.Most.Tokens},
-			{BySteps, a.Limit.Steps, a.Spent.Steps, a.Held.Steps, r.Least.Steps, &g.Most.Steps},
+			{ByCost, int64(a.Limit.Cost), int64(a.Spent.Cost), int64(a.Reserved.Cost), int64(r.Min.Cost), (*int64)(&g.Max.Cost)},
+			{ByTokens, a.Limit.Tokens, a.Spent.Tokens, a.Reserved.Tokens, r.Min.Tokens, &g.Max.Tokens},
+			{BySteps, a.Limit.Steps, a.Spent.Steps, a.Reserved.Steps, r.Min.Steps, &g.Max.Steps},
 		} {
 			switch left := m.limit - m.spent; {
 			case m.limit == 0:
 			case left <= 0 || left < m.least:
-				return Grant{Over: &accounts[i], By: m.by}
+				return Grant{Exceeded: &accounts[i], Measure: m.by}
 			case left-m.held < max(m.least, 1):
-				g.Waits = true
+				g.Pending = true
 			default:
 				*m.given = min(*m.given, left-m.held)
 			}
 		}
 		if left := a.Limit.Time - a.Spent.Time; a.Limit.Time > 0 {
 			if left <= 0 {
-				return Grant{Over: &accounts[i], By: ByTime}
+				return Grant{Exceeded: &accounts[i], Measure: ByTime}
 			}
 			if g.Time == 0 || left < g.Time {
 				g.Time = left
 			}
 		}
 	}
-	if g.Waits {
-		return Grant{Waits: true}
+	if g.Pending {
+		return Grant{Pending: true}
 	}
 	return g
 }
@@ -137,7 +137,7 @@ func grant(accounts []lathe.Account, r Reserve) Grant {
 // accountsOf reads the accounts a session is counted on, with their limits and what is held:
 // its own first, then those of the sessions above it, the day's and the project's. Mine
 // reports whether something is held in the slot itself.
-func accountsOf(q Reader, s *sessionRow, r Reserve) (out []lathe.Account, mine bool, err error) {
+func accountsOf(q Reader, s *sessionRow, r Reservation) (out []lathe.Account, mine bool, err error) {
 	out = []lathe.Account{{Kind: lathe.DayAccount, Key: r.Day, Limit: r.Budget.Day}, {Kind: lathe.ProjectAccount, Key: s.project, Limit: r.Budget.Project}}
 	var chain []lathe.Account
 	var own []*lathe.Spending
@@ -191,7 +191,7 @@ func addHeld(q Reader, accounts []lathe.Account, session int64, slot string) (mi
 			on := a.Kind == lathe.DayAccount && a.Key == day || a.Kind == lathe.ProjectAccount && a.Key == project ||
 				a.Kind == lathe.SessionAccount && slices.Contains(strings.Fields(chain), a.Key)
 			if on {
-				accounts[i].Held = a.Held.Add(held)
+				accounts[i].Reserved = a.Reserved.Add(held)
 			}
 		}
 		return nil
@@ -219,7 +219,7 @@ func limit(chain []lathe.Account, own []*lathe.Spending, b lathe.Budget) {
 }
 
 // hold notes a reservation.
-func (t *txn) hold(s *sessionRow, epoch int64, r Reserve, given lathe.Spending, accounts []lathe.Account) error {
+func (t *txn) hold(s *sessionRow, epoch int64, r Reservation, given lathe.Spending, accounts []lathe.Account) error {
 	var chain []string
 	for _, a := range accounts {
 		if a.Kind == lathe.SessionAccount {
@@ -228,7 +228,7 @@ func (t *txn) hold(s *sessionRow, epoch int64, r Reserve, given lathe.Spending, 
 	}
 	return t.exec(`INSERT INTO reservation (session, slot, epoch, day, project, chain, cost, tokens, steps, sure_cost, sure_tokens)
 		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)`,
-		s.n, r.Slot, epoch, r.Day, s.project, strings.Join(chain, " "), int64(given.Cost), given.Tokens, given.Steps, int64(r.Sure.Cost), r.Sure.Tokens)
+		s.n, r.Slot, epoch, r.Day, s.project, strings.Join(chain, " "), int64(given.Cost), given.Tokens, given.Steps, int64(r.Certain.Cost), r.Certain.Tokens)
 }
 
 // spent counts what a session has used, and gives back what was reserved for it.
@@ -376,8 +376,8 @@ func (t *txn) closeAccount(s *sessionRow) error {
 	return t.exec(`DELETE FROM account WHERE kind = 'session' AND key = $1`, string(s.id))
 }
 
-// Limit gives a session limits of its own; the zero value takes them away.
-func (s *Store) Limit(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
+// SetLimits gives a session limits of its own; the zero value takes them away.
+func (s *Store) SetLimits(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
 	_, err := s.writer.write(ctx, true, func(t *txn) error {
 		if _, err := t.session(id); err != nil {
 			return err
@@ -404,7 +404,7 @@ func (s *Store) Accounts(ctx context.Context, id lathe.SessionID, day string, b 
 		if err != nil {
 			return err
 		}
-		out, _, err = accountsOf(r, row, Reserve{Day: day, Budget: b})
+		out, _, err = accountsOf(r, row, Reservation{Day: day, Budget: b})
 		return err
 	})
 	return out, err

@@ -139,7 +139,7 @@ func (t *txn) putMessage(s *sessionRow, m lathe.Message, enc encoded) error {
 		if m.Created, err = t.nextCreated(s, m.Created); err != nil {
 			return err
 		}
-		if _, answer := m.Said.(*lathe.Assistant); answer {
+		if _, answer := m.Data.(*lathe.Assistant); answer {
 			if err := t.goesOn(s); err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (t *txn) putMessage(s *sessionRow, m lathe.Message, enc encoded) error {
 	m.Session, m.Created, m.Parts = s.id, lathe.Time(old.created), nil
 	seq := t.next()
 	err = t.exec(`UPDATE message SET role = $1, data = $2, parent = $3, seq = $4 WHERE n = $5`,
-		m.Said.Role(), enc.data, null(m.Parent()), seq, old.n)
+		m.Data.Role(), enc.data, null(m.Parent()), seq, old.n)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (t *txn) insertMessage(s *sessionRow, m lathe.Message, enc encoded, k marks
 	seq := t.next()
 	n, err := t.insert(`INSERT INTO message (id, session, role, created, parent, data, born, seq, waiting, hold, wants, digest)
 		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,0,$10,$11) RETURNING n`,
-		string(m.ID), s.n, m.Said.Role(), float64(m.Created), null(m.Parent()), enc.data, seq, seq, k.waiting, boolInt(k.wants), null(k.digest))
+		string(m.ID), s.n, m.Data.Role(), float64(m.Created), null(m.Parent()), enc.data, seq, seq, k.waiting, boolInt(k.wants), null(k.digest))
 	if err != nil {
 		return err
 	}

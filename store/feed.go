@@ -48,8 +48,8 @@ var changes = [...]struct{ sql, session string }{
 	inTomb:   {`SELECT n, born, seq FROM tomb WHERE seq > $1 AND seq <= $2`, ``},
 }
 
-// Resumed is how far a resume brought its reader.
-type Resumed struct {
+// ResumeResult is how far a resume brought its reader.
+type ResumeResult struct {
 	Last int64 // everything up to here was told
 	// Resync says that the cursor cannot be resumed from: it is of another database, of
 	// the future, or older than what is kept. Nothing was told; the reader reads afresh.
@@ -65,8 +65,8 @@ type Resumed struct {
 // between two reads: a reader that takes its time, or asks the store something, keeps
 // nobody waiting. A row that has changed again by then is told as it is; what happened to it
 // has a higher number and comes as well.
-func (s *Store) Since(ctx context.Context, after lathe.Cursor, scope lathe.Scope, yield func(lathe.Event) error) (Resumed, error) {
-	var res Resumed
+func (s *Store) Since(ctx context.Context, after lathe.Cursor, scope lathe.Scope, yield func(lathe.Event) error) (ResumeResult, error) {
+	var res ResumeResult
 	var rows []change
 	t := teller{store: s, after: after.Seq, scope: scope, resume: true, yield: yield}
 	err := s.readFiles(ctx, func(r Reader) error {
@@ -153,7 +153,7 @@ func (t *teller) load(r Reader, rows []change) ([]change, error) {
 			return rows, err
 		}
 		for _, e := range events {
-			if !t.scope.Holds(e) {
+			if !t.scope.Includes(e) {
 				continue
 			}
 			if e.Seq = t.upTo; t.resume || isNews(e.Fact) {

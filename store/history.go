@@ -86,7 +86,7 @@ func (s *Store) parts(r Reader, session lathe.SessionID, message lathe.MessageID
 
 // History returns the newest messages older than before, at most limit of them, oldest
 // first. A zero place begins at the end, a limit of 0 has no limit.
-func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error) {
+func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Position, limit int) (lathe.Page, error) {
 	var page lathe.Page
 	err := s.readFiles(ctx, func(r Reader) (err error) {
 		page, err = s.history(r, id, before, limit)
@@ -95,7 +95,7 @@ func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Pl
 	return page, err
 }
 
-func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error) {
+func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Position, limit int) (lathe.Page, error) {
 	session, err := one(r, `SELECT n FROM session WHERE id = $1`, []any{string(id)}, firstInt)
 	if err != nil {
 		return lathe.Page{}, err
@@ -135,7 +135,7 @@ func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit 
 	}
 	if n := len(page.Messages); page.More && n > 0 {
 		oldest := page.Messages[n-1]
-		page.Next = lathe.Place{Time: oldest.Created, ID: string(oldest.ID)}
+		page.Next = lathe.Position{Time: oldest.Created, ID: string(oldest.ID)}
 	}
 	slices.Reverse(page.Messages)
 	return page, nil

@@ -15,9 +15,9 @@ type Lease struct {
 	Epoch   int64
 }
 
-// Take takes the lease of a session. If another runner holds it, here or in a process
+// Acquire takes the lease of a session. If another runner holds it, here or in a process
 // that is alive, that is a conflict.
-func (s *Store) Take(ctx context.Context, id lathe.SessionID) (Lease, error) {
+func (s *Store) Acquire(ctx context.Context, id lathe.SessionID) (Lease, error) {
 	l := Lease{Session: id}
 	_, err := s.writer.write(ctx, false, func(t *txn) error {
 		row, err := t.session(id)
@@ -85,17 +85,17 @@ func (t *txn) held(l Lease) (*sessionRow, error) {
 	return s, err
 }
 
-// Holding tells who works on a session.
-type Holding struct {
+// LeaseInfo tells who works on a session.
+type LeaseInfo struct {
 	Session  lathe.SessionID
 	Alive    bool // the process that took the lease still runs
 	Here     bool // it is this one
 	Canceled bool // someone wishes the turn to end
 }
 
-// Holdings lists the sessions whose lease is taken, also by processes that have died.
-func (s *Store) Holdings(ctx context.Context) ([]Holding, error) {
-	var out []Holding
+// Leases lists the sessions whose lease is taken, also by processes that have died.
+func (s *Store) Leases(ctx context.Context) ([]LeaseInfo, error) {
+	var out []LeaseInfo
 	alive := map[string]bool{}
 	err := query(ctx, s, `SELECT session.id, owner, cancel FROM lease JOIN session ON session.n = lease.session WHERE owner IS NOT NULL`,
 		nil, func(row Row) error {
@@ -103,7 +103,7 @@ func (s *Store) Holdings(ctx context.Context) ([]Holding, error) {
 			if _, known := alive[owner]; !known {
 				alive[owner] = s.driver.Alive(owner)
 			}
-			out = append(out, Holding{
+			out = append(out, LeaseInfo{
 				Session: lathe.SessionID(row.Text(0)), Alive: alive[owner],
 				Here: owner == s.driver.Owner(), Canceled: row.Int(2) != 0,
 			})
@@ -119,8 +119,8 @@ type Interruption struct {
 	Dead bool
 	// Closed says that what it left open was closed, and nothing was said since.
 	Closed bool
-	// Waiting says that a prompt has not been taken up.
-	Waiting bool
+	// HasQueued says that a prompt has not been taken up.
+	HasQueued bool
 }
 
 // Interruptions lists the sessions whose turn was cut off, and those with prompts that
@@ -143,7 +143,7 @@ func (s *Store) Interruptions(ctx context.Context, only lathe.SessionID) ([]Inte
 			}
 			i := Interruption{
 				Session: lathe.SessionID(row.Text(0)), Dead: owner != "" && !alive[owner],
-				Closed: row.Int(2) != 0, Waiting: row.Int(3) != 0,
+				Closed: row.Int(2) != 0, HasQueued: row.Int(3) != 0,
 			}
 			if owner == "" || i.Dead { // another one works on it
 				out = append(out, i)

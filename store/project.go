@@ -143,13 +143,13 @@ func (s *Store) Projects(ctx context.Context) ([]lathe.Project, error) {
 	return findAll(ctx, s, `SELECT data FROM project ORDER BY seq DESC`, nil, readProject)
 }
 
-// Recall returns what was remembered under a key, "" if nothing was.
-func (s *Store) Recall(ctx context.Context, key string) (string, error) {
+// Cached returns what was remembered under a key, "" if nothing was.
+func (s *Store) Cached(ctx context.Context, key string) (string, error) {
 	return findOne(ctx, s, `SELECT value FROM known WHERE key = $1`, []any{key}, firstText)
 }
 
-// Remember keeps a value that was costly to find.
-func (s *Store) Remember(ctx context.Context, key, value string) error {
+// SaveCached keeps a value that was costly to find.
+func (s *Store) SaveCached(ctx context.Context, key, value string) error {
 	_, err := s.writer.write(ctx, false, func(t *txn) error {
 		return t.exec(`INSERT INTO known (key, value) VALUES ($1,$2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, value)
 	})

@@ -88,7 +88,7 @@ func (s *Store) Statuses(ctx context.Context, scope lathe.Scope) (map[lathe.Sess
 	err := query(ctx, s, `SELECT session.id, session.directory, data, owner FROM status JOIN session ON session.n = status.session
 		LEFT JOIN lease ON lease.session = session.n WHERE data <> '{"type":"idle"}'`, nil, func(row Row) error {
 		id := lathe.SessionID(row.Text(0))
-		if !scope.Holds(lathe.Event{Session: id, Directory: row.Text(1)}) {
+		if !scope.Includes(lathe.Event{Session: id, Directory: row.Text(1)}) {
 			return nil
 		}
 		st, err := s.liveStatus(row.Text(2), row.Text(3))
@@ -135,7 +135,7 @@ func (s *Store) Asks(ctx context.Context, scope lathe.Scope) ([]lathe.Fact, erro
 	var out []lathe.Fact
 	err := query(ctx, s, `SELECT session.id, session.directory, kind, data FROM ask JOIN session ON session.n = ask.session
 		WHERE answer IS NULL ORDER BY ask.n`, nil, func(row Row) error {
-		if !scope.Holds(lathe.Event{Session: lathe.SessionID(row.Text(0)), Directory: row.Text(1)}) {
+		if !scope.Includes(lathe.Event{Session: lathe.SessionID(row.Text(0)), Directory: row.Text(1)}) {
 			return nil
 		}
 		f, err := readAsk(row.Text(2), row.Bytes(3))

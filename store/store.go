@@ -56,17 +56,17 @@ type Batch struct {
 
 // Options are the surroundings of a store. All have defaults.
 type Options struct {
-	Publish func(Batch)       // called in number order, by one goroutine at a time; must not block
-	Wanted  func() bool       // whether anyone listens; false spares building large batches
-	Now     func() lathe.Time // the clock
-	IDs     *lathe.IDs
-	Blobs   string // folder for large values
-	Log     *slog.Logger
+	Publish      func(Batch)       // called in number order, by one goroutine at a time; must not block
+	HasListeners func() bool       // whether anyone listens; false spares building large batches
+	Now          func() lathe.Time // the clock
+	IDs          *lathe.IDs
+	Blobs        string // folder for large values
+	Log          *slog.Logger
 }
 
 // Open returns a store on an open database and starts its writer.
 func Open(ctx context.Context, d Driver, o Options) (*Store, error) {
-	s := &Store{driver: d, pub: o.Publish, wanted: o.Wanted, now: o.Now, ids: o.IDs, log: o.Log, keepRows: keepRows}
+	s := &Store{driver: d, pub: o.Publish, wanted: o.HasListeners, now: o.Now, ids: o.IDs, log: o.Log, keepRows: keepRows}
 	if s.pub == nil {
 		s.pub = func(Batch) {}
 	}

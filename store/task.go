@@ -21,17 +21,17 @@ func (s *Store) Task(ctx context.Context, id lathe.SessionID) (lathe.Task, error
 	return lathe.Task(task), err
 }
 
-// Backgrounds lists the sessions whose end their parent has yet to be told, in the order of
+// BackgroundTasks lists the sessions whose end their parent has yet to be told, in the order of
 // their birth; of one parent if it is named.
-func (s *Store) Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error) {
+func (s *Store) BackgroundTasks(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error) {
 	return findAll(ctx, s, `SELECT `+sessionColumns+` FROM session WHERE task = 2 AND ($1 = '' OR parent = $2) ORDER BY n`,
 		[]any{string(parent), string(parent)}, readSession)
 }
 
-// Report tells the parent of a background session that it has ended: the prompt is admitted
+// ReportToParent tells the parent of a background session that it has ended: the prompt is admitted
 // there and the session works for nobody any more, both or neither. So it is told once,
 // however often it is tried and whoever dies meanwhile; told reports whether it was this time.
-func (s *Store) Report(ctx context.Context, id lathe.SessionID, p lathe.Submission) (told bool, err error) {
+func (s *Store) ReportToParent(ctx context.Context, id lathe.SessionID, p lathe.Submission) (told bool, err error) {
 	rows, err := s.encodeMessage(p.Message)
 	if err != nil {
 		return false, err

@@ -13,8 +13,8 @@ func (t *txn) ranTests(f *lathe.TestsRan) error {
 		f.Project, f.Run.Command, f.Run.Exit, float64(f.Run.At))
 }
 
-// Tests returns the last test run of a project; the zero value if none is known.
-func (s *Store) Tests(ctx context.Context, project string) (lathe.TestRun, error) {
+// LastTestRun returns the last test run of a project; the zero value if none is known.
+func (s *Store) LastTestRun(ctx context.Context, project string) (lathe.TestRun, error) {
 	return findOne(ctx, s, `SELECT command, exit, at FROM tests WHERE project = $1`, []any{project}, func(row Row) (lathe.TestRun, error) {
 		return lathe.TestRun{Command: row.Text(0), Exit: int(row.Int(1)), At: lathe.Time(row.Float(2))}, nil
 	})

@@ -29,7 +29,7 @@ func few(t *testing.T) (*store.Store, store.Lease) {
 	if err := s.Create(ctx, lathe.Session{ID: "ses_1"}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := s.Take(ctx, "ses_1")
+	l, err := s.Acquire(ctx, "ses_1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func floorIs(t *testing.T, s *store.Store, tombstones, floor int64) {
 
 func TestTomb_NotMoreThanAreKept(t *testing.T) {
 	s, l := few(t)
-	m := lathe.Message{ID: "msg_1", Said: &lathe.User{}}
+	m := lathe.Message{ID: "msg_1", Data: &lathe.User{}}
 	commit(t, s, l, &lathe.MessageChanged{Info: m})
 	var numbers []int64
 	for i := range 5 {

@@ -42,7 +42,7 @@ func newStreaming(tb testing.TB) *streaming {
 	s := &streaming{p: p, cells: uv.NewScreenBuffer(120, 40), out: uv.NewTerminalRenderer(io.Discard, []string{"TERM=xterm-256color", "COLORTERM=truecolor"})}
 	s.out.SetFullscreen(true)
 	s.out.SetScrollOptim(true)
-	s.answer = lathe.Message{ID: ids.Message(), Session: x.Info.ID, Created: x.Info.Updated + 100_000, Said: &lathe.Assistant{
+	s.answer = lathe.Message{ID: ids.Message(), Session: x.Info.ID, Created: x.Info.Updated + 100_000, Data: &lathe.Assistant{
 		Parent: x.Messages[len(x.Messages)-2].ID, Agent: "build", Model: lathetest.Model(),
 	}}
 	s.part = lathe.Part{ID: ids.Part(), Session: x.Info.ID, Message: s.answer.ID, Body: &lathe.Text{Time: &lathe.Span{Start: s.answer.Created}}}

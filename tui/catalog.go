@@ -119,11 +119,11 @@ func uncounted(info api.Info) string {
 	case info.Home == "": // which is known together
 		return ""
 	case info.Trusted:
-		return info.Broken
-	case info.Broken == "":
+		return info.ConfigProblem
+	case info.ConfigProblem == "":
 		return distrusted
 	}
-	return distrusted + "\n" + info.Broken
+	return distrusted + "\n" + info.ConfigProblem
 }
 
 // setPlace takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.

@@ -45,7 +45,7 @@ func (ch *choice) settle() {
 func (ch *choice) follow(t *lathe.Transcript) {
 	ch.settle()
 	for i := t.Count() - 1; i >= 0; i-- {
-		u, ok := t.Held(i).Said().(*lathe.User)
+		u, ok := t.View(i).Data().(*lathe.User)
 		if !ok {
 			continue
 		}

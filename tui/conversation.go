@@ -163,7 +163,7 @@ func (v *conversation) jumpLastUser() tea.Cmd {
 		return nil
 	}
 	for i := o.Transcript.Count() - 1; i >= 0; i-- {
-		if h := o.Transcript.Held(i); state.IsSaid(h) && h.Said().Role() == "user" {
+		if h := o.Transcript.View(i); state.IsSaid(h) && h.Data().Role() == "user" {
 			v.chat().To(h.ID())
 			return nil
 		}

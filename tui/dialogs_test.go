@@ -492,7 +492,7 @@ func TestTrust_Told(t *testing.T) {
 	e.info = api.Info{Directory: "/w/app", Home: "/home/dev"}
 	onStage(t, e, Options{}, func(s *stage) { s.sees("wait for your trust: look at them, then run lathe") })
 	onStage(t, e, inSample(), func(s *stage) { s.sees("! Settings of this project") })
-	e.info.Broken = "A settings file of this project is broken and left out: lathe.json:1:2"
+	e.info.ConfigProblem = "A settings file of this project is broken and left out: lathe.json:1:2"
 	onStage(t, e, Options{}, func(s *stage) { s.sees("wait for your trust", "is broken and left out") })
 	e.info.Trusted = true
 	onStage(t, e, Options{}, func(s *stage) { s.sees("is broken and left out"); s.lacks("trust") })

@@ -129,7 +129,7 @@ func (dr *drafts) giveBack(d editor.Draft) then {
 func (dr *drafts) keep() { dr.saved[dr.state.Current] = dr.edit.Draft() }
 
 // draftOf makes a message ready to be said again.
-func draftOf(h lathe.Held) editor.Draft {
+func draftOf(h lathe.MessageView) editor.Draft {
 	var parts []lathe.Part
 	for j := range h.Len() {
 		parts = append(parts, h.Part(j))
@@ -153,7 +153,7 @@ func (dr *drafts) bringUpNext(s lathe.Session) {
 	var d editor.Draft
 	if o := dr.state.Shown(); o != nil && s.Revert != nil {
 		if i := o.Transcript.Find(s.Revert.Message); i >= 0 {
-			d = draftOf(o.Transcript.Held(i))
+			d = draftOf(o.Transcript.View(i))
 		}
 	}
 	dr.bringUp(d)

@@ -136,8 +136,8 @@ func (ex *exporter) copyAnswer() tea.Cmd {
 		return nil
 	}
 	for i := o.Transcript.Count() - 1; i >= 0; i-- {
-		h := o.Transcript.Held(i)
-		if h.Said().Role() != "assistant" {
+		h := o.Transcript.View(i)
+		if h.Data().Role() != "assistant" {
 			continue
 		}
 		if text := saidIn(h); text != "" {
@@ -150,14 +150,14 @@ func (ex *exporter) copyAnswer() tea.Cmd {
 func (ex *exporter) copyMessage(id lathe.MessageID) tea.Cmd {
 	if o := ex.state.Shown(); o != nil {
 		if i := o.Transcript.Find(id); i >= 0 {
-			return ex.copy(saidIn(o.Transcript.Held(i)))
+			return ex.copy(saidIn(o.Transcript.View(i)))
 		}
 	}
 	return nil
 }
 
 // saidIn is the text of a message.
-func saidIn(h lathe.Held) string {
+func saidIn(h lathe.MessageView) string {
 	var out []string
 	for i := range h.Len() {
 		if t, ok := h.Part(i).Body.(*lathe.Text); ok && !t.Synthetic.On() && !t.Ignored.On() && strings.TrimSpace(t.Text) != "" {

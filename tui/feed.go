@@ -34,7 +34,7 @@ func newFeed() *feed { return &feed{ready: make(chan struct{}, 1)} }
 // put takes in an event, or an error. It reports whether events go on behind that: the connection is lost, or found again.
 func (f *feed) put(e lathe.Event, err error) (more bool) {
 	f.mu.Lock()
-	broken, more := errors.AsType[*api.Broken](err)
+	broken, more := errors.AsType[*api.ConnectionChanged](err)
 	switch {
 	case more:
 		f.lost = broken.Err

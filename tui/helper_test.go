@@ -160,7 +160,7 @@ func (c *canned) Location(context.Context, string) (lathe.Location, error) {
 
 func (c *canned) Feed() string { return "canned" }
 
-func (c *canned) Messages(_ context.Context, id lathe.SessionID, before lathe.Place, _ int) (lathe.Page, error) {
+func (c *canned) Messages(_ context.Context, id lathe.SessionID, before lathe.Position, _ int) (lathe.Page, error) {
 	all := c.messages[id]
 	if c.few == 0 {
 		return lathe.Page{Messages: all}, nil
@@ -172,7 +172,7 @@ func (c *canned) Messages(_ context.Context, id lathe.SessionID, before lathe.Pl
 		return lathe.Page{Messages: all}, nil
 	}
 	all = all[len(all)-c.few:]
-	return lathe.Page{Messages: all, More: true, Next: lathe.Place{ID: string(all[0].ID)}}, nil
+	return lathe.Page{Messages: all, More: true, Next: lathe.Position{ID: string(all[0].ID)}}, nil
 }
 
 func (c *canned) Todos(_ context.Context, id lathe.SessionID) ([]lathe.Todo, error) {

@@ -49,7 +49,7 @@ func (su *setup) loginTo(provider lathe.Provider) tea.Cmd {
 }
 
 func (su *setup) loginBy(provider lathe.Provider, methods []lathe.LoginMethod, n int) tea.Cmd {
-	if !methods[n].InBrowser() {
+	if !methods[n].UsesBrowser() {
 		return su.keyDialog(provider)
 	}
 	return su.call("begin the login", func(ctx context.Context, e Engine) (then, error) {
@@ -81,7 +81,7 @@ func (su *setup) authorize(provider lathe.Provider, n int, a lathe.Authorization
 			return func() tea.Cmd { return su.finishLogin(provider) }, nil
 		})
 	}
-	if a.WantsCode() {
+	if a.NeedsCode() {
 		return tea.Batch(su.browse(a.URL), su.overlays.show(&overlay{box: dialog.NewCodeInput(su.keys, provider, a), on: entered(complete)}))
 	}
 	box := dialog.NewLoginWait(su.keys, provider, a)

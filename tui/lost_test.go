@@ -15,7 +15,7 @@ func TestConnection_IsLostAndFound(t *testing.T) {
 	e.statuses = map[lathe.SessionID]lathe.Status{sampleID: {Type: lathe.Busy}}
 	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
 		s.sees("interrupt")
-		s.p.feed.put(lathe.Event{}, &api.Broken{Err: errors.New("refused")})
+		s.p.feed.put(lathe.Event{}, &api.ConnectionChanged{Err: errors.New("refused")})
 		s.pass(2 * frameTime)
 		s.sees("no connection, trying again")
 		s.lacks("interrupt")
@@ -23,7 +23,7 @@ func TestConnection_IsLostAndFound(t *testing.T) {
 			t.Error("something moves")
 		}
 		e.statuses, e.cut = map[lathe.SessionID]lathe.Status{}, []lathe.SessionID{sampleID}
-		s.p.feed.put(lathe.Event{}, &api.Broken{})
+		s.p.feed.put(lathe.Event{}, &api.ConnectionChanged{})
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Idle}})
 		s.sees("The server is there again")
 		s.lacks("no connection")
@@ -112,9 +112,9 @@ func TestWaits_AfterAnInterrupt(t *testing.T) {
 	e := sample()
 	at := e.messages[sampleID][0].Created
 	e.messages[sampleID] = []lathe.Message{
-		{ID: "msg_1", Session: sampleID, Created: at, Said: &lathe.User{Agent: "build"}, Parts: []lathe.Part{{ID: "prt_1", Session: sampleID, Message: "msg_1", Body: &lathe.Text{Text: "first"}}}},
-		{ID: "msg_2", Session: sampleID, Created: at, Said: &lathe.Assistant{Parent: "msg_1", Completed: at + 9, Error: &lathe.AbortedFault{}}},
-		{ID: "msg_3", Session: sampleID, Created: at, Said: &lathe.User{Agent: "build"}, Parts: []lathe.Part{{ID: "prt_3", Session: sampleID, Message: "msg_3", Body: &lathe.Text{Text: "second"}}}},
+		{ID: "msg_1", Session: sampleID, Created: at, Data: &lathe.User{Agent: "build"}, Parts: []lathe.Part{{ID: "prt_1", Session: sampleID, Message: "msg_1", Body: &lathe.Text{Text: "first"}}}},
+		{ID: "msg_2", Session: sampleID, Created: at, Data: &lathe.Assistant{Parent: "msg_1", Completed: at + 9, Error: &lathe.AbortedFault{}}},
+		{ID: "msg_3", Session: sampleID, Created: at, Data: &lathe.User{Agent: "build"}, Parts: []lathe.Part{{ID: "prt_3", Session: sampleID, Message: "msg_3", Body: &lathe.Text{Text: "second"}}}},
 	}
 	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
 		s.sees("QUEUED", "What you sent waits: /go goes on with it")

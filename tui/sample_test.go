@@ -30,8 +30,8 @@ func sample() *canned {
 		commands: []lathe.Command{{Name: "init", Description: "Write AGENTS.md"}},
 		providers: lathe.Providers{
 			Connected: []lathe.Provider{{ID: "acme", Name: "Acme", Models: []lathe.Model{
-				{Ref: ref, Name: "Model One", Context: 8000, Output: 2000, In: 1, Out: 2},
-				{Ref: lathe.ModelRef{Provider: "acme", Model: "m-2"}, Name: "Model Two", Context: 200_000, Reasoning: true, In: 3, Out: 15, Variants: []string{"low", "high"}},
+				{Ref: ref, Name: "Model One", Context: 8000, Output: 2000, InputPrice: 1, OutputPrice: 2},
+				{Ref: lathe.ModelRef{Provider: "acme", Model: "m-2"}, Name: "Model Two", Context: 200_000, Reasoning: true, InputPrice: 3, OutputPrice: 15, Variants: []string{"low", "high"}},
 				{Ref: lathe.ModelRef{Provider: "acme", Model: "m-0"}, Name: "Model Nought", Context: 4000, Status: "deprecated"},
 			}}},
 			All: []lathe.Provider{
@@ -75,9 +75,9 @@ func sampleTalk(at lathe.Time) (out []lathe.Message) {
 			Input: json.RawMessage(input), Metadata: json.RawMessage(meta), Output: output, Start: at, End: at + 400,
 		}}
 	}
-	add := func(said lathe.Said, bodies ...lathe.Body) {
+	add := func(said lathe.RoleData, bodies ...lathe.Body) {
 		n := len(out)
-		m := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_%d", n)), Session: sampleID, Created: at, Said: said}
+		m := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_%d", n)), Session: sampleID, Created: at, Data: said}
 		for i, b := range bodies {
 			m.Parts = append(m.Parts, lathe.Part{ID: lathe.PartID(fmt.Sprintf("prt_%d_%d", n, i)), Session: sampleID, Message: m.ID, Body: b})
 		}

@@ -38,7 +38,7 @@ func TestScreens_Turns(t *testing.T) {
 		{"retry", func(e *canned) { e.statuses = map[lathe.SessionID]lathe.Status{sampleID: retry} }, func(*stage) {}},
 		{"cut", func(e *canned) { e.cut = []lathe.SessionID{sampleID} }, func(*stage) {}},
 		{"lost", func(e *canned) { e.statuses = map[lathe.SessionID]lathe.Status{sampleID: busy} }, func(s *stage) {
-			s.p.feed.put(lathe.Event{}, &api.Broken{Err: errors.New("refused")})
+			s.p.feed.put(lathe.Event{}, &api.ConnectionChanged{Err: errors.New("refused")})
 			s.pass(2 * frameTime)
 		}},
 		{"child", func(e *canned) {

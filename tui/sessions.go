@@ -107,7 +107,7 @@ func (ss *sessions) read(id lathe.SessionID) tea.Cmd {
 			return func() tea.Cmd { return tea.Batch(ss.leave(id), ss.notOpened()) }, err
 		}
 		ss.scope.add(s.Directory)
-		page, err := e.Messages(ctx, id, lathe.Place{}, pageSize)
+		page, err := e.Messages(ctx, id, lathe.Position{}, pageSize)
 		if err != nil {
 			return func() tea.Cmd { o.Fetching = false; return ss.notOpened() }, err
 		}
@@ -165,7 +165,7 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 	var again editor.Draft // of the message that the copy ends before: it is to be said otherwise
 	if o := ss.state.Shown(); o != nil && before != "" {
 		if i := o.Transcript.Find(before); i >= 0 {
-			again = draftOf(o.Transcript.Held(i))
+			again = draftOf(o.Transcript.View(i))
 		}
 	}
 	return ss.call("fork the session", func(ctx context.Context, e Engine) (then, error) {

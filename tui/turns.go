@@ -92,8 +92,8 @@ func (t *turns) undo() tea.Cmd {
 		}
 	}
 	for i := last - 1; i >= 0; i-- {
-		h := o.Transcript.Held(i)
-		if _, user := h.Said().(*lathe.User); user && state.IsSaid(h) {
+		h := o.Transcript.View(i)
+		if _, user := h.Data().(*lathe.User); user && state.IsSaid(h) {
 			return t.undoTo(h.ID())
 		}
 	}
@@ -107,7 +107,7 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 	if i < 0 {
 		return nil
 	}
-	draft := draftOf(o.Transcript.Held(i))
+	draft := draftOf(o.Transcript.View(i))
 	session := t.state.Current
 	stop := t.state.Busy(session)
 	return t.call("take it back", func(ctx context.Context, e Engine) (then, error) {

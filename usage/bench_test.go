@@ -36,12 +36,12 @@ func BenchmarkWalk(b *testing.B) {
 		b.Run(fmt.Sprintf("harness=%v", harness), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				t := usage.New(time.UTC, harness)
+				t := usage.NewCounter(time.UTC, harness)
 				err := s.Walk(ctx, lathe.Query{}, 0, func(rec lathe.Session, m lathe.Message) error {
 					t.Add(rec, m)
 					return nil
 				})
-				if got := t.Figures().Messages; err != nil || got != 10_000 {
+				if got := t.Stats().Messages; err != nil || got != 10_000 {
 					b.Fatal(got, err)
 				}
 			}
@@ -55,17 +55,17 @@ func fill(b *testing.B, s *store.Store, id lathe.SessionID) {
 	if err := s.Create(ctx, lathe.Session{ID: id, Project: "prj", Directory: "/w", Created: 1, Updated: 1}); err != nil {
 		b.Fatal(err)
 	}
-	l, err := s.Take(ctx, id)
+	l, err := s.Acquire(ctx, id)
 	if err != nil {
 		b.Fatal(err)
 	}
 	var facts []lathe.Fact
 	output := strings.Repeat("a line of output\n", 4096/17)
 	for i := range 100 {
-		m := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_%s_%03d", id, i)), Session: id, Created: lathe.Time(i + 1), Said: &lathe.User{}}
+		m := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_%s_%03d", id, i)), Session: id, Created: lathe.Time(i + 1), Data: &lathe.User{}}
 		bodies := []lathe.Body{text("do it")}
 		if i%10 > 0 {
-			m.Said = &lathe.Assistant{Model: lathe.ModelRef{Provider: "acme", Model: "big"}, Finish: "tool-calls"}
+			m.Data = &lathe.Assistant{Model: lathe.ModelRef{Provider: "acme", Model: "big"}, Finish: "tool-calls"}
 			input := json.RawMessage(fmt.Sprintf(`{"filePath":"/w/%d.go","command":"go test ./..."}`, i%7))
 			bodies = append(bodies, called("read", string(input), output, `{"truncated":false}`), called("bash", string(input), output, `{"exit":0}`), used(0.01, 10, 1000, 10))
 		}

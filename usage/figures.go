@@ -7,9 +7,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Figures is what was counted, the lists with the largest first and days in their order. As JSON
+// Stats is what was counted, the lists with the largest first and days in their order. As JSON
 // it is what `lathe stats --json` prints.
-type Figures struct {
+type Stats struct {
 	Sessions  int `json:"sessions"`  // those that people began
 	Subagents int `json:"subagents"` // those below them
 	Messages  int `json:"messages"`
@@ -35,7 +35,7 @@ type Figures struct {
 }
 
 // TokensPerSession is the mean.
-func (f Figures) TokensPerSession() int64 { return f.Usage.Tokens.Total() / int64(max(f.Sessions, 1)) }
+func (f Stats) TokensPerSession() int64 { return f.Usage.Tokens.Total() / int64(max(f.Sessions, 1)) }
 
 // Usage is what was used.
 type Usage struct {
@@ -58,10 +58,10 @@ func tokensOf(t lathe.Tokens) Tokens {
 }
 
 // Total is the sum of all.
-func (t Tokens) Total() int64 { return plus(t.In(), plus(t.Output, t.Reasoning)) }
+func (t Tokens) Total() int64 { return plus(t.Sent(), plus(t.Output, t.Reasoning)) }
 
-// In is what was sent, from whatever place the provider took it.
-func (t Tokens) In() int64 { return plus(t.Input, plus(t.CacheRead, t.CacheWrite)) }
+// Sent is what was sent, from whatever place the provider took it.
+func (t Tokens) Sent() int64 { return plus(t.Input, plus(t.CacheRead, t.CacheWrite)) }
 
 func (t Tokens) add(u Tokens) Tokens {
 	return Tokens{

@@ -85,7 +85,7 @@ func (h *habits) add(s lathe.Session, m lathe.Message) {
 		h.endTurn()
 		h.session, h.course = s.ID, course{results: map[uint64]uint64{}, read: map[string]bool{}}
 	}
-	switch said := m.Said.(type) {
+	switch said := m.Data.(type) {
 	case *lathe.User:
 		h.prompt(s, m)
 	case *lathe.Assistant:
@@ -102,7 +102,7 @@ func (h *habits) add(s lathe.Session, m lathe.Message) {
 func (h *habits) prompt(s lathe.Session, m lathe.Message) {
 	if !IsPrompt(m) {
 		if t := h.course.turn; t != nil && len(check.Firings([]lathe.Message{m})) > 0 {
-			h.out.CheckLed.Of++
+			h.out.ChecksHeeded.Of++
 			t.checked = true
 		}
 		return
@@ -222,7 +222,7 @@ func (h *habits) spent(from, to, tools lathe.Time) {
 // cache looks what the provider had of the request already. Its caches forget after some minutes.
 func (h *habits) cache(m lathe.Message, a *lathe.Assistant, used Usage) {
 	const minutes, least = 4 * 60 * 1000, 2048
-	now := step{model: lathe.ModelRef{Provider: a.Model.Provider, Model: a.Model.Model}, at: max(m.Created, a.Completed), cached: used.Tokens.CacheRead + used.Tokens.CacheWrite, sent: used.Tokens.In()}
+	now := step{model: lathe.ModelRef{Provider: a.Model.Provider, Model: a.Model.Model}, at: max(m.Created, a.Completed), cached: used.Tokens.CacheRead + used.Tokens.CacheWrite, sent: used.Tokens.Sent()}
 	if used.Steps == 0 {
 		return
 	}
@@ -343,7 +343,7 @@ func (t *turn) act(c call, out *Harness) {
 		}
 		if t.checked {
 			t.checked = false
-			out.CheckLed.Count++
+			out.ChecksHeeded.Count++
 		}
 		if check.IsCode(c.target) {
 			t.changed, t.tested = true, nil
@@ -355,7 +355,7 @@ func (t *turn) act(c call, out *Harness) {
 }
 
 // harness brings the figures to their end.
-func (h *habits) harness(f Figures) Harness {
+func (h *habits) harness(f Stats) Harness {
 	h.endTurn()
 	out := h.out
 	out.StepsPerTurn = ratio(out.Steps, out.Turns)

@@ -33,17 +33,17 @@ type Harness struct {
 	RepeatedCalls Rate `json:"repeatedCalls"` // of other tools, with the same result
 	Loops         int  `json:"loops"`         // three calls alike in a row, or more
 
-	OutputBytes int64          `json:"outputBytes"`
-	Outputs     []ToolOutput   `json:"outputs"`   // the largest ten
-	Truncated   Rate           `json:"truncated"` // results that were cut
-	Opened      Rate           `json:"opened"`    // of the files that hold what was cut, those looked into
-	Time        Time           `json:"time"`
-	Verified    Verified       `json:"verified"`
-	CheckLed    Rate           `json:"checkLed"` // prompts of checks that led to a change
-	Ends        map[string]int `json:"ends"`
-	Compactions Compactions    `json:"compactions"`
-	Subagents   Subagents      `json:"subagents"`
-	Retries     int            `json:"retries"` // in records of old; today's are not kept
+	OutputBytes  int64          `json:"outputBytes"`
+	Outputs      []ToolOutput   `json:"outputs"`   // the largest ten
+	Truncated    Rate           `json:"truncated"` // results that were cut
+	Opened       Rate           `json:"opened"`    // of the files that hold what was cut, those looked into
+	Time         Time           `json:"time"`
+	Verified     Verified       `json:"verified"`
+	ChecksHeeded Rate           `json:"checkLed"` // prompts of checks that led to a change
+	Ends         map[string]int `json:"ends"`
+	Compactions  Compactions    `json:"compactions"`
+	Subagents    Subagents      `json:"subagents"`
+	Retries      int            `json:"retries"` // in records of old; today's are not kept
 
 	Unknown []string `json:"unknown"`
 }

@@ -18,7 +18,7 @@ const (
 func harness(tell func(*story)) *usage.Harness {
 	s := begin(true).in("ses_1", "", "app")
 	tell(s)
-	return s.tally.Figures().Harness
+	return s.tally.Stats().Harness
 }
 
 func TestHarness_StepsAndCalls(t *testing.T) {
@@ -148,7 +148,7 @@ func TestHarness_Checks(t *testing.T) {
 		s.add(&lathe.User{}, check)
 		s.answer("stop", text("really"))
 	})
-	same(t, "led", h.CheckLed, usage.Rate{Count: 1, Of: 2})
+	same(t, "led", h.ChecksHeeded, usage.Rate{Count: 1, Of: 2})
 	same(t, "turns", h.Turns, 2)
 }
 
@@ -188,7 +188,7 @@ func TestHarness_Subagents(t *testing.T) {
 	s.in("ses_2", "ses_1", "app")
 	s.prompt("look")
 	s.answer("stop", text("seen"), used(1, 300, 0, 0))
-	h := s.tally.Figures().Harness
+	h := s.tally.Stats().Harness
 	same(t, "subagents", h.Subagents, usage.Subagents{Sessions: 1, Tokens: 303, CostShare: 0.25, ReportBytes: 8})
 	same(t, "per turn", []any{h.CostPerTurn, h.TokensPerTurn.Input, h.Turns}, []any{4.0, int64(400), 2})
 }

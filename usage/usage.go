@@ -20,12 +20,12 @@ import (
 	"github.com/lathe-agent/lathe/engine/history"
 )
 
-// Tally takes messages in and gives figures out.
-type Tally struct {
+// Counter takes messages in and gives figures out.
+type Counter struct {
 	zone   *time.Location
 	habits *habits // nil unless wanted
 
-	figures  Figures
+	figures  Stats
 	session  lathe.SessionID // whose messages come now
 	sessions map[lathe.SessionID]*one
 	models   map[string]*Model
@@ -40,12 +40,12 @@ type one struct {
 	tokens int64
 }
 
-// New makes a tally whose days are those of a place on earth. With habits it looks at each call
+// NewCounter makes a tally whose days are those of a place on earth. With habits it looks at each call
 // for [Figures.Harness] too, which takes longer.
-func New(zone *time.Location, withHabits bool) *Tally {
-	t := &Tally{
+func NewCounter(zone *time.Location, withHabits bool) *Counter {
+	t := &Counter{
 		zone: zone, sessions: map[lathe.SessionID]*one{}, models: map[string]*Model{}, tools: map[string]*Tool{},
-		days: map[string]*Day{}, projects: map[string]*Project{}, figures: Figures{Checks: map[string]int{}},
+		days: map[string]*Day{}, projects: map[string]*Project{}, figures: Stats{Checks: map[string]int{}},
 	}
 	if withHabits {
 		t.habits = newHabits()
@@ -55,7 +55,7 @@ func New(zone *time.Location, withHabits bool) *Tally {
 
 // Add counts a message. Those of a session come together. One that is older than its session is
 // the copy that a fork has of it: it was said and paid for once, in the session it came from.
-func (t *Tally) Add(s lathe.Session, m lathe.Message) {
+func (t *Counter) Add(s lathe.Session, m lathe.Message) {
 	if s.ID != t.session {
 		t.begin(s)
 	}
@@ -74,7 +74,7 @@ func (t *Tally) Add(s lathe.Session, m lathe.Message) {
 	for check, n := range check.Firings([]lathe.Message{m}) {
 		f.Checks[string(check)] += n
 	}
-	switch said := m.Said.(type) {
+	switch said := m.Data.(type) {
 	case *lathe.User:
 		if IsPrompt(m) {
 			f.Prompts++
@@ -100,7 +100,7 @@ func (t *Tally) Add(s lathe.Session, m lathe.Message) {
 }
 
 // begin counts a session.
-func (t *Tally) begin(s lathe.Session) {
+func (t *Counter) begin(s lathe.Session) {
 	t.session = s.ID
 	t.sessions[s.ID] = &one{parent: s.Parent}
 	if s.Parent != "" {
@@ -112,7 +112,7 @@ func (t *Tally) begin(s lathe.Session) {
 }
 
 // calls counts the calls of a message.
-func (t *Tally) calls(parts []lathe.Part) {
+func (t *Counter) calls(parts []lathe.Part) {
 	for _, p := range parts {
 		c, ok := p.Body.(*lathe.ToolCall)
 		if !ok {
@@ -136,14 +136,14 @@ func (t *Tally) calls(parts []lathe.Part) {
 // took adds the time of a call, without that in which a person was waited for.
 func (t *Tool) took(start, end lathe.Time, waits []lathe.Wait) {
 	if start > 0 && end > start {
-		t.Milliseconds += lathe.Worked(start, end, waits).Milliseconds()
+		t.Milliseconds += lathe.ActiveTime(start, end, waits).Milliseconds()
 	}
 }
 
 // IsPrompt reports whether a message is the word of a person: not one that the engine wrote, nor
 // the request to compress a history.
 func IsPrompt(m lathe.Message) bool {
-	_, isUser := m.Said.(*lathe.User)
+	_, isUser := m.Data.(*lathe.User)
 	return isUser && !history.IsSynthetic(m.Parts) && !slices.ContainsFunc(m.Parts, func(p lathe.Part) bool {
 		_, compaction := p.Body.(*lathe.Compaction)
 		return compaction
@@ -166,16 +166,16 @@ func usageOf(a *lathe.Assistant, parts []lathe.Part) (u Usage) {
 	return u
 }
 
-func (t *Tally) day(at lathe.Time) *Day {
+func (t *Counter) day(at lathe.Time) *Day {
 	name := at.Std().In(t.zone).Format(time.DateOnly)
 	return entry(t.days, name, func() *Day { return &Day{Date: name} })
 }
 
-func (t *Tally) project(id string) *Project {
+func (t *Counter) project(id string) *Project {
 	return entry(t.projects, id, func() *Project { return &Project{ID: id} })
 }
 
-func (t *Tally) model(ref lathe.ModelRef) *Model {
+func (t *Counter) model(ref lathe.ModelRef) *Model {
 	return entry(t.models, ref.Provider+"/"+ref.Model, func() *Model { return &Model{Provider: ref.Provider, Model: ref.Model} })
 }
 
@@ -186,8 +186,8 @@ func entry[T any](m map[string]*T, key string, fresh func() *T) *T {
 	return m[key]
 }
 
-// Figures returns what was counted. Nothing may be added afterwards.
-func (t *Tally) Figures() Figures {
+// Stats returns what was counted. Nothing may be added afterwards.
+func (t *Counter) Stats() Stats {
 	f := t.figures
 	f.Days = len(t.days)
 	f.ByModel = sorted(t.models, func(a, b Model) int {
@@ -214,7 +214,7 @@ func sorted[T any](m map[string]*T, order func(a, b T) int) []T {
 }
 
 // median is that of the tokens of sessions, each with its sub-agents.
-func (t *Tally) median() int64 {
+func (t *Counter) median() int64 {
 	sums := map[lathe.SessionID]int64{}
 	for id, s := range t.sessions {
 		top := t.top(id)
@@ -230,7 +230,7 @@ func (t *Tally) median() int64 {
 
 // top is the session above all others, as far as it was seen. Imported ones may have parents in
 // a circle.
-func (t *Tally) top(id lathe.SessionID) lathe.SessionID {
+func (t *Counter) top(id lathe.SessionID) lathe.SessionID {
 	for range len(t.sessions) {
 		above := t.sessions[id].parent
 		if t.sessions[above] == nil {

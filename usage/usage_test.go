@@ -14,14 +14,14 @@ import (
 
 // story makes messages of sessions, one after the other.
 type story struct {
-	tally   *usage.Tally
+	tally   *usage.Counter
 	session lathe.Session
 	at      lathe.Time
 	n       int
 }
 
 func begin(harness bool) *story {
-	return &story{tally: usage.New(time.UTC, harness), at: 1741600000000}
+	return &story{tally: usage.NewCounter(time.UTC, harness), at: 1741600000000}
 }
 
 func (s *story) in(id, parent, project string) *story {
@@ -29,10 +29,10 @@ func (s *story) in(id, parent, project string) *story {
 	return s
 }
 
-func (s *story) add(said lathe.Said, bodies ...lathe.Body) {
+func (s *story) add(said lathe.RoleData, bodies ...lathe.Body) {
 	s.n++
 	s.at += 1000
-	m := lathe.Message{ID: lathe.MessageID(fmt.Sprint("msg_", s.n)), Session: s.session.ID, Created: s.at, Said: said}
+	m := lathe.Message{ID: lathe.MessageID(fmt.Sprint("msg_", s.n)), Session: s.session.ID, Created: s.at, Data: said}
 	for _, b := range bodies {
 		m.Parts = append(m.Parts, lathe.Part{Body: b})
 	}
@@ -84,7 +84,7 @@ func TestTally_Sums(t *testing.T) {
 	total := usage.Usage{Cost: lathe.Dollars(4), Steps: 5, Tokens: usage.Tokens{Input: 119, Output: 4, Reasoning: 8, CacheRead: 24, CacheWrite: 36}}
 	today := usage.Usage{Cost: lathe.Dollars(2), Steps: 4, Tokens: usage.Tokens{Input: 112, Output: 4, Reasoning: 8, CacheRead: 24, CacheWrite: 36}}
 	later := usage.Usage{Cost: lathe.Dollars(2), Steps: 1, Tokens: usage.Tokens{Input: 7}}
-	same(t, "figures", s.tally.Figures(), usage.Figures{
+	same(t, "figures", s.tally.Stats(), usage.Stats{
 		Sessions: 2, Subagents: 1, Messages: 8, Prompts: 2, Answers: 4, Calls: 2, Days: 2,
 		First: 1741600001000, Last: s.at, Usage: total, MedianTokens: (184 + 7) / 2,
 		ByModel: []usage.Model{
@@ -102,7 +102,7 @@ func TestTally_Sums(t *testing.T) {
 }
 
 func TestTally_Nothing(t *testing.T) {
-	got := begin(true).tally.Figures()
+	got := begin(true).tally.Stats()
 	if got.Messages != 0 || got.Harness == nil || got.Harness.Turns != 0 || got.TokensPerSession() != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -113,12 +113,12 @@ func TestTally_Nothing(t *testing.T) {
 
 // Days are those of the place.
 func TestTally_Zone(t *testing.T) {
-	s := &story{tally: usage.New(time.FixedZone("east", 14*60*60), false), at: 1741600000000} // 10 March, 9:46 in London
+	s := &story{tally: usage.NewCounter(time.FixedZone("east", 14*60*60), false), at: 1741600000000} // 10 March, 9:46 in London
 	s.in("ses_1", "", "app").prompt("hello")
-	same(t, "day", s.tally.Figures().ByDay[0].Date, "2025-03-10")
-	s = &story{tally: usage.New(time.FixedZone("east", 14*60*60+30*60), false), at: 1741600000000}
+	same(t, "day", s.tally.Stats().ByDay[0].Date, "2025-03-10")
+	s = &story{tally: usage.NewCounter(time.FixedZone("east", 14*60*60+30*60), false), at: 1741600000000}
 	s.in("ses_1", "", "app").prompt("hello")
-	same(t, "day", s.tally.Figures().ByDay[0].Date, "2025-03-11")
+	same(t, "day", s.tally.Stats().ByDay[0].Date, "2025-03-11")
 }
 
 // Absurd counts of old data do not wrap, and parents in a circle end.
@@ -128,7 +128,7 @@ func TestTally_Hostile(t *testing.T) {
 		s.in("ses_a", "ses_b", "app").answer("stop", used(1e300, 1<<62, 1<<62, 1<<62))
 		s.in("ses_b", "ses_a", "app").answer("stop", used(1e300, 1<<62, 1<<62, 1<<62))
 	}
-	got := s.tally.Figures()
+	got := s.tally.Stats()
 	if got.Usage.Tokens.Total() < 1<<62 || got.Usage.Cost < 1<<62 || got.MedianTokens < 0 {
 		t.Errorf("%+v", got.Usage)
 	}
@@ -138,7 +138,7 @@ func TestTally_Hostile(t *testing.T) {
 func TestTally_Waits(t *testing.T) {
 	s := begin(false).in("ses_1", "", "p")
 	s.answer("tool-calls", called("bash", `{}`, "", `{"waits":[[1020,1090]]}`))
-	if tools := s.tally.Figures().ByTool; len(tools) != 1 || tools[0].Milliseconds != 30 {
+	if tools := s.tally.Stats().ByTool; len(tools) != 1 || tools[0].Milliseconds != 30 {
 		t.Errorf("%+v", tools)
 	}
 }

@@ -16,9 +16,9 @@ import (
 // notes is a Memory in a map.
 type notes map[string]string
 
-func (n notes) Recall(_ context.Context, key string) (string, error) { return n[key], nil }
+func (n notes) Cached(_ context.Context, key string) (string, error) { return n[key], nil }
 
-func (n notes) Remember(_ context.Context, key, value string) error {
+func (n notes) SaveCached(_ context.Context, key, value string) error {
 	n[key] = value
 	return nil
 }
@@ -159,5 +159,5 @@ func TestLocate_MemoryFails(t *testing.T) {
 
 type failing struct{ recall, remember error }
 
-func (f failing) Recall(context.Context, string) (string, error) { return "", f.recall }
-func (f failing) Remember(context.Context, string, string) error { return f.remember }
+func (f failing) Cached(context.Context, string) (string, error)   { return "", f.recall }
+func (f failing) SaveCached(context.Context, string, string) error { return f.remember }

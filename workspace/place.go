@@ -33,8 +33,8 @@ type Place struct {
 // through once. An answer outlives what it was read from, which is what keeps an id stable while
 // branches come and go.
 type Memory interface {
-	Recall(ctx context.Context, key string) (string, error) // "" if unknown
-	Remember(ctx context.Context, key, value string) error
+	Cached(ctx context.Context, key string) (string, error) // "" if unknown
+	SaveCached(ctx context.Context, key, value string) error
 }
 
 // Locate finds where dir belongs. A repository that is broken or too long to read

@@ -25,7 +25,7 @@ func identify(ctx context.Context, p Place, c checkout, mem Memory) (string, err
 	}
 	key := "root:" + c.common
 	if mem != nil {
-		known, err := mem.Recall(ctx, key)
+		known, err := mem.Cached(ctx, key)
 		if err != nil {
 			return "", fmt.Errorf("recall root commit: %w", err)
 		}
@@ -41,7 +41,7 @@ func identify(ctx context.Context, p Place, c checkout, mem Memory) (string, err
 		return lathe.GlobalProject, nil
 	}
 	if mem != nil {
-		if err := mem.Remember(ctx, key, root); err != nil {
+		if err := mem.SaveCached(ctx, key, root); err != nil {
 			return "", fmt.Errorf("remember root commit: %w", err)
 		}
 	}

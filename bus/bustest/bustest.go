@@ -23,7 +23,7 @@ type Bus interface {
 	Publish(events ...lathe.Event)
 	Last() int64
 	Advance(seq int64)
-	Wanted(s lathe.Scope) bool
+	HasSubscriber(s lathe.Scope) bool
 	Subscribers() int
 	Open(e lathe.Event) *bus.Text
 	Text(id lathe.PartID) *bus.Text

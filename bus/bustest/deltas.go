@@ -131,7 +131,7 @@ func deltasJoin(t *testing.T, open func() Bus) {
 		var joined []joiner
 		for i := range len(pieces) + 1 {
 			s := w.Subscribe(lathe.Scope{Session: a1})
-			if diff := cmp.Diff([]lathe.PartID{"prt_1"}, s.Joined()); diff != "" {
+			if diff := cmp.Diff([]lathe.PartID{"prt_1"}, s.OpenTexts()); diff != "" {
 				t.Fatal(diff)
 			}
 			joined = append(joined, joiner{s, grown.String()})
@@ -223,7 +223,7 @@ func deltasTool(t *testing.T, w *writer) {
 	w.commit(&lathe.PartChanged{Part: part})
 	text.Append(`and":""}`)
 	joined := w.Subscribe(everything)
-	if len(joined.Joined()) != 0 || w.Text(part.ID) != text {
+	if len(joined.OpenTexts()) != 0 || w.Text(part.ID) != text {
 		t.Error("the arguments are kept for the runner and joined by nobody")
 	}
 	part.Body = &lathe.ToolCall{CallID: "c", Tool: "bash", State: &lathe.Running{Input: json.RawMessage(text.String())}}

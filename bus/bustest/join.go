@@ -41,7 +41,7 @@ func joinScope(t *testing.T, w *writer) {
 		{lathe.Scope{Session: "ses_b2"}, nil},
 	} {
 		s := w.Subscribe(tt.scope)
-		if diff := cmp.Diff(tt.want, s.Joined()); diff != "" {
+		if diff := cmp.Diff(tt.want, s.OpenTexts()); diff != "" {
 			t.Errorf("scope %v: %s", tt.scope, diff)
 		}
 		for _, id := range tt.want {
@@ -97,8 +97,8 @@ func joinAfterSettling(t *testing.T, w *writer) {
 	w.commit(settled(part, "all"))
 	s := w.Subscribe(everything) // before the runner comes to close the text
 	text.Close()
-	if got := heard(t, w, s, everything); len(got) > 0 || len(s.Joined()) > 0 || w.Text(part.ID) != nil {
-		t.Errorf("joined %v and heard %v", s.Joined(), said(got))
+	if got := heard(t, w, s, everything); len(got) > 0 || len(s.OpenTexts()) > 0 || w.Text(part.ID) != nil {
+		t.Errorf("joined %v and heard %v", s.OpenTexts(), said(got))
 	}
 }
 

@@ -46,7 +46,7 @@ func lifeScope(t *testing.T, w *writer) {
 	for i, s := range subs {
 		var got []string
 		for _, e := range heard(t, w, s, scopes[i]) {
-			if !scopes[i].Holds(e) {
+			if !scopes[i].Includes(e) {
 				t.Errorf("scope %v does not hold %v", scopes[i], e)
 			}
 			got = append(got, e.Fact.(*lathe.CommandExecuted).Name)
@@ -62,7 +62,7 @@ func lifeWanted(t *testing.T, w *writer) {
 	check := func(when string, want ...bool) {
 		t.Helper()
 		for i, s := range []lathe.Scope{in("/a", a1), in("/a", a2), in("/b", b1), in("/a", ""), in("", "")} {
-			if got := w.Wanted(s); got != want[i] {
+			if got := w.HasSubscriber(s); got != want[i] {
 				t.Errorf("%s: Wanted(%v) = %v", when, s, got)
 			}
 		}

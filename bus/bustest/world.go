@@ -197,7 +197,7 @@ func (w *world) since(r *reader) {
 
 // apply takes an event in as a client does.
 func (r *reader) apply(e lathe.Event) {
-	if e.Session == "" || !r.scope.Holds(e) {
+	if e.Session == "" || !r.scope.Includes(e) {
 		return
 	}
 	r.exact[e.Session].Apply(e)
@@ -223,7 +223,7 @@ func (w *world) read(r *reader, stop func(lathe.Event) bool) {
 			w.tb.Fatalf("Next: %v", err)
 		case e.Seq > 0 && e.Seq <= r.cursor:
 			w.tb.Fatalf("the reader has come to %d and gets %d", r.cursor, e.Seq)
-		case !r.scope.Holds(e):
+		case !r.scope.Includes(e):
 			w.tb.Fatalf("scope %v gets %v", r.scope, e)
 		}
 		if r.apply(e); e.Last {
@@ -241,7 +241,7 @@ func (w *world) drain(r *reader) {
 		if r.behind {
 			w.since(r)
 		}
-		mark := &lathe.UnknownEvent{Called: "mark"}
+		mark := &lathe.UnknownEvent{TypeName: "mark"}
 		w.w.Publish(lathe.Event{Session: r.scope.Session, Directory: r.scope.Directory, Fact: mark})
 		w.read(r, func(e lathe.Event) bool { return e.Fact == lathe.Fact(mark) })
 		if !r.behind { // it did not lag
@@ -256,7 +256,7 @@ func (w *world) check() {
 	for _, r := range w.readers {
 		w.drain(r)
 		for _, row := range w.rows {
-			if r.scope.Holds(row.opening) {
+			if r.scope.Includes(row.opening) {
 				w.compare(r, row, r.exact[row.part.Session])
 				w.compare(r, row, r.plain[row.part.Session])
 			}

@@ -93,7 +93,7 @@ func transcript(in lathe.SessionID) *lathe.Transcript {
 }
 
 func message(in lathe.SessionID, i int) lathe.Message {
-	return lathe.Message{ID: messageOf(in, i), Session: in, Created: lathe.Time(i + 1), Said: &lathe.Assistant{}}
+	return lathe.Message{ID: messageOf(in, i), Session: in, Created: lathe.Time(i + 1), Data: &lathe.Assistant{}}
 }
 
 // partOf returns the part as the transcript has it.
@@ -139,7 +139,7 @@ func fails(s *bus.Subscription) error {
 // heard returns everything up to a mark that is sent now, in the given scope.
 func heard(t testing.TB, b Bus, s *bus.Subscription, in lathe.Scope) []lathe.Event {
 	t.Helper()
-	mark := &lathe.UnknownEvent{Called: "mark"}
+	mark := &lathe.UnknownEvent{TypeName: "mark"}
 	b.Publish(lathe.Event{Session: in.Session, Directory: in.Directory, Fact: mark})
 	var out []lathe.Event
 	for {

@@ -102,13 +102,13 @@ func listAuth(a *cli.App) error {
 		}
 		a.Flush()
 	} else {
-		a.Remark("There are no credentials yet. `lathe auth login` adds one.")
+		a.Notify("There are no credentials yet. `lathe auth login` adds one.")
 	}
 	if len(unknown) > 0 {
-		a.Remark("Entries of %s that cannot be read and do not count: %s.", a.Shown(p.At.Credentials()), termtext.Plain(strings.Join(unknown, ", ")))
+		a.Notify("Entries of %s that cannot be read and do not count: %s.", a.DisplayPath(p.At.Credentials()), termtext.Plain(strings.Join(unknown, ", ")))
 	}
-	if path := a.ForeignAuth(); !a.IsOn("BORROW_AUTH") && harness.FileExists(path) {
-		a.Remark("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.Shown(path))
+	if path := a.ForeignAuth(); !a.IsEnvTrue("BORROW_AUTH") && harness.FileExists(path) {
+		a.Notify("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.DisplayPath(path))
 	}
 	return nil
 }
@@ -188,9 +188,9 @@ func credentialTable(a *cli.App, p *harness.Providers, list []credentialJSON) la
 		from := c.From
 		switch c.From {
 		case fromFile:
-			from = a.Shown(p.At.Credentials())
+			from = a.DisplayPath(p.At.Credentials())
 		case fromBorrowed:
-			from = a.Shown(a.ForeignAuth())
+			from = a.DisplayPath(a.ForeignAuth())
 		case fromEnv:
 			from = "$" + c.Variable
 		}
@@ -247,7 +247,7 @@ func logOut(ctx context.Context, a *cli.App, id string) error {
 		}
 	}
 	if slices.Contains(borrowed, strings.TrimRight(id, "/")) {
-		return lathe.Errorf(lathe.Conflict, "that credential is OpenCode's, in %s: log out there", a.Shown(a.ForeignAuth()))
+		return lathe.Errorf(lathe.Conflict, "that credential is OpenCode's, in %s: log out there", a.DisplayPath(a.ForeignAuth()))
 	}
 	if err := p.File.Remove(ctx, id); err != nil {
 		if near := catalog.Similar(id, own); lathe.CodeOf(err) == lathe.NotFound && len(near) > 0 {
@@ -263,7 +263,7 @@ func logOut(ctx context.Context, a *cli.App, id string) error {
 	if one := p.With(catalog.Filter{Experimental: true}).Provider(id); one != nil {
 		for _, variable := range provider.EnvVars(one) {
 			if a.Env(variable) != "" {
-				a.Remark("%s is still set in your environment, and counts.", variable)
+				a.Notify("%s is still set in your environment, and counts.", variable)
 			}
 		}
 	}

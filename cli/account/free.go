@@ -27,7 +27,7 @@ func (f FreeModel) Offer() string {
 // BestFreeModel is the best model that nobody needs a key for; nil is none. It is offered and never taken by itself.
 func BestFreeModel(p *harness.Providers) *FreeModel {
 	var open []*catalog.Provider
-	for _, a := range p.Actives() {
+	for _, a := range p.Active() {
 		if a.Implicit {
 			open = append(open, a.Provider)
 		}

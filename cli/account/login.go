@@ -123,13 +123,13 @@ func keepCredential(ctx context.Context, a *cli.App, p *harness.Providers, id, n
 	if had {
 		word = "Replaced"
 	}
-	a.Printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], termtext.Plain(name), a.Shown(p.At.Credentials()))
+	a.Printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], termtext.Plain(name), a.DisplayPath(p.At.Credentials()))
 	a.Flush()
 	switch {
 	case p.Settings.Config.Providers[id].Options.Text("apiKey") != "":
-		a.Remark("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", termtext.Plain(id))
+		a.Notify("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", termtext.Plain(id))
 	case cli.IsTerminal(a.Stderr) && kind != typeToken:
-		a.Remark("`lathe models %s` lists what you can use now.", termtext.Plain(id))
+		a.Notify("`lathe models %s` lists what you can use now.", termtext.Plain(id))
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFl
 	case !has || !cli.IsTerminal(a.Stdin):
 		return m, true, nil
 	case m.NeedsClientID && m.ClientID == "":
-		a.Remark("To log in instead, give the client id of an app: see `lathe auth login --help`.")
+		a.Notify("To log in instead, give the client id of an app: see `lathe auth login --help`.")
 		return m, true, nil
 	}
 	c, err := a.Choose(ctx, "How", []cli.Choice{{ID: string(m.Flow), Name: m.Label}, {ID: "key", Name: "Type a key"}})
@@ -194,7 +194,7 @@ func readKey(ctx context.Context, a *cli.App, name string) (auth.Credential, err
 		defer func() {
 			asked.Wait()
 			_ = term.Restore(fd, before) // also when the reader is left behind
-			a.Remark("")
+			a.Notify("")
 		}()
 		read = func() ([]byte, error) { return term.ReadPassword(fd) }
 	}
@@ -242,14 +242,14 @@ func logInBy(ctx context.Context, a *cli.App, m auth.Method, f LoginFlags) (auth
 
 func showPrompt(a *cli.App, p auth.Prompt, f LoginFlags) {
 	if p.Code != "" {
-		a.Remark("Open %s and type this code there: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))
+		a.Notify("Open %s and type this code there: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))
 	} else {
-		a.Remark("Open this page and log in:\n\n  %s\n", termtext.Plain(p.URL))
+		a.Notify("Open this page and log in:\n\n  %s\n", termtext.Plain(p.URL))
 		if cli.IsTerminal(a.Stdin) {
-			a.Remark("If the browser runs on another machine, paste the address it ends at here.")
+			a.Notify("If the browser runs on another machine, paste the address it ends at here.")
 		}
 	}
-	a.Remark("Waiting for you …")
+	a.Notify("Waiting for you …")
 	if !f.noBrowser && cli.IsTerminal(a.Stdin) && cli.IsTerminal(a.Stderr) {
 		if err := a.Browse(p.URL); err != nil {
 			a.Log.Debug("no browser was opened", "error", err)

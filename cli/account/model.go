@@ -61,7 +61,7 @@ func usability(a *cli.App, p *harness.Providers, owner *catalog.Provider, m *cat
 	if err != nil {
 		return "not yet: " + termtext.OneLine(err.Error())
 	}
-	return fmt.Sprintf("%s at %s, %s", info.Protocol, termtext.Plain(harness.WithoutSecrets(info.BaseURL)), sourceWords(owner, info.Source))
+	return fmt.Sprintf("%s at %s, %s", info.Protocol, termtext.Plain(harness.RedactURL(info.BaseURL)), sourceWords(owner, info.Source))
 }
 
 // sourceWords says what makes a provider usable.

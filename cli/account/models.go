@@ -82,7 +82,7 @@ func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) err
 		p.Discover(ctx, id)
 	case f.local:
 		if len(p.Discover(ctx, "")) == 0 {
-			a.Remark("No model server answers on this machine. Start one, or set provider.ID.options.baseURL (ID: ollama, lmstudio, llama.cpp or vllm) to where it is.")
+			a.Notify("No model server answers on this machine. Start one, or set provider.ID.options.baseURL (ID: ollama, lmstudio, llama.cpp or vllm) to where it is.")
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -110,13 +110,13 @@ func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) err
 
 // listed returns the providers to list, with the models of each that count.
 func listed(p *harness.Providers, id string, all bool) ([]provider.Active, error) {
-	list := p.Actives()
+	list := p.Active()
 	if all {
 		list = nil
 		for _, one := range p.Catalog.Providers() {
 			list = append(list, provider.Active{Provider: one})
 		}
-		list = harness.Sorted(list)
+		list = harness.SortActive(list)
 	}
 	if id == "" {
 		return list, nil
@@ -224,9 +224,9 @@ func remarkModels(a *cli.App, list []provider.Active, f modelsFlags) {
 	if len(list) > 0 {
 		what = "These are open to everyone; what you say goes to " + termtext.Plain(list[0].Provider.Name) + "."
 	}
-	a.Remark("%s `lathe auth login` adds a provider, `lathe models --local` finds servers of this machine.", what)
-	if path := a.ForeignAuth(); !a.IsOn("BORROW_AUTH") && harness.FileExists(path) {
-		a.Remark("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.Shown(path))
+	a.Notify("%s `lathe auth login` adds a provider, `lathe models --local` finds servers of this machine.", what)
+	if path := a.ForeignAuth(); !a.IsEnvTrue("BORROW_AUTH") && harness.FileExists(path) {
+		a.Notify("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.DisplayPath(path))
 	}
 }
 
@@ -239,7 +239,7 @@ func refreshModels(ctx context.Context, a *cli.App) error {
 	if path := a.Variable("MODELS_PATH"); path != "" {
 		return cli.Usagef("--refresh has nothing to do: the catalogue is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", termtext.Quote(path))
 	}
-	if a.IsOn("DISABLE_MODELS_FETCH") {
+	if a.IsEnvTrue("DISABLE_MODELS_FETCH") {
 		return cli.Usagef("--refresh: fetching is switched off by LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH")
 	}
 	from, err := catalog.CatalogURL(a.Variable("MODELS_URL"))
@@ -251,6 +251,6 @@ func refreshModels(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	a.Log.Info("catalogue fetched", "from", got.From, "bytes", got.Bytes)
-	a.Remark("Fetched %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Several(got.Models, "model"), termtext.Several(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
+	a.Notify("Fetched %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Several(got.Models, "model"), termtext.Several(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
 	return nil
 }

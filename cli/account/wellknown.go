@@ -49,7 +49,7 @@ func loginAt(ctx context.Context, a *cli.App, f LoginFlags) error {
 	if err != nil {
 		return err
 	}
-	a.Remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(ShellCommand(known.Auth.Command)))
+	a.Notify("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(ShellCommand(known.Auth.Command)))
 	if sure, err := agreesToRun(ctx, a, f.yes); err != nil || !sure {
 		return err
 	}
@@ -61,12 +61,12 @@ func loginAt(ctx context.Context, a *cli.App, f LoginFlags) error {
 		return err
 	}
 	if len(known.Config) > 0 {
-		a.Remark("The server also offers settings, which this version does not read yet.")
+		a.Notify("The server also offers settings, which this version does not read yet.")
 	}
 	if a.JSON {
 		return a.PrintJSON(loginJSON{address, typeToken, at.Credentials()})
 	}
-	a.Printf("Kept the token of %s in %s; it stands for $%s\n", termtext.Plain(address), a.Shown(at.Credentials()), termtext.Plain(known.Auth.Env))
+	a.Printf("Kept the token of %s in %s; it stands for $%s\n", termtext.Plain(address), a.DisplayPath(at.Credentials()), termtext.Plain(known.Auth.Env))
 	return nil
 }
 
@@ -134,7 +134,7 @@ func agreesToRun(ctx context.Context, a *cli.App, yes bool) (bool, error) {
 		return false, err
 	}
 	if line = strings.ToLower(line); line != "y" && line != "yes" {
-		a.Remark("Nothing was run.")
+		a.Notify("Nothing was run.")
 		return false, nil
 	}
 	return true, nil

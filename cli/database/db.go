@@ -171,7 +171,7 @@ func checkDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 			a.Printf("%s\n", termtext.Plain(line))
 		}
 	}
-	a.Remark("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Several(len(found), "problem"))
+	a.Notify("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Several(len(found), "problem"))
 	return cli.Reported{Code: cli.ExitFailed}
 }
 
@@ -193,7 +193,7 @@ func vacuumDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	}
 	progress := func(string) {}
 	if cli.IsTerminal(a.Stderr) {
-		progress = func(step string) { a.Remark("… %s", step) }
+		progress = func(step string) { a.Notify("… %s", step) }
 	}
 	if err := e.Store().Vacuum(ctx, progress); err != nil {
 		return err

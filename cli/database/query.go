@@ -42,7 +42,7 @@ func answerSQL(ctx context.Context, a *cli.App, sql string, asJSON bool) error {
 		return err
 	}
 	rows := 0
-	err = sqlite.Look(ctx, at.Database(), sql, func(columns []string, cells []sqlite.Cell) error {
+	err = sqlite.Query(ctx, at.Database(), sql, func(columns []string, cells []sqlite.Cell) error {
 		rows++
 		if asJSON {
 			before := ",\n  "

@@ -46,7 +46,7 @@ func shellSQL(a *cli.App, c *cobra.Command, format string) error {
 		s.format = "table"
 	}
 	if s.typed {
-		a.Remark("%s, to be read only. A question ends with ; — .tables lists the tables, .schema TABLE its columns, .quit ends.", a.Shown(at.Database()))
+		a.Notify("%s, to be read only. A question ends with ; — .tables lists the tables, .schema TABLE its columns, .quit ends.", a.DisplayPath(at.Database()))
 	}
 	if err := s.run(c.Context()); err != nil || s.asked > 0 || s.typed {
 		return err
@@ -92,7 +92,7 @@ func (s *sqlShell) run(ctx context.Context) error {
 		}
 		if ended {
 			if s.typed {
-				s.app.Remark("")
+				s.app.Notify("")
 			}
 			return nil
 		}
@@ -132,10 +132,10 @@ func (s *sqlShell) command(ctx context.Context, words []string) (quit bool, err 
 	case ".quit", ".exit":
 		return true, nil
 	case ".tables":
-		return false, s.ask(ctx, sqlite.TablesQuestion)
+		return false, s.ask(ctx, sqlite.TablesQuery)
 	case ".schema":
 		if len(words) == 2 {
-			return false, s.ask(ctx, sqlite.SchemaQuestion(words[1]))
+			return false, s.ask(ctx, sqlite.SchemaQuery(words[1]))
 		}
 		return false, cli.Usagef(".schema TABLE shows the columns of one; .tables lists them")
 	default:
@@ -155,7 +155,7 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 		return err
 	}
 	t, rows := layout.Table{Paths: -1}, 0
-	err = sqlite.Look(ctx, at.Database(), question, func(columns []string, cells []sqlite.Cell) error {
+	err = sqlite.Query(ctx, at.Database(), question, func(columns []string, cells []sqlite.Cell) error {
 		if rows++; rows > mostRows {
 			return errEnoughRows
 		}
@@ -181,9 +181,9 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 	}
 	s.app.Flush()
 	if rows > mostRows {
-		s.app.Remark("The first %s; `lathe db \"…\"` prints all.", termtext.Count(mostRows))
+		s.app.Notify("The first %s; `lathe db \"…\"` prints all.", termtext.Count(mostRows))
 	} else {
-		s.app.Remark("%s.", termtext.Several(rows, "row"))
+		s.app.Notify("%s.", termtext.Several(rows, "row"))
 	}
 	return nil
 }

@@ -150,7 +150,7 @@ func (s *stream) endText() {
 func (s *stream) beside(format string, args ...any) {
 	s.endThought()
 	s.endText()
-	s.app.Remark(format, args...)
+	s.app.Notify(format, args...)
 }
 
 // endLine ends what is open on both streams.
@@ -167,7 +167,7 @@ func (s *stream) endLine() {
 func (s *stream) summary() {
 	a := s.app
 	if s.reason == model.FinishLength {
-		a.Remark("The answer was cut off at its limit of %s tokens.", termtext.Count(s.asked.request.MaxOutput))
+		a.Notify("The answer was cut off at its limit of %s tokens.", termtext.Count(s.asked.request.MaxOutput))
 	}
 	parts := []string{termtext.Plain(s.asked.info.Model.Ref())}
 	if s.used {
@@ -180,7 +180,7 @@ func (s *stream) summary() {
 		}
 	}
 	parts = append(parts, a.Now().Sub(s.began).Round(time.Millisecond).String())
-	a.Remark("%s", strings.Join(parts, " · "))
+	a.Notify("%s", strings.Join(parts, " · "))
 }
 
 func (s *stream) cost() (lathe.Tokens, lathe.Money) { return model.Count(s.usage, s.asked.info.Price) }

@@ -155,7 +155,7 @@ func questionFor(a *cli.App, p *harness.Providers, m *catalog.Model, f askFlags,
 	if f.system != "" {
 		q.request.System = []string{f.system}
 	}
-	a.Log.Info("asking", "model", m.Ref(), "protocol", q.info.Protocol, "address", harness.WithoutSecrets(q.info.BaseURL), "source", q.info.Source)
+	a.Log.Info("asking", "model", m.Ref(), "protocol", q.info.Protocol, "address", harness.RedactURL(q.info.BaseURL), "source", q.info.Source)
 	return q, nil
 }
 
@@ -206,7 +206,7 @@ func askRecorded(a *cli.App, f askFlags, send func(http.RoundTripper) error) err
 		err = lathe.Errorf(lathe.Unavailable, "the traffic could not be kept: %w", err)
 	}
 	if size > 0 && !a.JSON {
-		a.Remark("Recorded in %s (%s).", termtext.Plain(f.record), termtext.ByteSize(size))
+		a.Notify("Recorded in %s (%s).", termtext.Plain(f.record), termtext.ByteSize(size))
 	}
 	return err
 }

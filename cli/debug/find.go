@@ -123,8 +123,8 @@ func tellMore(a *cli.App, shown, total int, noun string) {
 	a.Flush()
 	switch {
 	case total == 0:
-		a.Remark("Nothing fits. What .gitignore and the like leave out is not looked at.")
+		a.Notify("Nothing fits. What .gitignore and the like leave out is not looked at.")
 	case shown < total:
-		a.Remark("%s of %s.", termtext.Count(shown), termtext.Several(total, noun))
+		a.Notify("%s of %s.", termtext.Count(shown), termtext.Several(total, noun))
 	}
 }

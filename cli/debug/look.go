@@ -132,7 +132,7 @@ func debugInfo(a *cli.App) error {
 		return err
 	}
 	for _, s := range l.Sources {
-		i.Settings = append(i.Settings, a.Shown(s.Name))
+		i.Settings = append(i.Settings, a.DisplayPath(s.Name))
 	}
 	if a.JSON {
 		return a.PrintJSON(i)

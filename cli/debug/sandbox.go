@@ -75,7 +75,7 @@ func debugSandbox(ctx context.Context, a *cli.App, agent, command string) (err e
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Forbidden: sandbox.ServedByLathe})
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	policy := confine.New(a.ConfineHost(), runner.Kernel)
-	policy.Tell, policy.Looks = func(error) {}, command == "" // it is shown below, and changes nothing
+	policy.Warn, policy.NoCommands = func(error) {}, command == "" // it is shown below, and changes nothing
 	defer policy.Close()
 	call := &tool.Call{Session: lathe.SessionID("debug-" + strconv.Itoa(os.Getpid())), Agent: agent, Dir: o.Directory, Root: o.Worktree}
 	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Seatbelt: runner.Kernel().Seatbelt, Available: true}

@@ -76,7 +76,7 @@ func playScript(ctx context.Context, a *cli.App, name, to string) error {
 	defer s.Close()
 	titled := bytes.Contains(src, []byte(engine.TitleRequest)) // the script answers that too
 	s.Respond(func(r modeltest.Request) modeltest.Answer {
-		a.Remark("request %d: %s %s, %d bytes", r.N, r.Method, termtext.Plain(r.Path), len(r.Body))
+		a.Notify("request %d: %s %s, %d bytes", r.N, r.Method, termtext.Plain(r.Path), len(r.Body))
 		if !titled && bytes.Contains(r.Body, []byte(engine.TitleRequest)) {
 			return modeltest.Answer{modeltest.Text{"From a script"}, modeltest.Finish("stop")}
 		}

@@ -104,7 +104,7 @@ func debugStartup(ctx context.Context, a *cli.App) error {
 			if err != nil {
 				return "", err
 			}
-			return a.Shown(at.Database()), e.Close()
+			return a.DisplayPath(at.Database()), e.Close()
 		})
 	}
 	return showStartup(a, out)

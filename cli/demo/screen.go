@@ -54,7 +54,7 @@ func (h demoHost) Providers(ctx context.Context, dir string) (lathe.Providers, e
 	known, err := h.Host.Providers(ctx, dir)
 	script := lathe.Provider{ID: "demo", Name: "Demo", Models: []lathe.Model{{
 		Ref: lathe.ModelRef{Provider: "demo", Model: "script"}, Name: "Scripted model", Reasoning: true,
-		Context: 200_000, Output: 8000, In: 3, Out: 15, CacheRead: 0.3,
+		Context: 200_000, Output: 8000, InputPrice: 3, OutputPrice: 15, CacheReadPrice: 0.3,
 	}}}
 	return lathe.Providers{
 		Connected: []lathe.Provider{script}, All: append([]lathe.Provider{{ID: script.ID, Name: script.Name}}, known.All...),

@@ -266,7 +266,7 @@ func (t *demoTurns) Events(ctx context.Context, scope lathe.Scope, after lathe.O
 func (t *demoTurns) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
 	if q, ok := t.asks[id]; ok && reply == lathe.Once {
 		reply = lathe.Always
-		t.note("? " + termtext.Plain(q.Permission) + " " + termtext.Plain(q.Wanted()))
+		t.note("? " + termtext.Plain(q.Permission) + " " + termtext.Plain(q.Summary()))
 		t.demo.wait(ctx)
 		t.note("  y once, a always (" + termtext.Plain(strings.Join(q.Always, " ")) + "), n no: a")
 		t.note("  (the demo answers for you)")

@@ -100,7 +100,7 @@ func addServer(ctx context.Context, a *cli.App, f mcpAddFlags, name string, comm
 		return err
 	}
 	if there && !f.replace {
-		return lathe.Errorf(lathe.Conflict, "%s has an MCP server %s already; --force replaces it", a.Shown(path), termtext.Quote(name))
+		return lathe.Errorf(lathe.Conflict, "%s has an MCP server %s already; --force replaces it", a.DisplayPath(path), termtext.Quote(name))
 	}
 	if there { // else the old one would be under it
 		if err := config.Edit(path, json.RawMessage(`{"mcp":{`+jsonText(name)+`:null}}`)); err != nil {
@@ -126,11 +126,11 @@ func addServer(ctx context.Context, a *cli.App, f mcpAddFlags, name string, comm
 	if a.JSON {
 		return a.PrintJSON(map[string]string{"name": name, "path": path})
 	}
-	a.Printf("Added %s to %s\n", termtext.Plain(name), a.Shown(path))
+	a.Printf("Added %s to %s\n", termtext.Plain(name), a.DisplayPath(path))
 	if waits {
-		a.Remark("It starts when you trust this project, which has other settings that wait for it: `lathe trust --show`, then `lathe trust`.")
+		a.Notify("It starts when you trust this project, which has other settings that wait for it: `lathe trust --show`, then `lathe trust`.")
 	} else {
-		a.Remark("`lathe mcp list` tells whether it can be reached.")
+		a.Notify("`lathe mcp list` tells whether it can be reached.")
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func chooseServer(ctx context.Context, a *cli.App, settings map[string]config.MC
 
 func serverLogin(ctx context.Context, a *cli.App, h *mcp.Hub, name string, noBrowser bool) error {
 	open := func(page string) error {
-		a.Remark("Open this page and log in:\n\n  %s\n\nWaiting for you …", termtext.Plain(page))
+		a.Notify("Open this page and log in:\n\n  %s\n\nWaiting for you …", termtext.Plain(page))
 		if noBrowser || !cli.IsTerminal(a.Stdin) || !cli.IsTerminal(a.Stderr) {
 			return nil
 		}

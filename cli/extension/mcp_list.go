@@ -45,7 +45,7 @@ func onServers(a *cli.App, do func(h *mcp.Hub, l *config.Loaded) error) error {
 		return err
 	}
 	h := mcp.Open(mcp.Options{
-		Dir: dir, Servers: harness.ServersOf(l.Config), Runner: s.Runner, Env: a.ServiceEnv(), Tokens: harness.MCPLogins(at), Log: a.Log, Version: a.Version, Transport: harness.Proxied(),
+		Dir: dir, Servers: harness.ServersOf(l.Config), Runner: s.Runner, Env: a.ServiceEnv(), Tokens: harness.MCPLogins(at), Log: a.Log, Version: a.Version, Transport: harness.ProxyTransport(),
 		AllowPrivate: l.Config.WebFetch.Private, Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.ConfineServer(l.Config, place),
 	})
 	err = do(h, l)
@@ -104,7 +104,7 @@ func waiting(l *config.Loaded) map[string]config.MCPServer {
 func listServers(ctx context.Context, a *cli.App, h *mcp.Hub, l *config.Loaded) error {
 	settings, distrusted := l.Config.MCP, waiting(l)
 	if len(settings)+len(distrusted) == 0 && !a.JSON {
-		a.Remark("There are no MCP servers in the settings. Add one: lathe mcp add NAME -- COMMAND, or lathe mcp add NAME --url ADDRESS")
+		a.Notify("There are no MCP servers in the settings. Add one: lathe mcp add NAME -- COMMAND, or lathe mcp add NAME --url ADDRESS")
 		return nil
 	}
 	var all sync.WaitGroup

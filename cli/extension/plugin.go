@@ -103,7 +103,7 @@ func addPlugin(ctx context.Context, a *cli.App, spec string, global, force bool)
 			Path string `json:"path"`
 		}{status, path})
 	}
-	a.Printf("Added %s to %s\n", termtext.Plain(spec), a.Shown(path))
+	a.Printf("Added %s to %s\n", termtext.Plain(spec), a.DisplayPath(path))
 	a.Printf("  %s\n", termtext.Plain(pluginWords(status)))
 	return nil
 }
@@ -128,7 +128,7 @@ func loadPlugins(ctx context.Context, a *cli.App, plugins []plugin.Plugin, tools
 		Cache: filepath.Join(at.Cache, "plugins"), Env: a.ServiceEnv(), Log: a.Log, Confine: s.ConfinePlugins(l.Config, place),
 		Publish: func(f lathe.Fact) {
 			if t, ok := f.(*lathe.TUIToast); ok {
-				a.Remark("%s", termtext.Plain(t.Message))
+				a.Notify("%s", termtext.Plain(t.Message))
 			}
 		},
 	})
@@ -165,7 +165,7 @@ func listPlugins(ctx context.Context, a *cli.App) error {
 		return a.PrintJSON(all)
 	}
 	if len(all) == 0 {
-		a.Remark("There are no plugins here. Add one: lathe plugin add MODULE")
+		a.Notify("There are no plugins here. Add one: lathe plugin add MODULE")
 		return nil
 	}
 	for _, s := range all {

@@ -74,7 +74,7 @@ func trustCommand(a *cli.App, f trustFlags) error {
 		return showTrust(a, trust, risks)
 	}
 	if len(risks.Risks) == 0 {
-		a.Remark("Nothing here needs trust: no setting of this project runs or redirects anything.")
+		a.Notify("Nothing here needs trust: no setting of this project runs or redirects anything.")
 		return nil
 	}
 	if err := grantTrust(a, trust, risks); err != nil {
@@ -113,7 +113,7 @@ func listTrust(a *cli.App, trust *workspace.Trust) error {
 		return a.PrintJSON(append([]workspace.Grant{}, grants...))
 	}
 	if len(grants) == 0 {
-		a.Remark("You trust no project yet.")
+		a.Notify("You trust no project yet.")
 		return nil
 	}
 	for _, g := range grants {

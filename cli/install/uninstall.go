@@ -81,14 +81,14 @@ func uninstallProgram(ctx context.Context, a *cli.App, f uninstallFlags) error {
 		a.Printf("  %s\n", termtext.Plain(c))
 	}
 	a.Flush()
-	a.Remark("Nothing was deleted. `lathe export ID -o FILE` keeps a session elsewhere.")
+	a.Notify("Nothing was deleted. `lathe export ID -o FILE` keeps a session elsewhere.")
 	return nil
 }
 
 func holdingTable(a *cli.App, held []holding) layout.Table {
 	t := layout.Table{Head: []string{"What", "Size", "Files", "Where"}, Flexible: []int{3, 0}, Paths: 3}
 	for _, h := range held {
-		t.Rows = append(t.Rows, []string{h.What, termtext.ByteSize(h.Bytes), termtext.Count(h.Files), a.Shown(h.Paths[0])})
+		t.Rows = append(t.Rows, []string{h.What, termtext.ByteSize(h.Bytes), termtext.Count(h.Files), a.DisplayPath(h.Paths[0])})
 	}
 	if len(held) == 0 {
 		t.Rows = append(t.Rows, []string{"nothing", "0 B", "0", ""})

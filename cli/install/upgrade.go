@@ -66,7 +66,7 @@ func upgradeProgram(a *cli.App, to string, check bool) error {
 			installation
 		}{a.Version, in})
 	}
-	rows := [][2]string{{"Version", a.Version}, {"Program", a.Shown(in.Path) + " (" + methodWords(in.Method) + ")"}}
+	rows := [][2]string{{"Version", a.Version}, {"Program", a.DisplayPath(in.Path) + " (" + methodWords(in.Method) + ")"}}
 	if check {
 		return layout.Pairs(a.Out, append(rows, [2]string{"Newest", in.Versions}))
 	}

@@ -109,7 +109,7 @@ func (h *host) session(ctx context.Context, _ *mcp.CallToolRequest, in readArgs)
 	if err != nil {
 		return nil, ReadReply{}, err
 	}
-	page, err := e.Messages(ctx, s.ID, lathe.Place{}, most)
+	page, err := e.Messages(ctx, s.ID, lathe.Position{}, most)
 	if err != nil {
 		return nil, ReadReply{}, err
 	}

@@ -186,7 +186,7 @@ func (t *callTurn) Note(string) {}
 
 // permit answers a request by the flag, else with no.
 func (t *callTurn) permit(ctx context.Context, q lathe.PermissionRequest) {
-	what := strings.TrimSpace(termtext.Plain(q.Permission + " " + q.Wanted()))
+	what := strings.TrimSpace(termtext.Plain(q.Permission + " " + q.Summary()))
 	switch {
 	case t.host.yes && q.Permission != "sandbox":
 		t.Report(t.Engine.Reply(ctx, q.ID, lathe.Once, ""))

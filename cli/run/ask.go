@@ -41,7 +41,7 @@ func (r *runner) permit(ctx context.Context, q lathe.PermissionRequest) {
 		r.turn.Report(r.turn.Engine.Reply(ctx, q.ID, reply, words))
 	default:
 		r.turn.Record.Refused = r.turn.Record.Refused || q.Permission != "doom_loop"
-		r.note("! %s %s needs a permission; refused%s", termtext.Plain(q.Permission), termtext.Plain(q.Wanted()), r.wayOf(q))
+		r.note("! %s %s needs a permission; refused%s", termtext.Plain(q.Permission), termtext.Plain(q.Summary()), r.wayOf(q))
 		r.turn.Report(r.turn.Engine.Reply(ctx, q.ID, lathe.Unattended, turn.ParseSandboxRequest(q).ModelMessage()))
 	}
 }
@@ -74,7 +74,7 @@ func (r *runner) ask(ctx context.Context, person asker, q lathe.PermissionReques
 	for _, line := range unknownOf(q) {
 		about = append(about, "  not known: "+termtext.Plain(line))
 	}
-	about = append(about, "? "+termtext.Plain(q.Permission)+" "+termtext.Plain(q.Wanted()))
+	about = append(about, "? "+termtext.Plain(q.Permission)+" "+termtext.Plain(q.Summary()))
 	choices := "y once, a always (" + termtext.Plain(strings.Join(q.Always, " ")) + "), n no, or say why not:"
 	for {
 		line, err := person.Ask(ctx, about, choices)

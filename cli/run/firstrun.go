@@ -101,7 +101,7 @@ func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 	if !watched || a.JSON || !cli.IsTerminal(a.Stdin) || !cli.IsTerminal(a.Stderr) {
 		return "", noModel{account.BestFreeModel(p)}
 	}
-	a.Remark("There is no model to ask yet: no provider is set up.")
+	a.Notify("There is no model to ask yet: no provider is set up.")
 	found := p.Discover(ctx, "")
 	if err := context.Cause(ctx); err != nil {
 		return "", err
@@ -111,7 +111,7 @@ func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 		choices = append(choices, cli.Choice{ID: f.Vendor.ID, Name: fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, termtext.Several(len(f.Models), "model"))})
 	}
 	if len(found) == 0 {
-		a.Remark("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")
+		a.Notify("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")
 	}
 	free := account.BestFreeModel(p)
 	if free != nil {
@@ -122,7 +122,7 @@ func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 	case context.Cause(ctx) != nil:
 		return "", context.Cause(ctx)
 	case err != nil: // nothing was chosen
-		a.Remark("")
+		a.Notify("")
 		return "", noModel{free}
 	case c.ID == account.ChooseFree:
 		return oneRun(a, free.Ref), nil
@@ -149,7 +149,7 @@ func chooseLocal(ctx context.Context, a *cli.App, found []provider.Found, id str
 
 // oneRun is a model for this run, and says how to keep it.
 func oneRun(a *cli.App, ref string) string {
-	a.Remark("To use it always, put this into your settings (`lathe config path` shows where): \"model\": %q", ref)
+	a.Notify("To use it always, put this into your settings (`lathe config path` shows where): \"model\": %q", ref)
 	return ref
 }
 

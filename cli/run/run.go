@@ -125,7 +125,7 @@ func New(a *cli.App) *cobra.Command {
 func runCommand(ctx context.Context, a *cli.App, f runFlags, text string) error {
 	for _, r := range f.rules {
 		if wrong := config.SuggestPermission(r.Permission); wrong != "" {
-			a.Remark("Warning: --%s %s: %s", r.Action, termtext.Plain(r.Permission), wrong)
+			a.Notify("Warning: --%s %s: %s", r.Action, termtext.Plain(r.Permission), wrong)
 		}
 	}
 	if a.Attach != "" {
@@ -162,7 +162,7 @@ func runRecorded(ctx context.Context, a *cli.App, f runFlags, text string) error
 }
 
 func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.RoundTripper) (err error) {
-	setup, err := harness.Open(ctx, &a.Host, harness.Options{Wire: wire, Keyless: f.replay != "", Headless: isHeadless(a, f), Tracer: a.Tracer})
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{Transport: wire, Keyless: f.replay != "", Headless: isHeadless(a, f), Tracer: a.Tracer})
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func runWith(ctx context.Context, a *cli.App, e api.Engine, f runFlags, text str
 	own, isOwn := e.(*engine.Engine)
 	if isOwn {
 		if f.limits.Cost = lathe.Dollars(f.maxCost); !f.limits.IsZero() {
-			if err := own.Limit(ctx, s.ID, f.limits); err != nil {
+			if err := own.SetLimits(ctx, s.ID, f.limits); err != nil {
 				return err
 			}
 		}
@@ -264,13 +264,13 @@ const longInstruction = 2000
 // noteLong tells the user of instruction files that are long: every request carries them, and
 // models follow long ones less well.
 func noteLong(a *cli.App, dir string) {
-	l, err := a.In(dir).Config()
+	l, err := a.WithDir(dir).Config()
 	if err != nil {
 		return // whoever needs them says so
 	}
 	for _, i := range l.Instructions {
 		if n := len(harness.ReadInstruction(i.Path)) * 10 / 36; i.Path != "" && n > longInstruction {
-			a.Remark("Note: %s has about %s tokens, which every request carries. What a model can see for itself need not be in it.", termtext.Plain(i.Path), termtext.Count(n))
+			a.Notify("Note: %s has about %s tokens, which every request carries. What a model can see for itself need not be in it.", termtext.Plain(i.Path), termtext.Count(n))
 		}
 	}
 }

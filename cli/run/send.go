@@ -109,7 +109,7 @@ func (r *runner) send(ctx context.Context, p lathe.Prompt, fail func(error)) err
 // checkLevel warns who asked for a level of reasoning that the model has none of that name:
 // it answers all the same, as any client of a server is answered.
 func (r *runner) checkLevel(m lathe.Message) {
-	u, ok := m.Said.(*lathe.User)
+	u, ok := m.Data.(*lathe.User)
 	if !ok || r.flags.variant == "" || r.Attach != "" || r.flags.format != "default" {
 		return
 	}
@@ -166,7 +166,7 @@ func (r *runner) resumeMode() string {
 	if r.Attach != "" {
 		return "ask" // the server goes on by itself, if its settings say so
 	}
-	if l, err := r.In(r.turn.Session.Directory).Config(); err == nil && l.Config.Resume != "" {
+	if l, err := r.WithDir(r.turn.Session.Directory).Config(); err == nil && l.Config.Resume != "" {
 		return l.Config.Resume
 	}
 	return "ask"

@@ -31,7 +31,7 @@ func (e *ownEngine) Info(ctx context.Context, dir string) (api.Info, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Trusted, out.Broken = e.trusted()
+	out.Trusted, out.ConfigProblem = e.trusted()
 	if e.confined != nil {
 		out.Confined, out.ChooseMode = e.confined(), e.choose.Load() && out.Mode == ""
 		out.Mode = cmp.Or(out.Mode, lathe.SandboxMode)

@@ -146,7 +146,7 @@ func TestTUIHost_Conversation(t *testing.T) {
 	ok(err)
 	sent := func(_ lathe.Message, err error) { ok(err) }
 	hears(t, h, func() { sent(h.Submit(ctx, s.ID, lathe.Prompt{Parts: wrote("first")})) }, rests(s.ID))
-	page, err := h.Messages(ctx, s.ID, lathe.Place{}, 50)
+	page, err := h.Messages(ctx, s.ID, lathe.Position{}, 50)
 	ok(err)
 	if len(page.Messages) != 2 || page.More {
 		t.Errorf("%d messages, then %v", len(page.Messages), page.Next)
@@ -218,7 +218,7 @@ func TestTUIHost_Catalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := lathe.ModelRef{Provider: "script", Model: "script"}
-	if len(p.Connected) != 1 || p.Connected[0].Models[0].Ref != ref || p.Connected[0].Models[0].Out != 2 || len(p.All) < 10 || p.Model == nil || *p.Model != ref {
+	if len(p.Connected) != 1 || p.Connected[0].Models[0].Ref != ref || p.Connected[0].Models[0].OutputPrice != 2 || len(p.All) < 10 || p.Model == nil || *p.Model != ref {
 		t.Errorf("connected %+v, model %v, %d known", p.Connected, p.Model, len(p.All))
 	}
 	agents, err := h.Agents(ctx, a.Dir)
@@ -244,7 +244,7 @@ func TestTUIHost_Catalogue(t *testing.T) {
 		t.Errorf("%v, %v", files, err)
 	}
 	ways, err := h.LoginMethods(ctx, a.Dir)
-	if err != nil || len(ways["openrouter"]) != 2 || !ways["openrouter"][0].InBrowser() || ways["openrouter"][1].InBrowser() {
+	if err != nil || len(ways["openrouter"]) != 2 || !ways["openrouter"][0].UsesBrowser() || ways["openrouter"][1].UsesBrowser() {
 		t.Errorf("%v, %v", ways, err)
 	}
 	if err := h.SetKey(ctx, "anthropic", "sk-test-1"); err != nil {
@@ -302,8 +302,8 @@ func TestTUIHost_Distrust(t *testing.T) {
 			t.Fatal(err)
 		}
 		info, err := opened(t, a).Info(t.Context(), a.Dir)
-		got := map[bool]string{true: "trusted ", false: "distrusted "}[info.Trusted] + info.Broken
-		if err != nil || !strings.HasPrefix(got, want) || info.Broken == "" && got != want {
+		got := map[bool]string{true: "trusted ", false: "distrusted "}[info.Trusted] + info.ConfigProblem
+		if err != nil || !strings.HasPrefix(got, want) || info.ConfigProblem == "" && got != want {
 			t.Errorf("%s: %+v, %v", text, info, err)
 		}
 	}

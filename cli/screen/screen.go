@@ -231,7 +231,7 @@ func printEpilogue(a *cli.App, e tui.Ended, again string) {
 func lookOf(a *cli.App, t config.TUI, dir string) tui.Look {
 	return tui.Look{
 		Theme: t.Theme, ThemeDirs: themeDirs(a, dir),
-		Mouse:       (t.Mouse == nil || *t.Mouse) && !a.IsOn("DISABLE_MOUSE"),
+		Mouse:       (t.Mouse == nil || *t.Mouse) && !a.IsEnvTrue("DISABLE_MOUSE"),
 		ScrollSpeed: t.ScrollSpeed, Stacked: t.DiffStyle == "stacked",
 		LeaderTimeout: time.Duration(t.LeaderTimeout) * time.Millisecond, PromptMaxHeight: t.Prompt.MaxHeight,
 		Attention: t.Attention.Enabled && (t.Attention.Notifications == nil || *t.Attention.Notifications),
@@ -239,7 +239,7 @@ func lookOf(a *cli.App, t config.TUI, dir string) tui.Look {
 		Cursor: tui.Cursor{
 			Line: t.Cursor.Style == "line", Underline: t.Cursor.Style == "underline", Still: t.Cursor.Blinking != nil && !*t.Cursor.Blinking,
 		},
-		PromptMaxWidth: promptWidth(t.Prompt.MaxWidth), Acceleration: t.ScrollAcceleration.Enabled, NoTitle: a.IsOn("DISABLE_TERMINAL_TITLE"),
+		PromptMaxWidth: promptWidth(t.Prompt.MaxWidth), Acceleration: t.ScrollAcceleration.Enabled, NoTitle: a.IsEnvTrue("DISABLE_TERMINAL_TITLE"),
 	}
 }
 
@@ -253,7 +253,7 @@ func promptWidth(w config.Width) int {
 
 // themeDirs are the folders of theme files: those of the project up to its top, then the user's.
 func themeDirs(a *cli.App, dir string) (out []string) {
-	if o, err := a.ConfigOptions(); err == nil && !a.IsOn("DISABLE_PROJECT_CONFIG") {
+	if o, err := a.ConfigOptions(); err == nil && !a.IsEnvTrue("DISABLE_PROJECT_CONFIG") {
 		top := o.Worktree
 		if top == filepath.Dir(top) { // in no repository
 			top = dir

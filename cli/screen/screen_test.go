@@ -99,8 +99,8 @@ func TestTUI_OffScreen(t *testing.T) {
 	defer file.Close()
 	a.Stderr, a.Notices = file, file
 	own, tell := offScreen(a)
-	own.Remark("Warning: %s", "something")
-	own.Remark("%s", strings.Repeat("x", 2*mostRemarks)) // nobody waits for ever
+	own.Notify("Warning: %s", "something")
+	own.Notify("%s", strings.Repeat("x", 2*mostRemarks)) // nobody waits for ever
 	tell()
 	tell()
 	text, err := os.ReadFile(file.Name())

@@ -121,7 +121,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	if err != nil {
 		return err
 	}
-	setup, err := harness.Open(ctx, &a.Host, harness.Options{Serves: true, Tracer: a.Tracer})
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{HasClients: true, Tracer: a.Tracer})
 	if err != nil {
 		return cli.CloseAfter(l, err)
 	}
@@ -140,7 +140,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	defer stopDebug()
 	defer announceServer(a, f, l.Addr())()
 	if o.Password == "" {
-		a.Remark("Warning: this server asks for no password; every program of this machine can use it.")
+		a.Notify("Warning: this server asks for no password; every program of this machine can use it.")
 	}
 	a.Printf("opencode server listening on %s\n", where)
 	if err := a.Out.Flush(); err != nil {
@@ -155,7 +155,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 // peersOf tells the user's clients from commands: those of this process, and of others that share
 // the database.
 func peersOf(a *cli.App, s *harness.Harness, at datadir.Folders) *sandbox.PeerChecker {
-	return &sandbox.PeerChecker{Runner: s.Runner, Others: func() bool { return sqlite.Running(at.Owners) > 1 }}
+	return &sandbox.PeerChecker{Runner: s.Runner, Others: func() bool { return sqlite.CountProcesses(at.Owners) > 1 }}
 }
 
 // serverSettings is what the settings say of the server; those of a project only if it is
@@ -216,7 +216,7 @@ func serverOptions(a *cli.App, f serveFlags, c config.Server) (server.Options, e
 		if o.Password, err = at.ServerPassword(); err != nil {
 			return o, err
 		}
-		a.Remark("Clients log in as %s with the password in %s.", termtext.Plain(cmp.Or(o.Username, "opencode")), a.Shown(at.ServerPasswordFile()))
+		a.Notify("Clients log in as %s with the password in %s.", termtext.Plain(cmp.Or(o.Username, "opencode")), a.DisplayPath(at.ServerPasswordFile()))
 	}
 	return o, nil
 }

@@ -17,7 +17,7 @@ func serveDebug(ctx context.Context, a *cli.App, s *server.Server, address strin
 	if err != nil {
 		return nil, err
 	}
-	a.Remark("Profiles are at http://%s/debug/pprof, for the clients of this server.", l.Addr())
+	a.Notify("Profiles are at http://%s/debug/pprof, for the clients of this server.", l.Addr())
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {

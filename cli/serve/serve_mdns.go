@@ -46,13 +46,13 @@ func announceServer(a *cli.App, f serveFlags, at net.Addr) (stop func()) {
 	}
 	r, err := mdns.Announce(s, mdns.Options{})
 	if err != nil {
-		a.Remark("Warning: the network could not be told of this server: %v.", err)
+		a.Notify("Warning: the network could not be told of this server: %v.", err)
 		return func() {}
 	}
 	scheme := "http://"
 	if f.cert != "" {
 		scheme = "https://"
 	}
-	a.Remark("Announced in the network as %s%s.", scheme, net.JoinHostPort(termtext.Plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
+	a.Notify("Announced in the network as %s%s.", scheme, net.JoinHostPort(termtext.Plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
 	return func() { _ = r.Close() }
 }

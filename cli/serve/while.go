@@ -27,7 +27,7 @@ func WithServer(ctx context.Context, a *cli.App, port int, s *harness.Harness, f
 	}
 	b, done := s.Backend()
 	defer func() { err = cli.CloseAfter(done, err) }()
-	a.Remark("Others can follow at %s.", where)
+	a.Notify("Others can follow at %s.", where)
 	served := make(chan error, 1)
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { served <- server.New(b, o).Serve(ending, l) }()

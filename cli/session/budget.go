@@ -18,7 +18,7 @@ func BudgetAccounts(ctx context.Context, a *harness.Host, e api.Engine, s lathe.
 		return nil, nil // a server keeps them, and tells nobody
 	}
 	var b lathe.Budget
-	if l, err := a.In(s.Directory).Config(); err == nil { // a broken file limits nothing here
+	if l, err := a.WithDir(s.Directory).Config(); err == nil { // a broken file limits nothing here
 		b = harness.BudgetOf(l.Config.Budget)
 	}
 	return own.Accounts(ctx, s.ID, b)

@@ -56,7 +56,7 @@ func deleteSessions(ctx context.Context, a *cli.App, e api.Engine, args []string
 	if a.JSON {
 		return a.PrintJSON(deletedJSON{ids(all)})
 	}
-	a.Remark("Deleted %s.", describe(tops, len(all)))
+	a.Notify("Deleted %s.", describe(tops, len(all)))
 	return nil
 }
 
@@ -129,7 +129,7 @@ func confirmDelete(ctx context.Context, a *cli.App, tops []lathe.Session, all in
 	case "y", "yes":
 		return true, nil
 	default:
-		a.Remark("Nothing was deleted.")
+		a.Notify("Nothing was deleted.")
 		return false, nil
 	}
 }

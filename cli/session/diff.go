@@ -57,7 +57,7 @@ func PrintDiff(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, m
 		return nil
 	}
 	if s.Revert != nil && message == "" {
-		a.Remark("These changes are undone; `lathe session redo %s` brings them back.", s.ID)
+		a.Notify("These changes are undone; `lathe session redo %s` brings them back.", s.ID)
 	}
 	for _, d := range diffs {
 		a.Printf("%s", style.show(d))

@@ -73,7 +73,7 @@ func exportSession(ctx context.Context, a *cli.App, e api.Engine, arg string, f 
 	}
 	if f.file == "-" {
 		if arg == cli.Last || cli.IsTerminal(a.Stderr) && !cli.IsTerminal(a.Stdout.File) { // say which, when that is not plain to see
-			a.Remark("Exporting session: %s", s.ID)
+			a.Notify("Exporting session: %s", s.ID)
 		}
 		return e.Export(ctx, s.ID, layout.JSONTo(a.Out), change)
 	}
@@ -81,7 +81,7 @@ func exportSession(ctx context.Context, a *cli.App, e api.Engine, arg string, f 
 	if err != nil {
 		return err
 	}
-	a.Remark("Exported session: %s to %s (%s)", s.ID, termtext.Plain(f.file), termtext.ByteSize(size))
+	a.Notify("Exported session: %s to %s (%s)", s.ID, termtext.Plain(f.file), termtext.ByteSize(size))
 	return nil
 }
 

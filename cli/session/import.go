@@ -69,7 +69,7 @@ func importFrom(ctx context.Context, a *cli.App, name string) error {
 	}
 	if err = cli.CloseAfter(e, err); err != nil {
 		if _, ended := cli.Interrupted(ctx); ended { // what has begun is not given up half way
-			a.Remark("Interrupted. The session came in whole or not at all: `lathe session show %s` tells.", x.Info.ID)
+			a.Notify("Interrupted. The session came in whole or not at all: `lathe session show %s` tells.", x.Info.ID)
 		}
 		return notImported(name, err)
 	}
@@ -79,10 +79,10 @@ func importFrom(ctx context.Context, a *cli.App, name string) error {
 // importRemarks says why a session that is here now is not on the list.
 func importRemarks(a *cli.App, s lathe.Session, exists func(lathe.SessionID) bool) {
 	if s.Archived != nil {
-		a.Remark("The session is archived: `lathe session list --archived` shows it.")
+		a.Notify("The session is archived: `lathe session list --archived` shows it.")
 	}
 	if s.Parent != "" && !exists(s.Parent) {
-		a.Remark("The session belongs below %s, which is not here: it is not listed, but its id finds it.", s.Parent)
+		a.Notify("The session belongs below %s, which is not here: it is not listed, but its id finds it.", s.Parent)
 	}
 }
 

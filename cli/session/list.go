@@ -75,11 +75,11 @@ func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
 	case f.format == "json":
 		return a.PrintJSON(briefs(found, cut))
 	case len(found) == 0:
-		a.Remark("%s", f.EmptyMessage())
+		a.Notify("%s", f.EmptyMessage())
 		return nil
 	default:
 		if slices.ContainsFunc(found, func(s lathe.Session) bool { return cut[s.ID] }) {
-			defer a.Remark("Interrupted ones go on with `lathe run --resume -s ID`.")
+			defer a.Notify("Interrupted ones go on with `lathe run --resume -s ID`.")
 		}
 		var b strings.Builder
 		if err := SessionTable(a, found, cut, f.All).Write(&b, a.Width()); err != nil || f.Most > 0 {

@@ -73,7 +73,7 @@ func listShares(a *cli.App, all []lathe.Session) error {
 	t, list := layout.Table{Head: []string{"Session", "Title", "Expires", "Address"}, Flexible: []int{1}, Paths: -1}, []sharedJSON{}
 	for _, s := range all {
 		one, until := sharedJSON{Session: s.ID, Title: s.Title, URL: s.Share.URL, Expired: s.Share.Expired(a.Now())}, "never"
-		if end, ok := s.Share.Ends(); ok {
+		if end, ok := s.Share.ExpiresAt(); ok {
 			one.Expires, until = end.UTC().Format("2006-01-02T15:04:05Z"), end.Local().Format("2 Jan 2006 15:04")
 		}
 		if one.Expired {
@@ -108,7 +108,7 @@ func revokeShares(ctx context.Context, a *cli.App, e *engine.Engine, names []str
 		a.Printf("Revoked: %s  %s\n", s.ID, termtext.Plain(s.Title))
 	}
 	if len(all) == 0 {
-		a.Remark("No session is shared.")
+		a.Notify("No session is shared.")
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session,
 	case a.JSON && (f.whole || !f.given):
 		return e.Export(ctx, s.ID, layout.JSONTo(a.Out), nil)
 	case a.JSON:
-		page, err := e.Messages(ctx, s.ID, lathe.Place{}, f.most)
+		page, err := e.Messages(ctx, s.ID, lathe.Position{}, f.most)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session,
 	if f.whole {
 		return history(ctx, e, s.ID, t.Messages)
 	}
-	page, err := e.Messages(ctx, s.ID, lathe.Place{}, f.most)
+	page, err := e.Messages(ctx, s.ID, lathe.Position{}, f.most)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session,
 
 // history hands out all messages of a session, oldest first, a page at a time.
 func history(ctx context.Context, e api.Engine, id lathe.SessionID, f func([]lathe.Message) error) error {
-	places := []lathe.Place{{}}
+	places := []lathe.Position{{}}
 	for {
 		page, err := e.Messages(ctx, id, places[len(places)-1], showPage)
 		if err != nil {

@@ -47,7 +47,7 @@ func (t *Transcript) message(b *strings.Builder, m lathe.Message) {
 			b.WriteString(strings.TrimRight(text, "\n ") + "\n")
 		}
 	}
-	a, ok := m.Said.(*lathe.Assistant)
+	a, ok := m.Data.(*lathe.Assistant)
 	if !ok {
 		return
 	}
@@ -73,7 +73,7 @@ func FormatCost(m lathe.Money) string {
 
 // speaker says who spoke and when.
 func (t *Transcript) speaker(m lathe.Message) string {
-	a, ok := m.Said.(*lathe.Assistant)
+	a, ok := m.Data.(*lathe.Assistant)
 	if !ok {
 		return "you · " + layout.FormatTime(m.Created, t.Now)
 	}
@@ -128,8 +128,8 @@ func (t *Transcript) part(p lathe.Part) string {
 		return "… the history before this was summarised"
 	case *lathe.Retry:
 		return "! " + t.line(fmt.Sprintf("attempt %d failed: %s", b.Attempt, lathe.FaultMessage(b.Error)))
-	case *lathe.OtherBody:
-		return "? " + t.line("a part of type "+b.Called+", which this version does not know")
+	case *lathe.UnknownBody:
+		return "? " + t.line("a part of type "+b.TypeName+", which this version does not know")
 	default: // where steps begin and end, and the trees of snapshots
 		return ""
 	}

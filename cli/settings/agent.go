@@ -87,7 +87,7 @@ func knownAgents(ctx context.Context, a *cli.App) (agents []lathe.Agent, err err
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.Configured(ctx, place)
+	k, err := s.ConfigWithPlugins(ctx, place)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func createAgent(ctx context.Context, a *cli.App, f agentFlags, chosen bool) err
 		return a.PrintJSON(map[string]string{"name": f.name, "path": path})
 	}
 	a.Printf("%s\n", path)
-	a.Remark("Change the text below its head to what the model is to be told; `lathe run --agent %s` uses it.", f.name)
+	a.Notify("Change the text below its head to what the model is to be told; `lathe run --agent %s` uses it.", f.name)
 	return nil
 }
 

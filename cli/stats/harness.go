@@ -122,7 +122,7 @@ func (v *View) endFindings(h usage.Harness) []finding {
 		{"  tests failed after", rate(usage.Rate{Count: ver.Failed, Of: turns}), false},
 		{"  no tests after", rate(usage.Rate{Count: ver.None, Of: turns}), turns > 0 && float64(ver.None) > 0.3*float64(turns)},
 		{"Checks fired", termtext.Count(fired), false},
-		{"  led to a change", rate(h.CheckLed), h.CheckLed.Of > 0 && h.CheckLed.Share() < 0.1},
+		{"  led to a change", rate(h.ChecksHeeded), h.ChecksHeeded.Of > 0 && h.ChecksHeeded.Share() < 0.1},
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.figures.Checks)) {
 		out = append(out, finding{"  " + termtext.Plain(name), termtext.Count(v.figures.Checks[name]), false})

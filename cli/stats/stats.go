@@ -119,7 +119,7 @@ type statsScopeJSON struct {
 
 type statsOutJSON struct {
 	Scope statsScopeJSON `json:"scope"`
-	usage.Figures
+	usage.Stats
 	CostPerDay       float64 `json:"costPerDay"`
 	TokensPerSession int64   `json:"tokensPerSession"`
 }
@@ -127,7 +127,7 @@ type statsOutJSON struct {
 func printStats(ctx context.Context, a *cli.App, f statsFlags) error {
 	var q lathe.Query
 	since := f.since(a.Now())
-	count := usage.New(a.Now().Location(), f.harness)
+	count := usage.NewCounter(a.Now().Location(), f.harness)
 	var projects []lathe.Project
 	err := a.WithEngine(ctx, func(e *engine.Engine) (err error) {
 		if q, err = statsQuery(ctx, a, e, f); err != nil {
@@ -144,7 +144,7 @@ func printStats(ctx context.Context, a *cli.App, f statsFlags) error {
 	if err != nil && !errors.As(err, new(cli.NoDatabase)) {
 		return err
 	}
-	got := count.Figures()
+	got := count.Stats()
 	for i, p := range got.ByProject {
 		if j := slices.IndexFunc(projects, func(one lathe.Project) bool { return one.ID == p.ID }); j >= 0 && p.ID != lathe.GlobalProject {
 			got.ByProject[i].Worktree = projects[j].Worktree
@@ -156,7 +156,7 @@ func printStats(ctx context.Context, a *cli.App, f statsFlags) error {
 		})
 	}
 	if got.Messages == 0 {
-		a.Remark("%s", f.nothing())
+		a.Notify("%s", f.nothing())
 		return nil
 	}
 	newStatsView(a, f, got).print()

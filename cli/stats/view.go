@@ -20,13 +20,13 @@ import (
 type View struct {
 	app     *cli.App
 	flags   statsFlags
-	figures usage.Figures
+	figures usage.Stats
 	screen  int
-	Color  bool
+	Color   bool
 	begun   bool // something is above
 }
 
-func newStatsView(a *cli.App, f statsFlags, got usage.Figures) *View {
+func newStatsView(a *cli.App, f statsFlags, got usage.Stats) *View {
 	return &View{app: a, flags: f, figures: got, screen: a.Width(), Color: a.HasColor(a.Stdout.File)}
 }
 

@@ -68,7 +68,7 @@ func (s *Plain) Note(text string) { s.remark(s.dim(text)) }
 
 func (s *Plain) remark(text string) {
 	s.newLine()
-	s.Remark("%s", text)
+	s.Notify("%s", text)
 }
 
 func (s *Plain) dim(text string) string { return s.Paint(s.Stderr, text, style.Attr{Faint: true}) }

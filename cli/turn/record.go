@@ -39,7 +39,7 @@ func (r *Record) add(f lathe.Fact) (compressed bool) {
 	case *lathe.PartChanged:
 		r.part(f.Part)
 	case *lathe.MessageChanged:
-		switch m := f.Info.Said.(type) {
+		switch m := f.Info.Data.(type) {
 		case *lathe.User:
 			r.Agent = m.Agent
 		case *lathe.Assistant:
@@ -126,7 +126,7 @@ func (r *Record) worked(began, now time.Time) time.Duration {
 	for _, w := range r.waits {
 		waits = append(waits, w...)
 	}
-	return lathe.Worked(lathe.Time(began.UnixMilli()), lathe.Time(now.UnixMilli()), waits)
+	return lathe.ActiveTime(lathe.Time(began.UnixMilli()), lathe.Time(now.UnixMilli()), waits)
 }
 
 // fileChange is how many lines of a file the turn has changed.

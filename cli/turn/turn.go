@@ -220,7 +220,7 @@ func (t *Turn) Title(ctx context.Context, id lathe.SessionID) string {
 // BackgroundTasks are the tasks of the session in the background. A server looks after its own.
 func (t *Turn) BackgroundTasks(ctx context.Context) ([]lathe.Session, error) {
 	if own, ok := t.Engine.(api.Local); ok {
-		return own.Backgrounds(ctx, t.Session.ID)
+		return own.BackgroundTasks(ctx, t.Session.ID)
 	}
 	return nil, nil
 }
@@ -228,7 +228,7 @@ func (t *Turn) BackgroundTasks(ctx context.Context) ([]lathe.Session, error) {
 // CollectTasks looks after those whose process has died.
 func (t *Turn) CollectTasks(ctx context.Context, resume bool) error {
 	if own, ok := t.Engine.(api.Local); ok {
-		return own.Collect(ctx, t.Session.ID, resume)
+		return own.RecoverTasks(ctx, t.Session.ID, resume)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (t *Turn) waits(ctx context.Context) bool {
 		return false // the store may have stopped it, and then it cannot say that it is idle
 	}
 	if len(tasks) == 0 { // the last may have reported just now
-		more, err := own.GoesOn(ctx, t.Session.ID)
+		more, err := own.HasMore(ctx, t.Session.ID)
 		return err == nil && more
 	}
 	for _, s := range tasks {

@@ -21,7 +21,7 @@ func cmdApprove(ts *testscript.TestScript, _ bool, args []string) {
 	defer e.Close()
 	s, err := e.Create(ctx, ts.MkAbs("."), lathe.NewSession{})
 	ts.Check(err)
-	lease, err := e.Store().Take(ctx, s.ID)
+	lease, err := e.Store().Acquire(ctx, s.ID)
 	ts.Check(err)
 	ask := lathe.PermissionRequest{ID: lathe.AskID("per_" + s.ID), Session: s.ID, Permission: args[1], Patterns: []string{args[2]}, Always: []string{args[2]}}
 	_, err = e.Store().Commit(ctx, lease, &lathe.PermissionAsked{PermissionRequest: ask})

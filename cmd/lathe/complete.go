@@ -196,7 +196,7 @@ func (x completions) models(context.Context) (out []cobra.Completion) {
 	if p == nil {
 		return nil
 	}
-	for _, one := range p.Actives() {
+	for _, one := range p.Active() {
 		for _, m := range account.Models(one.Provider) {
 			out = append(out, described(m.Ref(), m.Name))
 		}

@@ -41,7 +41,7 @@ func main() {
 	if code, mine := sandbox.Launch(os.Args, os.Environ); mine { // a command of a turn, watched over
 		os.Exit(code)
 	}
-	if tty.Restore(os.Args) || confine.AnswerGit(os.Args, os.Getenv) { // restores a terminal; asks for git in the sandbox
+	if tty.Restore(os.Args) || confine.RunGitHelper(os.Args, os.Getenv) { // restores a terminal; asks for git in the sandbox
 		return
 	}
 	if asksVersion(os.Args) { // before anything else is made: programs ask often
@@ -57,7 +57,7 @@ func execute(a *cli.App, args []string) int {
 	ctx, stop := cli.SignalContext(context.Background(), a.TTYChildren)
 	defer stop()
 	for _, name := range early.Dropped {
-		a.Remark("The variable %s is malformed and was ignored. Want name=value, with commas between several.", name)
+		a.Notify("The variable %s is malformed and was ignored. Want name=value, with commas between several.", name)
 	}
 	root := newRoot(a)
 	if completes(args) {
@@ -139,7 +139,7 @@ func globalFlags(a *cli.App, root *cobra.Command) {
 	f.BoolVar(&a.Pure, "pure", false, "load no plugins from outside")
 	root.Flags().BoolP("version", "v", false, "print the version")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		a.PrintLogs = a.PrintLogs || a.IsOn("PRINT_LOGS")
+		a.PrintLogs = a.PrintLogs || a.IsEnvTrue("PRINT_LOGS")
 		if v := a.Variable("LOG_LEVEL"); v != "" && !c.Flags().Changed("log-level") {
 			a.LogLevel = v
 		}

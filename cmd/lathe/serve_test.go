@@ -396,7 +396,7 @@ finish stop`))
 	s.ask(404, nil, "POST", "/session/ses_gone/revert", `{"messageID":"msg_mine"}`)
 	var out lathe.Message
 	s.ask(200, &out, "POST", path+"/shell", `{"agent":"build","command":"echo hello there"}`)
-	if text := s.ask(200, nil, "GET", path+"/message", ""); !strings.Contains(text, "hello there") || out.Said.Role() != "assistant" {
+	if text := s.ask(200, nil, "GET", path+"/message", ""); !strings.Contains(text, "hello there") || out.Data.Role() != "assistant" {
 		t.Errorf("the shell said %s", text)
 	}
 	s.end()
@@ -473,7 +473,7 @@ func TestServe_KilledWithManyTurns(t *testing.T) {
 			t.Errorf("%s: %d messages are stored, %d were told", id, len(stored), len(seen))
 		}
 		for _, m := range stored {
-			if a, ok := m.Said.(*lathe.Assistant); ok && a.Completed == 0 {
+			if a, ok := m.Data.(*lathe.Assistant); ok && a.Completed == 0 {
 				t.Errorf("%s: message %s is open", id, m.ID)
 			}
 		}

@@ -80,10 +80,10 @@ func (e Estimate) most() int64 {
 func (e Estimate) least() int64 { return min(e.most(), e.thought+leastOutput) }
 
 // Reserve is what must be held for the request.
-func (e Estimate) Reserve(slot, day string, b lathe.Budget) store.Reserve {
+func (e Estimate) Reserve(slot, day string, b lathe.Budget) store.Reservation {
 	sure := e.Total(0)
 	sure.Steps = 0
-	return store.Reserve{Slot: slot, Day: day, Want: e.Total(e.most()), Least: e.Total(e.least()), Sure: sure, Budget: b}
+	return store.Reservation{Slot: slot, Day: day, Max: e.Total(e.most()), Min: e.Total(e.least()), Certain: sure, Budget: b}
 }
 
 // Longest is how long an answer may be for what was given: the limit to tell the provider.
@@ -102,7 +102,7 @@ func (e Estimate) Longest(given lathe.Spending) int {
 }
 
 // Overspent says what was spent, by what, and how to go on.
-func Overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store.Reserve) error {
+func Overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store.Reservation) error {
 	whose, setting := "this session", "session"
 	switch {
 	case a.Kind == lathe.DayAccount:
@@ -112,11 +112,11 @@ func Overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store
 	case a.Key != string(id):
 		whose = "session " + a.Key + " above this one"
 	}
-	spent, limit, flag, next := fmt.Sprint(a.Spent.Cost), fmt.Sprint(a.Limit.Cost), "--max-cost", "the next request may need "+cents(want.Least.Cost)
+	spent, limit, flag, next := fmt.Sprint(a.Spent.Cost), fmt.Sprint(a.Limit.Cost), "--max-cost", "the next request may need "+cents(want.Min.Cost)
 	switch by {
 	case store.ByTokens:
 		spent, limit, flag = fmt.Sprint(a.Spent.Tokens, " tokens"), fmt.Sprint(a.Limit.Tokens), "--max-tokens"
-		next = fmt.Sprintf("the next request may need %d", (want.Least.Tokens+999)/1000*1000)
+		next = fmt.Sprintf("the next request may need %d", (want.Min.Tokens+999)/1000*1000)
 	case store.BySteps:
 		spent, limit, flag, next = fmt.Sprint(a.Spent.Steps, " steps"), fmt.Sprint(a.Limit.Steps), "--max-steps", ""
 	case store.ByTime:

@@ -136,7 +136,7 @@ func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Ve
 		return out
 	}
 	last := answers[len(answers)-1]
-	if a := last.Said.(*lathe.Assistant); a.Structured != nil || a.Summary.On() {
+	if a := last.Data.(*lathe.Assistant); a.Structured != nil || a.Summary.On() {
 		return out
 	}
 	t := s.turn()
@@ -234,7 +234,7 @@ func WithMeta(meta json.RawMessage, found ...Issue) json.RawMessage {
 
 // isCheckPrompt reports whether a message was written by a check.
 func isCheckPrompt(h *history.Message) bool {
-	if _, ok := h.Said.(*lathe.User); !ok || !history.IsSynthetic(h.Parts) {
+	if _, ok := h.Data.(*lathe.User); !ok || !history.IsSynthetic(h.Parts) {
 		return false
 	}
 	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {

@@ -16,7 +16,7 @@ import (
 // cutOff finds an answer that is as long as it may be.
 func (t *turnView) cutOff(Input) (Issue, bool) {
 	last := t.answers[len(t.answers)-1]
-	a := last.Said.(*lathe.Assistant)
+	a := last.Data.(*lathe.Assistant)
 	if a.Finish != model.FinishLength {
 		return Issue{}, false
 	}
@@ -34,7 +34,7 @@ func (t *turnView) cutOff(Input) (Issue, bool) {
 
 // isEmpty reports whether an answer has neither words nor calls.
 func isEmpty(h *history.Message) bool {
-	return wordsOf(h) == "" && len(history.Calls([]*history.Message{h})) == 0 && h.Said.(*lathe.Assistant).Finish != model.FinishLength
+	return wordsOf(h) == "" && len(history.Calls([]*history.Message{h})) == 0 && h.Data.(*lathe.Assistant).Finish != model.FinishLength
 }
 
 // checkEmpty asks once more without a word, then with one. An answer that holds thoughts would
@@ -91,7 +91,7 @@ var announces = phrase.Regexp(`(?i)^(?:(?:ok(?:ay)?|good|great|right|alright|per
 // saidNotDone finds an answer that ends by announcing a call.
 func (t *turnView) saidNotDone(Input) (Issue, bool) {
 	last := t.answers[len(t.answers)-1]
-	if last.Said.(*lathe.Assistant).Finish != model.FinishStop || len(history.Calls([]*history.Message{last})) > 0 {
+	if last.Data.(*lathe.Assistant).Finish != model.FinishStop || len(history.Calls([]*history.Message{last})) > 0 {
 		return Issue{}, false
 	}
 	sentence := lastSentence(wordsOf(last))

@@ -256,10 +256,10 @@ func failedEdit(file, old string) *lathe.ToolCall {
 // BenchmarkChecks is what checks cost for each call at the end of a turn of two thousand.
 func BenchmarkChecks(b *testing.B) {
 	in := Input{Checks: Defaults(true), Edits: true, Read: &Reader{}}
-	in.Messages = []*history.Message{{Message: lathe.Message{ID: "m1", Said: &lathe.User{}}}}
+	in.Messages = []*history.Message{{Message: lathe.Message{ID: "m1", Data: &lathe.User{}}}}
 	for i := range 2000 {
 		c := ranShell(fmt.Sprint("go run ./", i), strings.Repeat(fmt.Sprint(i, "\n"), 2000), 0)
-		in.Messages = append(in.Messages, &history.Message{Message: lathe.Message{Said: &lathe.Assistant{}, Parts: []lathe.Part{{Body: c}}}})
+		in.Messages = append(in.Messages, &history.Message{Message: lathe.Message{Data: &lathe.Assistant{}, Parts: []lathe.Part{{Body: c}}}})
 	}
 	in.turn()
 	now := ReadAction(ranShell("go test", "x", 0))

@@ -82,7 +82,7 @@ func (s Input) turn() *turnView {
 	t := &turnView{fired: map[Check]bool{}}
 	from := history.LastExchange(s.Messages)
 	for i, h := range s.Messages[from:] {
-		if _, ok := h.Said.(*lathe.User); ok {
+		if _, ok := h.Data.(*lathe.User); ok {
 			if i == 0 {
 				t.prompt = wordsOf(h)
 			}

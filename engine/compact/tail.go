@@ -40,11 +40,11 @@ func TailStart(messages []*history.Message, sizes []int, budget, exchanges int) 
 	start, left, seen := none, budget, 0
 	for end := none; end > 0 && (exchanges == 0 || seen < exchanges); seen++ {
 		begin, size := end-1, sizes[end-1]
-		for begin > 0 && messages[begin].Said.Role() != "user" {
+		for begin > 0 && messages[begin].Data.Role() != "user" {
 			begin--
 			size += sizes[begin]
 		}
-		if messages[begin].Said.Role() != "user" {
+		if messages[begin].Data.Role() != "user" {
 			break // the rest of an exchange that was cut before
 		}
 		if size > left {

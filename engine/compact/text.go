@@ -43,13 +43,13 @@ const (
 func Serialize(messages []*history.Message, limit int) (out []string) {
 	for _, h := range messages {
 		var lines []string
-		_, user := h.Said.(*lathe.User)
+		_, user := h.Data.(*lathe.User)
 		for _, p := range h.Parts {
 			if line := serializePart(p, user, limit); line != "" {
 				lines = append(lines, line)
 			}
 		}
-		if a, ok := h.Said.(*lathe.Assistant); ok && a.Error != nil {
+		if a, ok := h.Data.(*lathe.Assistant); ok && a.Error != nil {
 			lines = append(lines, "[Assistant failed] "+lathe.FaultMessage(a.Error))
 		}
 		if len(lines) > 0 {

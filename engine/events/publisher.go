@@ -24,9 +24,9 @@ func NewPublisher(b *bus.Bus, receive func([]lathe.Event), awake func() bool) *P
 	return &Publisher{bus: b, open: map[lathe.PartID]lathe.Part{}, receive: receive, awake: awake}
 }
 
-// Wanted reports whether events of other processes are worth reading. While a text is open they are, also
+// HasListeners reports whether events of other processes are worth reading. While a text is open they are, also
 // without listeners: the text must end when its part does, or the next listener sees it as open.
-func (pub *Publisher) Wanted() bool {
+func (pub *Publisher) HasListeners() bool {
 	return pub.bus.Subscribers() > 0 || pub.bus.Texts() > 0 || pub.awake()
 }
 

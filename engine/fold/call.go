@@ -30,7 +30,7 @@ func (f *Fold) inputStart(at lathe.Time, e model.InputStart) error {
 
 // mayCall refuses calls from a summary, which is asked for without tools.
 func (f *Fold) mayCall(name string) error {
-	if f.Message.Said.(*lathe.Assistant).Summary.On() {
+	if f.Message.Data.(*lathe.Assistant).Summary.On() {
 		return &lathe.Error{Code: lathe.Refused, Message: "the model called the tool " + name + " instead of writing a summary", Err: ErrStray}
 	}
 	return nil

@@ -291,12 +291,12 @@ func (f *Fold) CloseBlocks(at lathe.Time) {
 func (f *Fold) Finish(at lathe.Time, p snapshot.Patch) {
 	f.CloseBlocks(at)
 	tokens, cost := model.Count(f.Usage, f.Price)
-	a := *f.Message.Said.(*lathe.Assistant)
+	a := *f.Message.Data.(*lathe.Assistant)
 	a.Cost, a.Tokens, a.Finish = a.Cost.Add(cost), tokens, model.FinishUnknown
 	if f.End != nil && f.End.Reason != "" {
 		a.Finish = f.End.Reason
 	}
-	f.Message.Said = &a
+	f.Message.Data = &a
 	f.Put(f.NewPart(&lathe.StepFinish{Reason: a.Finish, Snapshot: p.After, Cost: cost, Tokens: tokens}), at)
 	f.Fact(&lathe.MessageChanged{Info: f.Message})
 	f.Patch(at, p)
@@ -324,11 +324,11 @@ func (f *Fold) Close(at lathe.Time, fault lathe.Fault) {
 	for _, c := range f.Order {
 		f.fail(c, AbortedText(c.Body()), history.InterruptedMark, at)
 	}
-	a := *f.Message.Said.(*lathe.Assistant)
+	a := *f.Message.Data.(*lathe.Assistant)
 	a.Completed = at
 	if fault != nil {
 		a.Error = fault
 	}
-	f.Message.Said = &a
+	f.Message.Data = &a
 	f.Fact(&lathe.MessageChanged{Info: f.Message})
 }

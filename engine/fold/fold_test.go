@@ -36,7 +36,7 @@ func newFolding(t rapid.TB) *folding {
 			n++
 			copy(b, fmt.Sprintf("%08d", n))
 		}),
-		Message: lathe.Message{ID: "msg_1", Session: "ses_1", Said: &lathe.Assistant{}},
+		Message: lathe.Message{ID: "msg_1", Session: "ses_1", Data: &lathe.Assistant{}},
 		Resolve: set.Resolve,
 	}
 	f.Reset()
@@ -204,7 +204,7 @@ func TestFold_SummaryCallsNoTool(t *testing.T) {
 	t.Parallel()
 	for _, e := range []model.Event{model.InputStart{ID: "c", Name: "wait"}, model.ToolCall{ID: "c", Name: "wait", Input: `{}`}} {
 		f := newFolding(t)
-		f.Message.Said = &lathe.Assistant{Summary: lathe.Yes}
+		f.Message.Data = &lathe.Assistant{Summary: lathe.Yes}
 		f.events(model.Start{})
 		if err := f.Event(2000, e); err == nil || !strings.Contains(err.Error(), "wait") {
 			t.Errorf("%T: %v", e, err)

@@ -124,7 +124,7 @@ func TestMemories_AreBounded(t *testing.T) {
 func TestMemory_OlderWordsChangeNothing(t *testing.T) {
 	m := New(new(atomic.Int64))
 	msg := func(finish string) lathe.Fact {
-		return &lathe.MessageChanged{Info: lathe.Message{ID: "m", Created: 1, Said: &lathe.Assistant{Finish: finish}}}
+		return &lathe.MessageChanged{Info: lathe.Message{ID: "m", Created: 1, Data: &lathe.Assistant{Finish: finish}}}
 	}
 	part := func(text string) lathe.Fact {
 		return &lathe.PartChanged{Part: lathe.Part{ID: "p", Message: "m", Body: &lathe.Text{Text: text}}}
@@ -141,7 +141,7 @@ func TestMemory_OlderWordsChangeNothing(t *testing.T) {
 		m.Apply(ev)
 	}
 	h := m.ByID["m"]
-	if got := h.Said.(*lathe.Assistant).Finish; got != "stop" || len(h.Parts) != 1 || h.Parts[0].GrowingText() != "ab" {
+	if got := h.Data.(*lathe.Assistant).Finish; got != "stop" || len(h.Parts) != 1 || h.Parts[0].GrowingText() != "ab" {
 		t.Errorf("finish %q, parts %v", got, h.Parts)
 	}
 	before := h.version
@@ -162,7 +162,7 @@ func TestMemory_OlderWordsChangeNothing(t *testing.T) {
 func TestMemory_Order(t *testing.T) {
 	m := New(new(atomic.Int64))
 	put := func(seq int64, id lathe.MessageID, at lathe.Time) {
-		m.Apply(lathe.Event{Seq: seq, Fact: &lathe.MessageChanged{Info: lathe.Message{ID: id, Created: at, Said: &lathe.User{}}}})
+		m.Apply(lathe.Event{Seq: seq, Fact: &lathe.MessageChanged{Info: lathe.Message{ID: id, Created: at, Data: &lathe.User{}}}})
 	}
 	put(1, "z", 1)
 	put(2, "b", 5)

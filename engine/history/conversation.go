@@ -58,7 +58,7 @@ func Load(ctx context.Context, s *store.Store, id lathe.SessionID, versions *ato
 		return nil, err
 	}
 	m.Session, m.seq = rec, m.After
-	page, err := s.History(ctx, id, lathe.Place{}, 0)
+	page, err := s.History(ctx, id, lathe.Position{}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 func LastAnswer(messages []*Message) *Message {
 	for _, h := range slices.Backward(messages) {
-		if _, ok := h.Said.(*lathe.Assistant); ok {
+		if _, ok := h.Data.(*lathe.Assistant); ok {
 			return h
 		}
 	}
@@ -102,7 +102,7 @@ func WithMember(meta json.RawMessage, key string, val json.RawMessage) json.RawM
 // Answers lists the answers among messages.
 func Answers(messages []*Message) (out []*Message) {
 	for _, h := range messages {
-		if _, ok := h.Said.(*lathe.Assistant); ok {
+		if _, ok := h.Data.(*lathe.Assistant); ok {
 			out = append(out, h)
 		}
 	}
@@ -139,7 +139,7 @@ func LastExchange(messages []*Message) int {
 // LastUser is the newest prompt; a request to compress is one only where there is no other.
 func LastUser(messages []*Message) (last *Message) {
 	for i := len(messages) - 1; i >= 0; i-- {
-		if _, ok := messages[i].Said.(*lathe.User); !ok {
+		if _, ok := messages[i].Data.(*lathe.User); !ok {
 			continue
 		}
 		if CompactionOf(messages[i]) == nil {

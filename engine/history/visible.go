@@ -8,7 +8,7 @@ import (
 
 // CompactionOf is the request to compress in a prompt; nil if it holds none.
 func CompactionOf(h *Message) *lathe.Compaction {
-	if _, ok := h.Said.(*lathe.User); !ok {
+	if _, ok := h.Data.(*lathe.User); !ok {
 		return nil
 	}
 	for _, p := range h.Parts {
@@ -20,14 +20,14 @@ func CompactionOf(h *Message) *lathe.Compaction {
 }
 
 func IsSummary(h *Message) bool {
-	a, ok := h.Said.(*lathe.Assistant)
+	a, ok := h.Data.(*lathe.Assistant)
 	return ok && a.Summary.On()
 }
 
 // IsWord reports whether a message is a person's own: not an answer, not written by the
 // engine, not a request to compress.
 func IsWord(h *Message) bool {
-	_, ok := h.Said.(*lathe.User)
+	_, ok := h.Data.(*lathe.User)
 	return ok && !IsSynthetic(h.Parts) && CompactionOf(h) == nil
 }
 
@@ -37,7 +37,7 @@ func lastCompaction(messages []*Message) (request, summary int) {
 	done := map[lathe.MessageID]int{}
 	for i, h := range slices.Backward(messages) {
 		if IsSummary(h) {
-			if a := h.Said.(*lathe.Assistant); a.Error == nil && a.Finish != "" {
+			if a := h.Data.(*lathe.Assistant); a.Error == nil && a.Finish != "" {
 				done[a.Parent] = i
 			}
 		} else if k, ok := done[h.ID]; ok && CompactionOf(h) != nil {
@@ -107,9 +107,9 @@ func Unanswered(messages []*Message) int {
 	for i, h := range slices.Backward(messages) {
 		switch {
 		case CompactionOf(h) != nil || IsSummary(h):
-		case h.Said.Role() == "user":
+		case h.Data.Role() == "user":
 			return i
-		case len(h.Parts) > 0 && h.Said.(*lathe.Assistant).Error == nil:
+		case len(h.Parts) > 0 && h.Data.(*lathe.Assistant).Error == nil:
 			return -1
 		}
 	}

@@ -65,7 +65,7 @@ func (r Histories) Each(ctx context.Context, id lathe.SessionID, f func(lathe.Me
 	}
 	seen := map[lathe.MessageID]bool{} // a prompt that waited moves to the end
 	for i := len(starts) - 1; i >= 0; i-- {
-		var from, before lathe.Place // of the oldest page and the newest there is no bound
+		var from, before lathe.Position // of the oldest page and the newest there is no bound
 		if from = starts[i]; i > 0 {
 			before = starts[i-1]
 		}
@@ -88,12 +88,12 @@ func (r Histories) Each(ctx context.Context, id lathe.SessionID, f func(lathe.Me
 
 // pages returns the place of the oldest message of each page of a history, newest page
 // first; of the last one it is the beginning.
-func (r Histories) pages(ctx context.Context, id lathe.SessionID) ([]lathe.Place, error) {
-	var starts []lathe.Place
-	for at := (lathe.Place{}); ; {
+func (r Histories) pages(ctx context.Context, id lathe.SessionID) ([]lathe.Position, error) {
+	var starts []lathe.Position
+	for at := (lathe.Position{}); ; {
 		page, err := r.Store.History(ctx, id, at, PageSize)
 		if err != nil || !page.More {
-			return append(starts, lathe.Place{}), err
+			return append(starts, lathe.Position{}), err
 		}
 		at = page.Next
 		starts = append(starts, at)
@@ -101,7 +101,7 @@ func (r Histories) pages(ctx context.Context, id lathe.SessionID) ([]lathe.Place
 }
 
 // between reads the messages from one place on and before another, oldest first.
-func (r Histories) between(ctx context.Context, id lathe.SessionID, from, before lathe.Place) ([]lathe.Message, error) {
+func (r Histories) between(ctx context.Context, id lathe.SessionID, from, before lathe.Position) ([]lathe.Message, error) {
 	var out []lathe.Message
 	for {
 		page, err := r.Store.History(ctx, id, before, PageSize)
@@ -110,7 +110,7 @@ func (r Histories) between(ctx context.Context, id lathe.SessionID, from, before
 		}
 		n, whole := 0, false
 		if !from.IsZero() {
-			n, whole = slices.BinarySearchFunc(page.Messages, from, func(m lathe.Message, at lathe.Place) int {
+			n, whole = slices.BinarySearchFunc(page.Messages, from, func(m lathe.Message, at lathe.Position) int {
 				return cmp.Or(cmp.Compare(m.Created, at.Time), cmp.Compare(string(m.ID), at.ID))
 			})
 		}
@@ -124,7 +124,7 @@ func (r Histories) between(ctx context.Context, id lathe.SessionID, from, before
 
 // Messages returns the newest messages older than before, at most limit, oldest first. A
 // limit of 0 has no limit.
-func (r Histories) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error) {
+func (r Histories) Messages(ctx context.Context, id lathe.SessionID, before lathe.Position, limit int) (lathe.Page, error) {
 	return r.Store.History(ctx, id, before, limit)
 }
 
@@ -147,7 +147,7 @@ func (r Histories) Diff(ctx context.Context, id lathe.SessionID, prompt lathe.Me
 	if err != nil {
 		return nil, err
 	}
-	if u, ok := m.Said.(*lathe.User); ok && u.Summary != nil && u.Summary.Diffs != nil {
+	if u, ok := m.Data.(*lathe.User); ok && u.Summary != nil && u.Summary.Diffs != nil {
 		return u.Summary.Diffs, nil
 	}
 	return []lathe.FileDiff{}, nil

@@ -233,10 +233,10 @@ func (r Sessions) Depth(ctx context.Context, s lathe.Session) (n int, err error)
 	return n, nil
 }
 
-// Limit gives a session limits of its own, in place of those of the settings; where one is zero the settings
+// SetLimits gives a session limits of its own, in place of those of the settings; where one is zero the settings
 // count. The zero value takes them all away.
-func (r Sessions) Limit(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
-	return r.store.Limit(ctx, id, limits)
+func (r Sessions) SetLimits(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
+	return r.store.SetLimits(ctx, id, limits)
 }
 
 // Accounts returns what a session and those above it, today and its project have spent, and their limits under a
@@ -248,10 +248,10 @@ func (r Sessions) Accounts(ctx context.Context, id lathe.SessionID, b lathe.Budg
 // Today names the day of an account, in local time.
 func (r Sessions) Today() string { return r.now().Std().Local().Format(time.DateOnly) }
 
-// Backgrounds lists the tasks of a session that run in the background, or whose report it has not got yet; those of
+// BackgroundTasks lists the tasks of a session that run in the background, or whose report it has not got yet; those of
 // all sessions if it is "".
-func (r Sessions) Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error) {
-	return r.store.Backgrounds(ctx, parent)
+func (r Sessions) BackgroundTasks(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error) {
+	return r.store.BackgroundTasks(ctx, parent)
 }
 
 // Interruptions lists the sessions whose turn was cut off by the end of a process, and those with prompts that
@@ -269,11 +269,11 @@ func (r Sessions) Interrupted(ctx context.Context) (ids []lathe.SessionID, err e
 	return ids, err
 }
 
-// GoesOn reports whether a session is at work, or about to be: a prompt waits that nobody holds. A report may have
+// HasMore reports whether a session is at work, or about to be: a prompt waits that nobody holds. A report may have
 // come right behind the moment in which the session was reported idle.
-func (r Sessions) GoesOn(ctx context.Context, id lathe.SessionID) (bool, error) {
+func (r Sessions) HasMore(ctx context.Context, id lathe.SessionID) (bool, error) {
 	waiting, _, err := r.store.Inbox(ctx, id)
-	if err != nil || slices.ContainsFunc(waiting, func(w store.Waiting) bool { return !w.Hold }) {
+	if err != nil || slices.ContainsFunc(waiting, func(w store.QueuedPrompt) bool { return !w.Paused }) {
 		return err == nil, err
 	}
 	busy, err := r.Statuses(ctx, lathe.Scope{Session: id})

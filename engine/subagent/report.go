@@ -23,14 +23,14 @@ func Report(child lathe.Session, steps int, messages []lathe.Message) tool.Repor
 	r := tool.Report{Session: child.ID}
 	from := 0
 	for i, m := range slices.Backward(messages) {
-		if _, ok := m.Said.(*lathe.User); ok && !history.IsSynthetic(m.Parts) {
+		if _, ok := m.Data.(*lathe.User); ok && !history.IsSynthetic(m.Parts) {
 			from = i
 			break
 		}
 	}
 	var last *lathe.Message
 	for i, m := range messages[from:] {
-		a, ok := m.Said.(*lathe.Assistant)
+		a, ok := m.Data.(*lathe.Assistant)
 		if !ok {
 			continue
 		}
@@ -62,7 +62,7 @@ func Report(child lathe.Session, steps int, messages []lathe.Message) tool.Repor
 
 // outcomeOf looks at the last answer of a child: how it ended, and its last text.
 func outcomeOf(m lathe.Message) (state, words string) {
-	switch fault := m.Said.(*lathe.Assistant).Error.(type) {
+	switch fault := m.Data.(*lathe.Assistant).Error.(type) {
 	case nil:
 	case *lathe.AbortedFault:
 		return tool.TaskCanceled, StoppedText
@@ -99,7 +99,7 @@ func lastText(m lathe.Message) string {
 func found(messages []lathe.Message) string {
 	var said []string
 	for _, m := range slices.Backward(messages) {
-		if _, ok := m.Said.(*lathe.Assistant); !ok {
+		if _, ok := m.Data.(*lathe.Assistant); !ok {
 			continue
 		}
 		if words := lastText(m); words != "" && len(said) < 3 {

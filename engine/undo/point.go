@@ -24,7 +24,7 @@ type Point struct {
 func FindPoint(messages []*history.Message, message lathe.MessageID, part lathe.PartID) (p Point, ok bool) {
 	prompt, at := -1, -1
 	for i, h := range messages {
-		if _, user := h.Said.(*lathe.User); user {
+		if _, user := h.Data.(*lathe.User); user {
 			prompt = i
 		}
 		if h.ID == message {

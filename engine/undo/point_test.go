@@ -15,10 +15,10 @@ import (
 func TestFindPoint(t *testing.T) {
 	t.Parallel()
 	user := func(id lathe.MessageID) *history.Message {
-		return &history.Message{Message: lathe.Message{ID: id, Said: &lathe.User{}, Parts: []lathe.Part{{ID: "prt_" + lathe.PartID(id), Body: &lathe.Text{Text: "do"}}}}}
+		return &history.Message{Message: lathe.Message{ID: id, Data: &lathe.User{}, Parts: []lathe.Part{{ID: "prt_" + lathe.PartID(id), Body: &lathe.Text{Text: "do"}}}}}
 	}
 	answer := func(id, to lathe.MessageID, bodies ...lathe.Body) *history.Message {
-		h := &history.Message{Message: lathe.Message{ID: id, Said: &lathe.Assistant{Parent: to}}}
+		h := &history.Message{Message: lathe.Message{ID: id, Data: &lathe.Assistant{Parent: to}}}
 		for i, b := range bodies {
 			h.Parts = append(h.Parts, lathe.Part{ID: lathe.PartID(string(id) + string(rune('a'+i))), Body: b})
 		}

@@ -84,7 +84,7 @@ func (t Targets) check(ctx context.Context, id lathe.SessionID, u *lathe.Undo) e
 // prompts lists the prompts of people, oldest first.
 func (t Targets) prompts(ctx context.Context, id lathe.SessionID) (ids []lathe.MessageID, err error) {
 	err = t.Each(ctx, id, func(m lathe.Message) error {
-		if _, ok := m.Said.(*lathe.User); ok && !history.IsSynthetic(m.Parts) {
+		if _, ok := m.Data.(*lathe.User); ok && !history.IsSynthetic(m.Parts) {
 			ids = append(ids, m.ID)
 		}
 		return nil

@@ -27,7 +27,7 @@ type toolCache struct{ place, program, variable string }
 // addCaches lets a command use the caches of tools without changing them. Where the kernel can make
 // no overlays they stay read-only, and variables lead the tools that know one to a folder of the project.
 func (f *Policy) addCaches(p *sandbox.Profile, at datadir.Folders, root string) {
-	if f.Looks {
+	if f.NoCommands {
 		return
 	}
 	own := at.Overlay(root)

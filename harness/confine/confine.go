@@ -32,7 +32,7 @@ type Host struct {
 	UserDir string              // the folder of the user's config files
 	Now     func() time.Time
 	Log     *slog.Logger
-	Note    func(format string, args ...any) // tells the user something
+	Notify  func(format string, args ...any) // tells the user something
 }
 
 // Policy says what commands of models are confined to. What it needs of the machine it looks
@@ -48,18 +48,18 @@ type Policy struct {
 	gitPasswords credentials
 	git          gitProjects
 	canMount     func() bool
-	Looks        bool        // nothing is run for a model: no folder is made for tools
-	Tell         func(error) // that commands are not confined, once
+	NoCommands   bool        // nothing is run for a model: no folder is made for tools
+	Warn         func(error) // that commands are not confined, once
 }
 
 // New is what commands are confined to on a machine with such a kernel.
 func New(h Host, kernel func() sandbox.Kernel) *Policy {
 	var once sync.Once
-	f := &Policy{host: h, Kernel: kernel, gitPasswords: credentials{log: h.Log, environ: h.Environ}, Tell: func(why error) { once.Do(func() { h.tellUnconfined(why) }) }}
+	f := &Policy{host: h, Kernel: kernel, gitPasswords: credentials{log: h.Log, environ: h.Environ}, Warn: func(why error) { once.Do(func() { h.tellUnconfined(why) }) }}
 	f.caches = sync.OnceValue(func() []foundCache {
 		found, missing := toolCaches(h.Env, h.Home)
 		for _, c := range missing {
-			if !f.Looks && os.MkdirAll(c.path, 0o755) == nil {
+			if !f.NoCommands && os.MkdirAll(c.path, 0o755) == nil {
 				found = append(found, c)
 			}
 		}
@@ -84,7 +84,7 @@ func (h Host) tellUnconfined(why error) {
 		return
 	}
 	_ = f.Close() // it is empty
-	h.Note("Note: commands are not confined. %v (This is said once; see lathe debug sandbox.)", why)
+	h.Notify("Note: commands are not confined. %v (This is said once; see lathe debug sandbox.)", why)
 }
 
 // SandboxOf is what the settings say of an agent's sandbox. What the user asked for must hold.
@@ -115,10 +115,10 @@ func SandboxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	return out, asked
 }
 
-// Free reports whether the commands of an agent may run unasked: they are confined, or the user
+// RunsUnasked reports whether the commands of an agent may run unasked: they are confined, or the user
 // wants them not to be. One that was asked for and cannot be had is an error of its own. In a mode
 // that changes nothing only confined commands are free.
-func (f *Policy) Free(c config.Config, agent string) bool {
+func (f *Policy) RunsUnasked(c config.Config, agent string) bool {
 	box, asked := SandboxOf(c, agent)
 	if box.Mode == string(sandbox.Off) {
 		return c.PermissionMode != string(lathe.ReadOnlyMode)
@@ -186,7 +186,7 @@ func (f *Policy) Profile(c config.Config, call *tool.Call, line bash.Line) (sand
 		if p.Network.Limited {
 			return p, fmt.Errorf("the setting sandbox.network limits what commands reach: %w", err)
 		}
-		f.Tell(err)
+		f.Warn(err)
 		if sandbox.Self() == "" {
 			p.Limits = sandbox.Limits{} // nothing holds them there
 		}

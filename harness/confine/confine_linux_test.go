@@ -49,7 +49,7 @@ func newBox(t testing.TB, kernel *sandbox.Kernel) *box {
 	t.Cleanup(func() { _ = f.Close() })
 	host := Host{
 		Env: env, Home: base + "/home", UserDir: base + "/home/.config", Now: time.Now, Environ: os.Environ, Log: slog.New(slog.DiscardHandler),
-		Note: func(format string, args ...any) { _, _ = fmt.Fprintf(f, format+"\n", args...) },
+		Notify: func(format string, args ...any) { _, _ = fmt.Fprintf(f, format+"\n", args...) },
 	}
 	r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Kernel: kernel, Grace: 300 * time.Millisecond})
 	t.Cleanup(func() {
@@ -109,7 +109,7 @@ func (b *box) run(ctx context.Context, dir, root, agent, script string, c config
 func testHost(home string, vars map[string]string) Host {
 	return Host{
 		Env: func(name string) string { return vars[name] }, Home: home, UserDir: home + "/.config", Now: time.Now, Environ: os.Environ, Log: slog.New(slog.DiscardHandler),
-		Note: func(string, ...any) {},
+		Notify: func(string, ...any) {},
 	}
 }
 
@@ -303,7 +303,7 @@ func TestConfine_Caches(t *testing.T) {
 		}
 		b.confine = New(b.Host, b.runner.Kernel)
 		t.Cleanup(b.confine.Close)
-		b.confine.Looks = looks
+		b.confine.NoCommands = looks
 		p, err := b.confine.Profile(config.Config{}, &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}, bash.Line{})
 		if err != nil {
 			t.Fatal(err)

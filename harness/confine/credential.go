@@ -175,9 +175,9 @@ func (c *credentials) askHelpers(protocol, host, path, username string) []byte {
 	return answer.Bytes()
 }
 
-// AnswerGit is the whole life of this program as a helper of git in the sandbox. What git wants
+// RunGitHelper is the whole life of this program as a helper of git in the sandbox. What git wants
 // kept or forgotten is the user's to say, not a command's.
-func AnswerGit(args []string, env func(string) string) bool {
+func RunGitHelper(args []string, env func(string) string) bool {
 	if len(args) < 3 || args[1] != credentialWord {
 		return false
 	}
@@ -223,7 +223,7 @@ func remoteHosts(config string) (out []string) {
 func (f *Policy) lendPasswords(p *sandbox.Profile, at datadir.Folders, root, config string) {
 	hosts := remoteHosts(config)
 	self, err := selfPath()
-	if err != nil || len(hosts) == 0 || f.Looks {
+	if err != nil || len(hosts) == 0 || f.NoCommands {
 		return
 	}
 	socket, name, err := f.gitPasswords.grant(hosts)

@@ -186,7 +186,7 @@ func BenchmarkConfine_Profile(b *testing.B) {
 		}
 	}
 	f := New(testHost(root, map[string]string{"HOME": root, "LATHE_DATA": root + "/data"}), func() sandbox.Kernel { return sandbox.Kernel{Landlock: 6, Mounts: true} })
-	f.Looks = true
+	f.NoCommands = true
 	call := &tool.Call{Agent: "build", Dir: root, Root: root}
 	for b.Loop() {
 		if _, err := f.Profile(config.Config{}, call, bash.Line{}); err != nil {

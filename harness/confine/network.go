@@ -15,8 +15,8 @@ func networkOf(box config.Sandbox) sandbox.Network {
 	return sandbox.Network{Limited: true, Hosts: box.Network.Hosts}
 }
 
-// NetworkWords tell a model what its commands reach; "" is everything.
-func NetworkWords(box config.Sandbox) string {
+// DescribeNetwork tell a model what its commands reach; "" is everything.
+func DescribeNetwork(box config.Sandbox) string {
 	switch n := networkOf(box); {
 	case box.Mode == string(sandbox.Off) || !n.Limited:
 		return ""

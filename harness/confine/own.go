@@ -35,7 +35,7 @@ func (f *Policy) private(p *sandbox.Profile, call *tool.Call, at datadir.Folders
 	if dir == "" {
 		return
 	}
-	if !f.Looks {
+	if !f.NoCommands {
 		_ = os.MkdirAll(dir, 0o700) // without it no command starts, and it is said why
 		now := f.host.Now()
 		_ = os.Chtimes(dir, now, now) // it is in use
@@ -58,15 +58,15 @@ func (f *Policy) hideRuntime(p *sandbox.Profile) {
 	}
 }
 
-// ForgetSession removes the temporary folder of a session that was deleted.
-func ForgetSession(at datadir.Folders, id lathe.SessionID) {
+// RemoveSessionTemp removes the temporary folder of a session that was deleted.
+func RemoveSessionTemp(at datadir.Folders, id lathe.SessionID) {
 	if dir := sandbox.SessionTemp(at.Data, string(id)); dir != "" {
 		_ = sandbox.RemoveTree(dir) // what stays is looked at the next time
 	}
 }
 
-// SweepTemporary removes the temporary folders of sessions that have run no command since.
-func SweepTemporary(at datadir.Folders, before time.Time) {
+// RemoveOldTemp removes the temporary folders of sessions that have run no command since.
+func RemoveOldTemp(at datadir.Folders, before time.Time) {
 	entries, _ := os.ReadDir(filepath.Join(at.Data, "tmp")) // there may be none
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {

@@ -85,7 +85,7 @@ func (f *Policy) redact(p *sandbox.Profile, at datadir.Folders, format secret.Fo
 		return
 	}
 	p.Hide = append(p.Hide, path)
-	if f.Looks {
+	if f.NoCommands {
 		return
 	}
 	sum := sha256.Sum256([]byte(path))

@@ -51,11 +51,11 @@ func said(bodies ...lathe.Body) (out []lathe.Part) {
 }
 
 func user(bodies ...lathe.Body) lathe.Message {
-	return lathe.Message{Said: &lathe.User{}, Parts: said(bodies...)}
+	return lathe.Message{Data: &lathe.User{}, Parts: said(bodies...)}
 }
 
 func answer(name string, bodies ...lathe.Body) lathe.Message {
-	return lathe.Message{Said: &lathe.Assistant{Model: lathe.ModelRef{Provider: "p", Model: name}}, Parts: said(bodies...)}
+	return lathe.Message{Data: &lathe.Assistant{Model: lathe.ModelRef{Provider: "p", Model: name}}, Parts: said(bodies...)}
 }
 
 // Request has a value in every member. Its history is converted for p/m.

@@ -99,7 +99,7 @@ func (c *campaign) catchUp(ctx context.Context, e *engine.Engine) error {
 
 // session holds what must be true of one history.
 func (c *campaign) session(ctx context.Context, e *engine.Engine, s lathe.Session, prompts map[string]int) error {
-	page, err := e.Messages(ctx, s.ID, lathe.Place{}, 0)
+	page, err := e.Messages(ctx, s.ID, lathe.Position{}, 0)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (c *campaign) calls(id lathe.SessionID, history []lathe.Message) error {
 	}
 	known := map[string]bool{}
 	for _, m := range history {
-		if a, ok := m.Said.(*lathe.Assistant); ok && a.Completed == 0 {
+		if a, ok := m.Data.(*lathe.Assistant); ok && a.Completed == 0 {
 			c.violation("%s: answer %s has no end", id, m.ID)
 		}
 		for _, p := range m.Parts {
@@ -241,8 +241,8 @@ func (c *campaign) everywhere(ctx context.Context, e *engine.Engine, all []lathe
 				if err != nil {
 					return err
 				}
-				if a, ok := m.Said.(*lathe.Assistant); !ok || a.Error != nil {
-					c.violation("%s: %s does not answer its history: %+v", s.ID, p, m.Said)
+				if a, ok := m.Data.(*lathe.Assistant); !ok || a.Error != nil {
+					c.violation("%s: %s does not answer its history: %+v", s.ID, p, m.Data)
 				}
 			}
 		}

@@ -26,7 +26,7 @@ type following struct {
 func (c *campaign) prompts(s lathe.Session, history []lathe.Message, prompts map[string]int) {
 	f := &following{campaign: c, session: s, said: map[string]int{}, good: map[string]int{}}
 	for _, m := range history {
-		switch a := m.Said.(type) {
+		switch a := m.Data.(type) {
 		case *lathe.User:
 			words := textOf(m)
 			for _, t := range tokens(words) {

@@ -48,15 +48,15 @@ func history() []lathe.Message {
 		return m
 	}
 	return []lathe.Message{
-		said(lathe.Message{ID: "msg_1", Said: &lathe.User{}}, &lathe.Text{Text: "Please do prompt-0-0;"}),
-		said(lathe.Message{ID: "msg_22", Said: &lathe.Assistant{Completed: at, Finish: "tool-calls"}}, done),
-		said(lathe.Message{ID: "msg_333", Said: &lathe.Assistant{Completed: at, Finish: "stop"}}, &lathe.Text{Text: "done: prompt-0-0; END"}),
+		said(lathe.Message{ID: "msg_1", Data: &lathe.User{}}, &lathe.Text{Text: "Please do prompt-0-0;"}),
+		said(lathe.Message{ID: "msg_22", Data: &lathe.Assistant{Completed: at, Finish: "tool-calls"}}, done),
+		said(lathe.Message{ID: "msg_333", Data: &lathe.Assistant{Completed: at, Finish: "stop"}}, &lathe.Text{Text: "done: prompt-0-0; END"}),
 	}
 }
 
 // A checker that notices nothing would make every campaign good.
 func TestCheck_Notices(t *testing.T) {
-	assistant := func(m *lathe.Message) *lathe.Assistant { return m.Said.(*lathe.Assistant) }
+	assistant := func(m *lathe.Message) *lathe.Assistant { return m.Data.(*lathe.Assistant) }
 	for name, c := range map[string]struct {
 		marks string
 		spoil func([]lathe.Message) []lathe.Message

@@ -64,7 +64,7 @@ func newAppender(tb testing.TB, s *store.Store) *appender {
 	a := &appender{s: s, ids: lathe.NewIDs()}
 	rec.ID = a.ids.Session()
 	ok(tb, s.Create(context.Background(), rec))
-	l, err := s.Take(context.Background(), rec.ID)
+	l, err := s.Acquire(context.Background(), rec.ID)
 	ok(tb, err)
 	a.lease = l
 	for range 2 {
@@ -141,7 +141,7 @@ func BenchmarkAdmit(b *testing.B) {
 	s := open(b, b.TempDir())
 	a := newAppender(b, s)
 	for b.Loop() {
-		m := lathe.Message{ID: a.ids.Message(), Said: &lathe.User{Agent: "build"}}
+		m := lathe.Message{ID: a.ids.Message(), Data: &lathe.User{Agent: "build"}}
 		m.Parts = []lathe.Part{{ID: a.ids.Part(), Body: &lathe.Text{Text: "Why does this fail?"}}}
 		_, err := s.Admit(context.Background(), a.lease.Session, lathe.Submission{Message: m, Digest: "d"})
 		ok(b, err)
@@ -155,8 +155,8 @@ func BenchmarkLong(b *testing.B) {
 	s := open(b, dir)
 	made, err := storetest.Generate(context.Background(), s, long)
 	ok(b, err)
-	b.Run("LastPage", func(b *testing.B) { readPages(b, s, made.Sessions[0], lathe.Place{}) })
-	first := lathe.Place{Time: 1700000060000 + 100*2500} // about a hundred messages in
+	b.Run("LastPage", func(b *testing.B) { readPages(b, s, made.Sessions[0], lathe.Position{}) })
+	first := lathe.Position{Time: 1700000060000 + 100*2500} // about a hundred messages in
 	b.Run("FirstPage", func(b *testing.B) { readPages(b, s, made.Sessions[0], first) })
 	b.Run("Sessions", func(b *testing.B) {
 		for b.Loop() {
@@ -183,7 +183,7 @@ func perOp(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "ms/op")
 }
 
-func readPages(b *testing.B, s *store.Store, id lathe.SessionID, before lathe.Place) {
+func readPages(b *testing.B, s *store.Store, id lathe.SessionID, before lathe.Position) {
 	messages := 0
 	for b.Loop() {
 		page, err := s.History(context.Background(), id, before, 100)
@@ -208,7 +208,7 @@ func fork(b *testing.B, s *store.Store, from lathe.SessionID) {
 		rec.ID = ids.Session()
 		ok(b, s.Fork(context.Background(), from, before, rec))
 		b.StopTimer()
-		page, err := s.History(context.Background(), rec.ID, lathe.Place{}, 0)
+		page, err := s.History(context.Background(), rec.ID, lathe.Position{}, 0)
 		ok(b, err)
 		if len(page.Messages) != 1000 {
 			b.Fatalf("copied %d messages", len(page.Messages))
@@ -300,7 +300,7 @@ func growth(tb testing.TB, parts, edits int) float64 {
 	commit()
 	before := fileSize(tb, a.s, dir)
 	a.s = open(tb, dir)
-	l, err := a.s.Take(context.Background(), a.lease.Session)
+	l, err := a.s.Acquire(context.Background(), a.lease.Session)
 	ok(tb, err)
 	a.lease = l
 	for i := range edits {
@@ -362,7 +362,7 @@ func readLong(t *testing.T, s *store.Store) {
 	sessions, err := s.Sessions(ctx, lathe.Query{})
 	ok(t, err)
 	from := sessions[len(sessions)-1]
-	page, err := s.History(ctx, from.ID, lathe.Place{}, 100)
+	page, err := s.History(ctx, from.ID, lathe.Position{}, 100)
 	ok(t, err)
 	for range 100 {
 		page, err = s.History(ctx, from.ID, page.Next, 100)
@@ -437,8 +437,8 @@ func TestSize_RemovalGivesBack(t *testing.T) {
 // their own, so that both see the same machine; beyond is the median of the differences.
 func BenchmarkBudget(b *testing.B) {
 	million := lathe.Spending{Cost: lathe.Dollars(1e6)}
-	r := store.Reserve{
-		Slot: "step", Day: "2026-01-02", Want: lathe.Spending{Cost: 1e6, Tokens: 9, Steps: 1},
+	r := store.Reservation{
+		Slot: "step", Day: "2026-01-02", Max: lathe.Spending{Cost: 1e6, Tokens: 9, Steps: 1},
 		Budget: lathe.Budget{Session: million, Day: million, Project: million},
 	}
 	s := open(b, b.TempDir())
@@ -448,7 +448,7 @@ func BenchmarkBudget(b *testing.B) {
 		began := time.Now()
 		_, _, err := s.Reserve(b.Context(), counted.lease, r, counted.facts(1)...)
 		ok(b, err)
-		_, err = s.Commit(b.Context(), counted.lease, append(counted.facts(1), &lathe.Spent{Session: counted.lease.Session, Slot: r.Slot, Day: r.Day, Used: r.Want})...)
+		_, err = s.Commit(b.Context(), counted.lease, append(counted.facts(1), &lathe.Spent{Session: counted.lease.Session, Slot: r.Slot, Day: r.Day, Used: r.Max})...)
 		ok(b, err)
 		between := time.Now()
 		plain.append(b, 1)

@@ -279,7 +279,7 @@ func (c *campaign) verify(s *store.Store, d *Driver, numbers []int64) {
 	left := map[string]bool{}
 	for _, rec := range all {
 		left[string(rec.ID)] = true
-		page, err := s.History(ctx, rec.ID, lathe.Place{}, 0)
+		page, err := s.History(ctx, rec.ID, lathe.Position{}, 0)
 		if err != nil {
 			t.Fatalf("history of %s: %v", rec.ID, err)
 		}
@@ -334,7 +334,7 @@ func checkWholeness(t testing.TB, rec lathe.Session, messages []lathe.Message) {
 	cost := lathe.Money(0)
 	for i, m := range messages {
 		want := 0
-		switch said := m.Said.(type) {
+		switch said := m.Data.(type) {
 		case *lathe.User:
 			want, _ = strconv.Atoi(said.System)
 		case *lathe.Assistant:
@@ -388,7 +388,7 @@ func checkText(p lathe.Part) error {
 }
 
 // compare looks for what was promised in a session.
-func (m *memory) compare(t testing.TB, rec lathe.Session, messages []lathe.Message, waiting []store.Waiting) {
+func (m *memory) compare(t testing.TB, rec lathe.Session, messages []lathe.Message, waiting []store.QueuedPrompt) {
 	t.Helper()
 	k := m.sessions[string(rec.ID)]
 	if k == nil {
@@ -410,7 +410,7 @@ func (m *memory) compare(t testing.TB, rec lathe.Session, messages []lathe.Messa
 			delete(k.messages, id)
 			continue
 		}
-		waits := slices.ContainsFunc(waiting, func(w store.Waiting) bool { return string(w.Message) == id })
+		waits := slices.ContainsFunc(waiting, func(w store.QueuedPrompt) bool { return string(w.Message) == id })
 		if waits && promised.promoted {
 			t.Errorf("prompt %s waits again", id)
 		}
@@ -479,7 +479,7 @@ func (c *campaign) checkFeed(s *store.Store, rows map[string]bool, numbers []int
 func checkLeases(t testing.TB, s *store.Store) {
 	t.Helper()
 	ctx := context.Background()
-	held, err := s.Holdings(ctx)
+	held, err := s.Leases(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,7 +490,7 @@ func checkLeases(t testing.TB, s *store.Store) {
 		if i > 1 {
 			continue
 		}
-		l, err := s.Take(ctx, h.Session)
+		l, err := s.Acquire(ctx, h.Session)
 		if err != nil {
 			t.Errorf("take %s: %v", h.Session, err)
 			continue
@@ -643,7 +643,7 @@ func (w *scribe) parts(session lathe.SessionID, message lathe.MessageID) []lathe
 func (w *scribe) prompt(ctx context.Context, p *page) error {
 	m := lathe.Message{ID: w.ids.Message(), Session: p.id}
 	m.Parts = w.parts(p.id, m.ID)
-	m.Said = &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "m"}, System: strconv.Itoa(len(m.Parts))}
+	m.Data = &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "m"}, System: strconv.Itoa(len(m.Parts))}
 	if _, err := w.store.Admit(ctx, p.id, lathe.Submission{Message: m, Digest: "d"}); err != nil {
 		return err
 	}
@@ -653,7 +653,7 @@ func (w *scribe) prompt(ctx context.Context, p *page) error {
 // hold takes the lease, which nobody alive can have.
 func (w *scribe) hold(ctx context.Context, p *page) (err error) {
 	if p.lease.Epoch == 0 {
-		p.lease, err = w.store.Take(ctx, p.id)
+		p.lease, err = w.store.Acquire(ctx, p.id)
 	}
 	return err
 }
@@ -668,7 +668,7 @@ func (w *scribe) release(ctx context.Context, p *page) error {
 }
 
 func answerOf(session lathe.SessionID, id lathe.MessageID, created lathe.Time, parts int) lathe.Message {
-	return lathe.Message{ID: id, Session: session, Created: created, Said: &lathe.Assistant{
+	return lathe.Message{ID: id, Session: session, Created: created, Data: &lathe.Assistant{
 		Agent: "build", Mode: "build", Model: lathe.ModelRef{Provider: "p", Model: "m"}, Completed: created,
 		Structured: json.RawMessage(strconv.Itoa(parts)),
 	}}
@@ -757,11 +757,11 @@ func (w *scribe) change(ctx context.Context, p *page, do func(context.Context, *
 	if err := w.hold(ctx, p); err != nil {
 		return err
 	}
-	last, err := w.store.History(ctx, p.id, lathe.Place{}, 8)
+	last, err := w.store.History(ctx, p.id, lathe.Position{}, 8)
 	if err != nil {
 		return err
 	}
-	answers := slices.DeleteFunc(last.Messages, func(m lathe.Message) bool { return m.Said.Role() != "assistant" || len(m.Parts) == 0 })
+	answers := slices.DeleteFunc(last.Messages, func(m lathe.Message) bool { return m.Data.Role() != "assistant" || len(m.Parts) == 0 })
 	if len(answers) == 0 {
 		return nil
 	}

@@ -46,7 +46,7 @@ func fillOne(s *store.Store, ids *lathe.IDs, size int) (promise, error) {
 }
 
 func admitOne(s *store.Store, ids *lathe.IDs, session lathe.SessionID, size int) (promise, error) {
-	m := lathe.Message{ID: ids.Message(), Session: session, Said: &lathe.User{Agent: "build", System: "2"}}
+	m := lathe.Message{ID: ids.Message(), Session: session, Data: &lathe.User{Agent: "build", System: "2"}}
 	for _, n := range []int{size, 10} {
 		id := ids.Part()
 		m.Parts = append(m.Parts, lathe.Part{ID: id, Session: session, Message: m.ID, Body: &lathe.Text{Text: content(id, 1, n)}})

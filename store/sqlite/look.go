@@ -21,17 +21,17 @@ type Cell struct {
 	JSON json.RawMessage
 }
 
-// TablesQuestion lists the tables.
-const TablesQuestion = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+// TablesQuery lists the tables.
+const TablesQuery = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 
-// SchemaQuestion shows how a table and its indexes were made.
-func SchemaQuestion(table string) string {
+// SchemaQuery shows how a table and its indexes were made.
+func SchemaQuery(table string) string {
 	return "SELECT sql FROM sqlite_schema WHERE tbl_name = '" + strings.ReplaceAll(table, "'", "''") + "' AND sql IS NOT NULL ORDER BY type DESC, name"
 }
 
-// Look runs one question of a person on a database that exists, beside whoever uses it: it can read
+// Query runs one question of a person on a database that exists, beside whoever uses it: it can read
 // everything and change nothing. Row is called with the names of the columns and the values.
-func Look(ctx context.Context, path, question string, row func(columns []string, cells []Cell) error) (err error) {
+func Query(ctx context.Context, path, question string, row func(columns []string, cells []Cell) error) (err error) {
 	c, err := sqlite.OpenConn(path, sqlite.OpenReadWrite) // readers of a log must be able to write beside it
 	if err != nil {
 		return lathe.Errorf(lathe.Unavailable, "cannot open %s: %w", path, err)

@@ -15,7 +15,7 @@ func TestLook(t *testing.T) {
 	_, _, dir := openStore(t) // and it stays open
 	path := filepath.Join(dir, "lathe.db")
 	look := func(question string) (out []string, err error) {
-		err = Look(t.Context(), path, question, func(columns []string, cells []Cell) error {
+		err = Query(t.Context(), path, question, func(columns []string, cells []Cell) error {
 			for i, c := range cells {
 				out = append(out, fmt.Sprintf("%s=%s=%s", columns[i], c.Text, c.JSON))
 			}
@@ -57,7 +57,7 @@ func TestLook_Interrupted(t *testing.T) {
 	_, _, dir := openStore(t)
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(lathe.Errorf(lathe.Canceled, "enough"))
-	err := Look(ctx, filepath.Join(dir, "lathe.db"), endless, func([]string, []Cell) error { return nil })
+	err := Query(ctx, filepath.Join(dir, "lathe.db"), endless, func([]string, []Cell) error { return nil })
 	if lathe.CodeOf(err) != lathe.Canceled || !strings.Contains(err.Error(), "enough") {
 		t.Error(err)
 	}

@@ -76,8 +76,8 @@ func owners(dir string) (names []string) {
 	return names
 }
 
-// Running counts the processes that have a database with this folder of locks open, ours among them.
-func Running(dir string) (n int) {
+// CountProcesses counts the processes that have a database with this folder of locks open, ours among them.
+func CountProcesses(dir string) (n int) {
 	for _, name := range owners(dir) {
 		if isAlive(dir, name) {
 			n++

@@ -119,13 +119,13 @@ func TestOwner_LeaseOfAHostileName(t *testing.T) {
 		if err := s.Create(ctx, rec); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Take(ctx, rec.ID); err != nil {
+		if _, err := s.Acquire(ctx, rec.ID); err != nil {
 			t.Fatal(err)
 		}
 		if err := sqlitex.Execute(other, `UPDATE lease SET owner = $1`, &sqlitex.ExecOptions{Args: []any{name}}); err != nil {
 			t.Fatal(err)
 		}
-		held, err := s.Holdings(ctx)
+		held, err := s.Leases(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestOwner_LeaseOfAHostileName(t *testing.T) {
 				t.Errorf("%.20q: %+v", name, h)
 			}
 		}
-		if _, err := s.Take(ctx, rec.ID); err != nil {
+		if _, err := s.Acquire(ctx, rec.ID); err != nil {
 			t.Errorf("%.20q: %v", name, err)
 		}
 	}
@@ -195,15 +195,15 @@ func TestOwner_NotInherited(t *testing.T) {
 	c := spawn(t, "pair", dir)
 	c.ask(t, "take", rec.ID)
 	c.ask(t, "orphan") // a grandchild that waits for its stdin to end
-	if held, err := s.Holdings(context.Background()); err != nil || len(held) != 1 || !held[0].Alive {
+	if held, err := s.Leases(context.Background()); err != nil || len(held) != 1 || !held[0].Alive {
 		t.Fatalf("%+v, %v", held, err)
 	}
 	_ = c.cmd.Process.Kill()
 	_, _ = c.cmd.Process.Wait()
-	if held, err := s.Holdings(context.Background()); err != nil || len(held) != 1 || held[0].Alive {
+	if held, err := s.Leases(context.Background()); err != nil || len(held) != 1 || held[0].Alive {
 		t.Errorf("%+v, %v", held, err)
 	}
-	if _, err := s.Take(context.Background(), rec.ID); err != nil {
+	if _, err := s.Acquire(context.Background(), rec.ID); err != nil {
 		t.Error(err)
 	}
 }

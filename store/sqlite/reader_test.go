@@ -350,13 +350,13 @@ func TestReader_LogIsBounded(t *testing.T) {
 	release := hold(t, d)
 	for i := 0; log() < 20<<20; i++ {
 		text := strings.Repeat(string(rune('a'+i%26)), 1<<20) // the same again would not be written
-		if err := s.Remember(ctx, fmt.Sprint("key", i%4), text); err != nil {
+		if err := s.SaveCached(ctx, fmt.Sprint("key", i%4), text); err != nil {
 			t.Fatal(err)
 		}
 	}
 	release()
 	for i := range 3 { // one to copy the log, one to begin it anew
-		if err := s.Remember(ctx, "key", fmt.Sprint("small", i)); err != nil {
+		if err := s.SaveCached(ctx, "key", fmt.Sprint("small", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -387,10 +387,10 @@ func TestReader_Links(t *testing.T) {
 	if err := a.Create(ctx, rec); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Take(ctx, rec.ID); err != nil {
+	if _, err := a.Acquire(ctx, rec.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Take(ctx, rec.ID); lathe.CodeOf(err) != lathe.Conflict {
+	if _, err := b.Acquire(ctx, rec.ID); lathe.CodeOf(err) != lathe.Conflict {
 		t.Errorf("the lease of a living process was taken: %v", err)
 	}
 	if files, _ := os.ReadDir(other); len(files) != 1 {

@@ -113,7 +113,7 @@ func arg[T any](args []json.RawMessage, i int) (v T) {
 
 func (p *partner) take(args []json.RawMessage) (string, error) {
 	id := arg[lathe.SessionID](args, 0)
-	l, err := p.store.Take(context.Background(), id)
+	l, err := p.store.Acquire(context.Background(), id)
 	p.leases[id] = l
 	return strconv.FormatInt(l.Epoch, 10), err
 }
@@ -134,7 +134,7 @@ func asJSON(v any, err error) (string, error) {
 }
 
 func (p *partner) holdings([]json.RawMessage) (string, error) {
-	return asJSON(p.store.Holdings(context.Background()))
+	return asJSON(p.store.Leases(context.Background()))
 }
 
 func (p *partner) inbox(args []json.RawMessage) (string, error) {
@@ -198,7 +198,7 @@ func (p *partner) hammer(args []json.RawMessage) (string, error) {
 	own, both, turns := arg[lathe.SessionID](args, 0), arg[lathe.SessionID](args, 1), arg[lathe.SessionID](args, 2)
 	column, span := arg[string](args, 3), time.Duration(arg[int](args, 4))*time.Millisecond
 	ctx := context.Background()
-	lease, err := p.store.Take(ctx, own)
+	lease, err := p.store.Acquire(ctx, own)
 	if err != nil {
 		return "", err
 	}
@@ -264,7 +264,7 @@ func (p *partner) step(session lathe.SessionID, lease store.Lease) error {
 func (p *partner) turn(session lathe.SessionID) error {
 	ctx := context.Background()
 	for {
-		l, err := p.store.Take(ctx, session)
+		l, err := p.store.Acquire(ctx, session)
 		if lathe.CodeOf(err) == lathe.Conflict {
 			continue
 		}
@@ -367,7 +367,7 @@ func TestTwoProcesses_WriteAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, err := s.History(context.Background(), id, lathe.Place{}, 0)
+		page, err := s.History(context.Background(), id, lathe.Position{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -474,7 +474,7 @@ func TestTwoProcesses_PromptForTheOther(t *testing.T) {
 	if all := hear(t, p.a); !slices.ContainsFunc(all, func(h heard) bool { return h.ID == message && h.Foreign }) {
 		t.Errorf("the holder heard %+v", all)
 	}
-	var waiting []store.Waiting
+	var waiting []store.QueuedPrompt
 	if err := json.Unmarshal([]byte(p.a.ask(t, "inbox", id)), &waiting); err != nil {
 		t.Fatal(err)
 	}
@@ -493,7 +493,7 @@ func TestTwoProcesses_PromptForTheOther(t *testing.T) {
 	}
 }
 
-func holdings(t *testing.T, c *child) (out []store.Holding) {
+func holdings(t *testing.T, c *child) (out []store.LeaseInfo) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(c.ask(t, "holdings")), &out); err != nil {
 		t.Fatal(err)

@@ -14,14 +14,14 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// Lack is what a database misses.
-type Lack int
+// Failure is what a database misses.
+type Failure int
 
 // What may be missing.
 const (
-	Nothing Lack = iota
-	Room         // the file cannot grow
-	Right        // nothing can be written
+	None     Failure = iota
+	DiskFull         // the file cannot grow
+	ReadOnly         // nothing can be written
 )
 
 // Database is an open database in poor surroundings.
@@ -29,7 +29,7 @@ type Database struct {
 	store.Driver
 
 	mu     sync.Mutex // guards the fields below
-	lacks  Lack
+	lacks  Failure
 	from   int // the write with which that begins
 	writes int
 }
@@ -37,15 +37,15 @@ type Database struct {
 // Wrap returns the database with everything it needs.
 func Wrap(d store.Driver) *Database { return &Database{Driver: d} }
 
-// Take takes something away with the n-th write from now on.
-func (d *Database) Take(what Lack, n int) {
+// Fail takes something away with the n-th write from now on.
+func (d *Database) Fail(what Failure, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lacks, d.from = what, d.writes+n
 }
 
-// Give brings everything back.
-func (d *Database) Give() { d.Take(Nothing, 0) }
+// Restore brings everything back.
+func (d *Database) Restore() { d.Fail(None, 0) }
 
 // Writes is how many transactions there were.
 func (d *Database) Writes() int {
@@ -54,11 +54,11 @@ func (d *Database) Writes() int {
 	return d.writes
 }
 
-func (d *Database) next() Lack {
+func (d *Database) next() Failure {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.writes++; d.writes < d.from {
-		return Nothing
+		return None
 	}
 	return d.lacks
 }
@@ -71,10 +71,10 @@ func (d *Database) Begin(ctx context.Context, durable bool) (store.Tx, error) {
 	}
 	lacks := d.next()
 	pages := `PRAGMA max_page_count = 4294967294`
-	if lacks == Room {
+	if lacks == DiskFull {
 		pages = `PRAGMA max_page_count = 1` // as many as there are
 	}
-	if _, err = tx.Exec(pages); err == nil && lacks == Right {
+	if _, err = tx.Exec(pages); err == nil && lacks == ReadOnly {
 		_, err = tx.Exec(`PRAGMA query_only = ON`)
 		tx = protected{tx}
 	}

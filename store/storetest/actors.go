@@ -40,7 +40,7 @@ func (h *actors) commit(by *store.Store) touched {
 	id := h.any()
 	l, ok := h.leases[id]
 	if !ok {
-		l = held{by, must(by.Take(ctx(), id))(h.room)}
+		l = held{by, must(by.Acquire(ctx(), id))(h.room)}
 		h.leases[id] = l
 	}
 	w := &writing{actors: h, id: id, state: h.now[id]}
@@ -113,7 +113,7 @@ func (w *writing) fact() {
 	case kind == 10:
 		w.add(m.ID, &lathe.Promote{Session: w.id, Message: m.ID})
 	case kind == 11:
-		w.add(m.ID, wrote(lathe.Message{ID: m.ID, Created: m.Created, Said: m.Said})...)
+		w.add(m.ID, wrote(lathe.Message{ID: m.ID, Created: m.Created, Data: m.Data})...)
 	default:
 		w.small(kind)
 	}
@@ -190,15 +190,15 @@ func (w *writing) changePart(m lathe.Message) {
 
 // answered completes an answer, or gives a user message another agent.
 func (w *writing) answered(m lathe.Message) {
-	switch s := m.Said.(type) {
+	switch s := m.Data.(type) {
 	case *lathe.Assistant:
 		next := *s
 		next.Completed, next.Finish = w.clock.tick(), "stop"
-		m.Said = &next
+		m.Data = &next
 	case *lathe.User:
 		next := *s
 		next.Agent = "plan"
-		m.Said = &next
+		m.Data = &next
 	}
 	m.Parts = nil
 	w.add(m.ID, wrote(m)...)

@@ -94,7 +94,7 @@ func testPromptSession(r *room) {
 		r.Fatalf("the prompt left the time at %v", after.Updated)
 	}
 	p = r.prompt(id, "Think")
-	p.Message.Said = &lathe.User{Agent: "plan", Model: lathe.ModelRef{Provider: "acme", Model: "m-2", Variant: "high"}}
+	p.Message.Data = &lathe.User{Agent: "plan", Model: lathe.ModelRef{Provider: "acme", Model: "m-2", Variant: "high"}}
 	r.admit(id, p)
 	after = must(r.Session(ctx(), id))(r)
 	r.same("agent", after.Agent, "plan")
@@ -116,7 +116,7 @@ func testPromptAgain(r *room) {
 	l := r.lease(id)
 	r.commit(l, &lathe.Promote{Session: id, Message: p.Message.ID})
 	r.admit(id, again)
-	r.same("waiting", r.inbox(id), []store.Waiting{})
+	r.same("waiting", r.inbox(id), []store.QueuedPrompt{})
 }
 
 func testPromptOther(r *room) {
@@ -144,7 +144,7 @@ func testPromptPart(r *room) {
 	r.same("history", r.history(id), []lathe.Message{p.Message})
 }
 
-func (r *room) inbox(id lathe.SessionID) []store.Waiting {
+func (r *room) inbox(id lathe.SessionID) []store.QueuedPrompt {
 	r.Helper()
 	waiting, _, err := r.Inbox(ctx(), id)
 	r.ok(err)
@@ -177,19 +177,19 @@ func testPromptMarks(r *room) {
 	quiet := r.prompt(id, "for your information")
 	quiet.NoReply = true
 	r.admit(id, quiet)
-	r.same("inbox", r.inbox(id), []store.Waiting{{Message: ids[0]}, {Message: ids[1], Queue: true}, {Message: ids[2]}})
+	r.same("inbox", r.inbox(id), []store.QueuedPrompt{{Message: ids[0]}, {Message: ids[1], Queue: true}, {Message: ids[2]}})
 	r.same("wants", r.wants(id), lathe.MessageID(""))
 	r.same("history", messageIDs(r.history(id)), append(ids, quiet.Message.ID))
-	r.same("of another session", r.inbox(r.session()), []store.Waiting{})
+	r.same("of another session", r.inbox(r.session()), []store.QueuedPrompt{})
 }
 
 func testCancelHolds(r *room) {
 	id := r.session()
 	ids := r.prompts(id, lathe.Steer, lathe.Queue)
 	r.same("events", r.admit(id, lathe.Cancel{}), []lathe.Event{})
-	r.same("held", r.inbox(id), []store.Waiting{{Message: ids[0], Hold: true}, {Message: ids[1], Queue: true, Hold: true}})
+	r.same("held", r.inbox(id), []store.QueuedPrompt{{Message: ids[0], Paused: true}, {Message: ids[1], Queue: true, Paused: true}})
 	next := r.prompts(id, lathe.Steer)
-	r.same("released", r.inbox(id), []store.Waiting{{Message: ids[0]}, {Message: ids[1], Queue: true}, {Message: next[0]}})
+	r.same("released", r.inbox(id), []store.QueuedPrompt{{Message: ids[0]}, {Message: ids[1], Queue: true}, {Message: next[0]}})
 }
 
 func testResumeReleases(r *room) {
@@ -199,14 +199,14 @@ func testResumeReleases(r *room) {
 	r.admit(id, lathe.Cancel{})
 	r.admit(other, lathe.Cancel{})
 	r.admit(id, lathe.Resume{})
-	r.same("released", r.inbox(id), []store.Waiting{{Message: ids[0]}})
-	r.same("still held", r.inbox(other), []store.Waiting{{Message: theirs[0], Hold: true}})
+	r.same("released", r.inbox(id), []store.QueuedPrompt{{Message: ids[0]}})
+	r.same("still held", r.inbox(other), []store.QueuedPrompt{{Message: theirs[0], Paused: true}})
 }
 
 func testCancelMarks(r *room) {
 	l := r.held()
 	canceled := func() bool {
-		h := must(r.Holdings(ctx()))(r)
+		h := must(r.Leases(ctx()))(r)
 		return len(h) == 1 && h[0].Canceled
 	}
 	r.same("before", canceled(), false)
@@ -223,7 +223,7 @@ func testPromoteOnce(r *room) {
 	ids := r.prompts(l.Session, lathe.Steer)
 	up := &lathe.Promote{Session: l.Session, Message: ids[0]}
 	r.commit(l, up)
-	r.same("inbox", r.inbox(l.Session), []store.Waiting{})
+	r.same("inbox", r.inbox(l.Session), []store.QueuedPrompt{})
 	_, a := r.said(l, "more")
 	before := r.history(l.Session)
 	r.same("events of a second time", r.commit(l, up), []lathe.Event{})

@@ -67,7 +67,7 @@ func testBlobKinds(r *room) {
 	for i, body := range []lathe.Body{
 		&lathe.Text{Text: big('t')}, &lathe.Reasoning{Text: big('r'), Time: lathe.Span{Start: 1, End: 2}}, call,
 		&lathe.File{Mime: "image/png", URL: "data:image/png;base64," + big('B')},
-		&lathe.OtherBody{Called: "x-later", Extra: lathe.Extra(`"deep":{"a":["` + big('d') + `"]}`)},
+		&lathe.UnknownBody{TypeName: "x-later", Extra: lathe.Extra(`"deep":{"a":["` + big('d') + `"]}`)},
 	} {
 		p := r.part(m, body)
 		p.Message = a.ID
@@ -81,7 +81,7 @@ func testBlobKinds(r *room) {
 		r.same("part", must(r.Part(ctx(), l.Session, a.ID, p.ID))(r), p)
 	}
 	u := r.user(l.Session)
-	u.Said = &lathe.User{Agent: "build", System: big('s')}
+	u.Data = &lathe.User{Agent: "build", System: big('s')}
 	before := len(r.files())
 	r.commit(l, wrote(u)...)
 	r.same("files of a message", len(r.files())-before, 1)
@@ -217,7 +217,7 @@ func testBlobMissing(r *room) {
 	if !strings.Contains(err.Error(), string(m.Parts[0].ID)) || !strings.Contains(err.Error(), "large value") {
 		r.Fatalf("the error does not say what is missing: %v", err)
 	}
-	r.is(second(r.History(ctx(), l.Session, lathe.Place{}, 0)), lathe.Internal)
+	r.is(second(r.History(ctx(), l.Session, lathe.Position{}, 0)), lathe.Internal)
 	if found := must(r.Check(ctx()))(r); len(found) != 2 || !strings.Contains(found[0], string(m.Parts[0].ID)) {
 		r.Fatalf("Check found %q", found)
 	}

@@ -42,7 +42,7 @@ func below(parent lathe.SessionID) func(*lathe.Session) {
 // reserve asks for money, at least a tenth of it.
 func (r *room) reserve(l store.Lease, cost float64, b lathe.Budget) store.Grant {
 	r.Helper()
-	g, _, err := r.Reserve(ctx(), l, store.Reserve{Slot: "step", Day: today, Want: dollars(cost), Least: dollars(cost / 10), Sure: dollars(cost / 10), Budget: b})
+	g, _, err := r.Reserve(ctx(), l, store.Reservation{Slot: "step", Day: today, Max: dollars(cost), Min: dollars(cost / 10), Certain: dollars(cost / 10), Budget: b})
 	r.ok(err)
 	return g
 }
@@ -58,7 +58,7 @@ func (r *room) sums(id lathe.SessionID) (out [][2]float64) {
 	accounts, err := r.Accounts(ctx(), id, today, lathe.Budget{})
 	r.ok(err)
 	for _, a := range accounts {
-		out = append(out, [2]float64{a.Spent.Cost.Dollars(), a.Held.Cost.Dollars()})
+		out = append(out, [2]float64{a.Spent.Cost.Dollars(), a.Reserved.Cost.Dollars()})
 	}
 	return out
 }
@@ -77,7 +77,7 @@ func testBudgetChain(r *room) {
 
 func testBudgetHeld(r *room) {
 	l := r.held()
-	r.same("given", r.reserve(l, 1, lathe.Budget{}).Most, dollars(1))
+	r.same("given", r.reserve(l, 1, lathe.Budget{}).Max, dollars(1))
 	r.same("held", r.sums(l.Session), [][2]float64{{0, 1}, {0, 1}, {0, 1}})
 	r.spend(l, 0.1)
 	r.same("settled", r.sums(l.Session), [][2]float64{{0.1, 0}, {0.1, 0}, {0.1, 0}})
@@ -88,13 +88,13 @@ func testBudgetHeld(r *room) {
 func testBudgetLimit(r *room) {
 	l := r.held()
 	b := lathe.Budget{Session: dollars(1)}
-	r.same("cut to what is left", r.reserve(l, 5, b).Most, dollars(1))
+	r.same("cut to what is left", r.reserve(l, 5, b).Max, dollars(1))
 	r.spend(l, 0.8)
-	r.same("less", r.reserve(l, 1, b).Most.Cost, lathe.Dollars(1)-lathe.Dollars(0.8))
+	r.same("less", r.reserve(l, 1, b).Max.Cost, lathe.Dollars(1)-lathe.Dollars(0.8))
 	r.spend(l, 0.15)
 	g := r.reserve(l, 1, b)
-	r.same("used up", g.By, store.ByCost)
-	r.same("which", *g.Over, lathe.Account{Kind: lathe.SessionAccount, Key: string(l.Session), Spent: dollars(0.95), Limit: dollars(1)})
+	r.same("used up", g.Measure, store.ByCost)
+	r.same("which", *g.Exceeded, lathe.Account{Kind: lathe.SessionAccount, Key: string(l.Session), Spent: dollars(0.95), Limit: dollars(1)})
 	r.same("nothing is held", r.sums(l.Session)[0], [2]float64{0.95, 0})
 	for _, m := range []struct {
 		by    store.Measure
@@ -106,17 +106,17 @@ func testBudgetLimit(r *room) {
 	} {
 		l := r.held()
 		r.commit(l, &lathe.Spent{Session: l.Session, Day: today, Used: lathe.Spending{Tokens: 9, Steps: 1, Time: 59 * time.Second}})
-		want := store.Reserve{Slot: "step", Day: today, Want: lathe.Spending{Tokens: 5, Steps: 1}, Least: lathe.Spending{Tokens: 1, Steps: 1}, Budget: lathe.Budget{Session: m.limit}}
+		want := store.Reservation{Slot: "step", Day: today, Max: lathe.Spending{Tokens: 5, Steps: 1}, Min: lathe.Spending{Tokens: 1, Steps: 1}, Budget: lathe.Budget{Session: m.limit}}
 		g, _, err := r.Reserve(ctx(), l, want)
 		r.ok(err)
-		r.same(string(m.by)+" in time", g.Over == nil && !g.Waits, true)
+		r.same(string(m.by)+" in time", g.Exceeded == nil && !g.Pending, true)
 		if m.by == store.ByTime {
 			r.same("time left", g.Time, time.Second)
 		}
 		r.commit(l, &lathe.Spent{Session: l.Session, Slot: "step", Day: today, Used: lathe.Spending{Tokens: 1, Steps: 1, Time: time.Second}})
 		g, _, err = r.Reserve(ctx(), l, want)
 		r.ok(err)
-		r.same(string(m.by), g.By, m.by)
+		r.same(string(m.by), g.Measure, m.by)
 	}
 }
 
@@ -124,25 +124,25 @@ func testBudgetWaits(r *room) {
 	top := r.held()
 	a, b := r.held(below(top.Session)), r.held(below(top.Session))
 	limit := lathe.Budget{Session: dollars(1)}
-	r.same("all of it", r.reserve(a, 1, limit).Most, dollars(1))
-	r.same("waits", r.reserve(b, 1, limit), store.Grant{Waits: true})
+	r.same("all of it", r.reserve(a, 1, limit).Max, dollars(1))
+	r.same("waits", r.reserve(b, 1, limit), store.Grant{Pending: true})
 	r.spend(a, 0.2)
-	r.same("gets the rest", r.reserve(b, 1, limit).Most.Cost, lathe.Dollars(1)-lathe.Dollars(0.2))
+	r.same("gets the rest", r.reserve(b, 1, limit).Max.Cost, lathe.Dollars(1)-lathe.Dollars(0.2))
 }
 
 func testBudgetDead(r *room) {
 	other := r.again(store.Options{})
 	top := r.session()
 	id := r.session(below(top))
-	l, err := other.Take(ctx(), id)
+	l, err := other.Acquire(ctx(), id)
 	r.ok(err)
 	b := lathe.Budget{Session: dollars(1)}
-	_, _, err = other.Reserve(ctx(), l, store.Reserve{Slot: "step", Day: today, Want: dollars(1), Least: dollars(0.1), Sure: dollars(0.1), Budget: b})
+	_, _, err = other.Reserve(ctx(), l, store.Reservation{Slot: "step", Day: today, Max: dollars(1), Min: dollars(0.1), Certain: dollars(0.1), Budget: b})
 	r.ok(err)
 	mine := r.held(below(top))
-	r.same("waits for the living", r.reserve(mine, 1, b).Waits, true)
+	r.same("waits for the living", r.reserve(mine, 1, b).Pending, true)
 	r.ok(other.Close())
-	r.same("not for the dead", r.reserve(mine, 1, b).Most.Cost, lathe.Dollars(1)-lathe.Dollars(0.1))
+	r.same("not for the dead", r.reserve(mine, 1, b).Max.Cost, lathe.Dollars(1)-lathe.Dollars(0.1))
 	r.same("who is charged what is sure", r.sums(id)[0], [2]float64{0.1, 0})
 }
 
@@ -170,34 +170,34 @@ func testBudgetShare(r *room) {
 func testBudgetOwn(r *room) {
 	l := r.held()
 	child := r.held(below(l.Session))
-	r.ok(r.Limit(ctx(), l.Session, dollars(2)))
+	r.ok(r.SetLimits(ctx(), l.Session, dollars(2)))
 	b := lathe.Budget{Session: dollars(1), Share: 0.25}
-	r.same("own", r.reserve(l, 9, b).Most, dollars(2))
+	r.same("own", r.reserve(l, 9, b).Max, dollars(2))
 	r.spend(l, 0)
-	r.same("of it", r.reserve(child, 4, b).Most, dollars(0.5))
+	r.same("of it", r.reserve(child, 4, b).Max, dollars(0.5))
 	r.spend(child, 0)
-	r.ok(r.Limit(ctx(), child.Session, dollars(1.5)))
-	r.same("child's own", r.reserve(child, 9, b).Most, dollars(1.5))
+	r.ok(r.SetLimits(ctx(), child.Session, dollars(1.5)))
+	r.same("child's own", r.reserve(child, 9, b).Max, dollars(1.5))
 }
 
 func testBudgetUnlimited(r *room) {
 	l := r.held()
-	r.ok(r.Limit(ctx(), l.Session, dollars(1)))
-	r.ok(r.Limit(ctx(), l.Session, lathe.Spending{}))
-	r.same("without", r.reserve(l, 9, lathe.Budget{}).Most, dollars(9))
+	r.ok(r.SetLimits(ctx(), l.Session, dollars(1)))
+	r.ok(r.SetLimits(ctx(), l.Session, lathe.Spending{}))
+	r.same("without", r.reserve(l, 9, lathe.Budget{}).Max, dollars(9))
 }
 
 func testBudgetDay(r *room) {
 	a, b := r.held(), r.held()
 	r.spend(a, 1)
 	g := r.reserve(b, 1, lathe.Budget{Day: dollars(1)})
-	r.same("day", g.Over.Kind, lathe.DayAccount)
-	g, _, err := r.Reserve(ctx(), b, store.Reserve{Slot: "step", Day: "2026-01-03", Want: dollars(1), Budget: lathe.Budget{Day: dollars(1)}})
+	r.same("day", g.Exceeded.Kind, lathe.DayAccount)
+	g, _, err := r.Reserve(ctx(), b, store.Reservation{Slot: "step", Day: "2026-01-03", Max: dollars(1), Budget: lathe.Budget{Day: dollars(1)}})
 	r.ok(err)
-	r.same("the next", g.Most, dollars(1))
+	r.same("the next", g.Max, dollars(1))
 	r.spend(b, 0)
 	g = r.reserve(b, 1, lathe.Budget{Project: dollars(1)})
-	r.same("project", g.Over.Kind, lathe.ProjectAccount)
+	r.same("project", g.Exceeded.Kind, lathe.ProjectAccount)
 }
 
 func testBudgetTime(r *room) {
@@ -237,12 +237,12 @@ func testBudgetMany(r *room) {
 		l := r.held(below(top.Session))
 		group.Go(func() {
 			for range 20 {
-				g, _, err := r.Reserve(ctx(), l, store.Reserve{Slot: "step", Day: today, Want: dollars(0.1), Least: dollars(0.02), Budget: b})
-				if err != nil || g.Over != nil {
+				g, _, err := r.Reserve(ctx(), l, store.Reservation{Slot: "step", Day: today, Max: dollars(0.1), Min: dollars(0.02), Budget: b})
+				if err != nil || g.Exceeded != nil {
 					return
 				}
-				if !g.Waits {
-					_, _ = r.Commit(ctx(), l, &lathe.Spent{Session: l.Session, Slot: "step", Day: today, Used: dollars(g.Most.Cost.Dollars() / 2)})
+				if !g.Pending {
+					_, _ = r.Commit(ctx(), l, &lathe.Spent{Session: l.Session, Slot: "step", Day: today, Used: dollars(g.Max.Cost.Dollars() / 2)})
 				}
 			}
 		})
@@ -257,7 +257,7 @@ func testBudgetMany(r *room) {
 func testBudgetLost(r *room) {
 	l := r.held()
 	r.ok(r.Release(ctx(), l))
-	_, _, err := r.Reserve(ctx(), l, store.Reserve{Slot: "step", Day: today, Want: dollars(1)})
+	_, _, err := r.Reserve(ctx(), l, store.Reservation{Slot: "step", Day: today, Max: dollars(1)})
 	r.is(err, lathe.Conflict)
 	r.same("nothing", r.sums(l.Session)[0], [2]float64{0, 0})
 }
@@ -265,7 +265,7 @@ func testBudgetLost(r *room) {
 func testBudgetUnknown(r *room) {
 	_, err := r.Accounts(ctx(), "ses_none", today, lathe.Budget{})
 	r.is(err, lathe.NotFound)
-	r.is(r.Limit(ctx(), "ses_none", dollars(1)), lathe.NotFound)
+	r.is(r.SetLimits(ctx(), "ses_none", dollars(1)), lathe.NotFound)
 }
 
 func testBudgetFork(r *room) {

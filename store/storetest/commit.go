@@ -35,7 +35,7 @@ func commitTests() map[string]func(*room) {
 // testEveryFact commits a sample of each fact there is. One that the store does not know
 // would be told like news and not be stored.
 func testEveryFact(r *room) {
-	for _, f := range append(lathetest.Facts(), lathetest.Silent()...) {
+	for _, f := range append(lathetest.Facts(), lathetest.Unpublished()...) {
 		l := r.sample(f)
 		before := r.counter()
 		events, err := r.Commit(ctx(), l, f)
@@ -84,11 +84,11 @@ func testEveryFact(r *room) {
 func (r *room) sample(f lathe.Fact) store.Lease {
 	r.Helper()
 	id := r.session(named(lathetest.SessionID))
-	prompt := lathe.Message{ID: lathetest.UserID, Said: lathetest.Said()[0]}
+	prompt := lathe.Message{ID: lathetest.UserID, Data: lathetest.RoleData()[0]}
 	prompt.Parts = []lathe.Part{{ID: lathetest.PartID, Body: &lathe.Text{Text: "Hello", Time: &lathe.Span{Start: 1}}}}
 	r.admit(id, lathe.Submission{Message: prompt, Digest: "d"})
 	l := r.lease(id)
-	r.commit(l, &lathe.MessageChanged{Info: lathe.Message{ID: lathetest.AnswerID, Said: lathetest.Said()[1]}})
+	r.commit(l, &lathe.MessageChanged{Info: lathe.Message{ID: lathetest.AnswerID, Data: lathetest.RoleData()[1]}})
 	for _, ask := range lathetest.Stored() {
 		switch ask.(type) {
 		case *lathe.PermissionAsked:
@@ -139,16 +139,16 @@ func testEveryMessage(r *room) {
 	}
 	for _, f := range lathetest.Faults() {
 		m := r.answer(want[0])
-		m.Said.(*lathe.Assistant).Error = f
+		m.Data.(*lathe.Assistant).Error = f
 		want = append(want, m)
 		r.commit(l, wrote(m)...)
 	}
 	r.same("messages", r.history(l.Session), want)
 	for i := range want { // and over one another
-		if want[i].Said.Role() != "assistant" {
+		if want[i].Data.Role() != "assistant" {
 			continue
 		}
-		want[i].Said = want[1].Said
+		want[i].Data = want[1].Data
 		r.commit(l, wrote(want[i])...)
 	}
 	r.same("messages", r.history(l.Session), want)
@@ -157,7 +157,7 @@ func testEveryMessage(r *room) {
 func testNews(r *room) {
 	l := r.sample(nil)
 	before := must(r.Stats(ctx()))(r)
-	for _, f := range lathetest.News() {
+	for _, f := range lathetest.Ephemeral() {
 		r.heard.take()
 		events := r.commit(l, f)
 		want := []lathe.Event{{Session: l.Session, Directory: home, Project: "prj", Fact: f}}
@@ -235,7 +235,7 @@ func testCreationStays(r *room) {
 
 func testForeignFact(r *room) {
 	l, other := r.held(), r.session()
-	for _, f := range append(lathetest.Facts(), lathetest.Silent()...) {
+	for _, f := range append(lathetest.Facts(), lathetest.Unpublished()...) {
 		if lathe.SessionOf(f) == "" {
 			continue
 		}

@@ -94,7 +94,7 @@ func testFeedOrder(r *room) {
 	for _, s := range []*store.Store{r.Store, other} {
 		for range 3 {
 			id := r.session()
-			l := must(s.Take(ctx(), id))(r)
+			l := must(s.Acquire(ctx(), id))(r)
 			m := r.user(id)
 			must(s.Commit(ctx(), l, wrote(m)...))(r)
 			parts := make([]lathe.Part, each)
@@ -208,17 +208,17 @@ func testFeedOther(r *room) {
 	r.session()
 	events, res := r.resume(lathe.Cursor{Seq: 0, Feed: "another"}, lathe.Scope{})
 	r.same("events", events, []lathe.Event{})
-	r.same("resumed", res, store.Resumed{Last: 1, Resync: true})
+	r.same("resumed", res, store.ResumeResult{Last: 1, Resync: true})
 	events, res = r.resume(lathe.Cursor{Seq: 0, Feed: r.Feed()}, lathe.Scope{})
 	r.same("events", len(events), 2)
-	r.same("resumed", res, store.Resumed{Last: 1})
+	r.same("resumed", res, store.ResumeResult{Last: 1})
 }
 
 func testFeedBare(r *room) {
 	r.session()
 	events, res := r.resume(must(lathe.ParseCursor("0"))(r), lathe.Scope{})
 	r.same("events", len(events), 2)
-	r.same("resumed", res, store.Resumed{Last: 1})
+	r.same("resumed", res, store.ResumeResult{Last: 1})
 }
 
 func testFeedSessionNew(r *room) {
@@ -260,7 +260,7 @@ func testFeedMessage(r *room) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	n := r.counter()
-	a.Said = &lathe.Assistant{Parent: m.ID, Finish: "stop", Completed: 9}
+	a.Data = &lathe.Assistant{Parent: m.ID, Finish: "stop", Completed: 9}
 	a.Parts = nil
 	r.commit(l, wrote(a)...)
 	events := r.since(n, lathe.Scope{})
@@ -345,7 +345,7 @@ func testFeedAskBoth(r *room) {
 		facts = append(facts, e.Fact)
 	}
 	r.same("facts", facts, []lathe.Fact{&lathe.PermissionReplied{Session: l.Session, Request: ask.ID, Reply: lathe.Once}})
-	r.same("resumed", res, store.Resumed{Last: n + 2})
+	r.same("resumed", res, store.ResumeResult{Last: n + 2})
 }
 
 func testFeedLists(r *room) {

@@ -12,10 +12,10 @@ import (
 func testFeedNews(r *room) {
 	l := r.sample(nil)
 	n := r.counter()
-	r.commit(l, lathetest.News()...)
+	r.commit(l, lathetest.Ephemeral()...)
 	events, res := r.resume(lathe.Cursor{Seq: n}, lathe.Scope{})
 	r.same("events", events, []lathe.Event{})
-	r.same("resumed", res, store.Resumed{Last: n})
+	r.same("resumed", res, store.ResumeResult{Last: n})
 }
 
 // testFeedSnapshot writes while a reader is being told.
@@ -73,7 +73,7 @@ func testFeedNothing(r *room) {
 	r.session()
 	events, res := r.resume(lathe.Cursor{Seq: 1}, lathe.Scope{})
 	r.same("events", events, []lathe.Event{})
-	r.same("resumed", res, store.Resumed{Last: 1})
+	r.same("resumed", res, store.ResumeResult{Last: 1})
 }
 
 func testFeedOnce(r *room) {
@@ -156,7 +156,7 @@ func testFeedSession(r *room) {
 	}
 	events, res := r.resume(lathe.Cursor{}, lathe.Scope{Session: "ses_unknown"})
 	r.same("of an unknown one", events, []lathe.Event{})
-	r.same("resumed", res, store.Resumed{Last: r.counter()})
+	r.same("resumed", res, store.ResumeResult{Last: r.counter()})
 }
 
 func testFeedEverything(r *room) {
@@ -205,7 +205,7 @@ func testFeedTombAge(r *room) {
 	r.same("after eight", []int64{st.Tombstones, st.Floor}, []int64{1, first})
 	r.same("above the floor", len(r.since(first, lathe.Scope{})), 1)
 	_, res := r.resume(lathe.Cursor{Seq: first - 1}, lathe.Scope{})
-	r.same("below the floor", res, store.Resumed{Last: r.counter(), Resync: true})
+	r.same("below the floor", res, store.ResumeResult{Last: r.counter(), Resync: true})
 }
 
 func testFeedAskAge(r *room) {
@@ -258,7 +258,7 @@ func testFeedResync(r *room) {
 		{lathe.Cursor{Seq: 2, Feed: "another"}, true},
 	} {
 		events, res := r.resume(c.after, lathe.Scope{Session: id})
-		r.same(fmt.Sprintf("from %v", c.after), res, store.Resumed{Last: 2, Resync: c.resync})
+		r.same(fmt.Sprintf("from %v", c.after), res, store.ResumeResult{Last: 2, Resync: c.resync})
 		if c.resync {
 			r.same("told", events, []lathe.Event{})
 		}

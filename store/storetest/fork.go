@@ -162,7 +162,7 @@ func testForkWaiting(r *room) {
 	r.prompts(l.Session, lathe.Steer, lathe.Queue)
 	rec := r.fork(l.Session, "")
 	r.same("copied", len(r.history(rec.ID)), 2)
-	r.same("inbox", r.inbox(rec.ID), []store.Waiting{})
+	r.same("inbox", r.inbox(rec.ID), []store.QueuedPrompt{})
 	r.same("wants", r.wants(rec.ID), lathe.MessageID(""))
 	r.same("inbox of the original", len(r.inbox(l.Session)), 2)
 }
@@ -223,7 +223,7 @@ func testForkTold(r *room) {
 
 func testForkQuiet(r *room) {
 	heard := &listener{ignores: true}
-	s := r.again(store.Options{Publish: heard.publish, Wanted: heard.wanted})
+	s := r.again(store.Options{Publish: heard.publish, HasListeners: heard.wanted})
 	l := r.held()
 	r.said(l, "one")
 	r.ok(s.Fork(ctx(), l.Session, "", r.record()))

@@ -19,8 +19,8 @@ type Shape struct {
 	PartBytes       int // of a part's JSON, on average over its message
 }
 
-// Made is what was generated.
-type Made struct {
+// Generated is what was generated.
+type Generated struct {
 	Sessions []lathe.SessionID
 	Parts    int
 	JSON     int64 // bytes of all messages and parts as an export has them
@@ -29,9 +29,9 @@ type Made struct {
 // Generate fills a store with sessions as people have them: prompts with files, answers
 // that begin a step, think, call tools, say something and end the step. The same shape
 // gives the same content in every store. A store may be filled only once.
-func Generate(ctx context.Context, s *store.Store, shape Shape) (Made, error) {
+func Generate(ctx context.Context, s *store.Store, shape Shape) (Generated, error) {
 	g := NewGenerator(shape)
-	var made Made
+	var made Generated
 	for range shape.Sessions {
 		rec := g.Session()
 		made.Sessions = append(made.Sessions, rec.ID)
@@ -45,11 +45,11 @@ func Generate(ctx context.Context, s *store.Store, shape Shape) (Made, error) {
 // generateBatch is how many facts share a commit.
 const generateBatch = 500
 
-func (g *Generator) fill(ctx context.Context, s *store.Store, rec lathe.Session, made *Made) error {
+func (g *Generator) fill(ctx context.Context, s *store.Store, rec lathe.Session, made *Generated) error {
 	if err := s.Create(ctx, rec); err != nil {
 		return err
 	}
-	l, err := s.Take(ctx, rec.ID)
+	l, err := s.Acquire(ctx, rec.ID)
 	if err != nil {
 		return err
 	}
@@ -107,10 +107,10 @@ func (g *Generator) Message(session lathe.SessionID) lathe.Message {
 	m := lathe.Message{ID: g.ids.Message(), Session: session, Created: g.now}
 	model := lathe.ModelRef{Provider: "acme", Model: "m-1-large-20260101"}
 	if g.asked == "" {
-		m.Said = &lathe.User{Agent: "build", Model: model}
+		m.Data = &lathe.User{Agent: "build", Model: model}
 		g.asked = m.ID
 	} else {
-		m.Said = &lathe.Assistant{
+		m.Data = &lathe.Assistant{
 			Parent: g.asked, Model: model, Agent: "build", Mode: "build", Path: lathe.Paths{Cwd: "/home/u/app", Root: "/home/u/app"},
 			Completed: g.now + 900, Cost: lathe.Dollars(0.0125), Tokens: g.tokens(), Finish: "tool-calls",
 		}
@@ -130,10 +130,10 @@ func (g *Generator) Part(m lathe.Message, n, bytes int) lathe.Part {
 	p := lathe.Part{ID: g.ids.Part(), Session: m.Session, Message: m.ID}
 	last := n == g.shape.PartsPerMessage-1
 	switch {
-	case m.Said.Role() == "user" && n%2 == 1:
+	case m.Data.Role() == "user" && n%2 == 1:
 		p.Body = &lathe.File{Mime: "text/plain", Filename: g.words(12), Source: &lathe.FileSource{Type: "file", Path: "a.go"}}
 		p.Body.(*lathe.File).URL = "data:text/plain," + g.fill64(p, bytes-16)
-	case m.Said.Role() == "user":
+	case m.Data.Role() == "user":
 		p.Body = &lathe.Text{Synthetic: lathe.FlagOf(n > 0)}
 		p.Body.(*lathe.Text).Text = g.filling(p, bytes)
 	case n == 0:

@@ -39,22 +39,22 @@ func (r *room) long(n int) (store.Lease, []lathe.MessageID) {
 	return l, ids
 }
 
-func (r *room) page(id lathe.SessionID, before lathe.Place, limit int) lathe.Page {
+func (r *room) page(id lathe.SessionID, before lathe.Position, limit int) lathe.Page {
 	r.Helper()
 	return must(r.History(ctx(), id, before, limit))(r)
 }
 
 func testHistoryPage(r *room) {
 	l, ids := r.long(5)
-	first := r.page(l.Session, lathe.Place{}, 2)
+	first := r.page(l.Session, lathe.Position{}, 2)
 	r.same("newest", messageIDs(first.Messages), ids[3:])
 	r.same("more", first.More, true)
-	r.same("next", first.Next, lathe.Place{Time: first.Messages[0].Created, ID: string(ids[3])})
+	r.same("next", first.Next, lathe.Position{Time: first.Messages[0].Created, ID: string(ids[3])})
 	last := r.page(l.Session, first.Next, 3)
 	r.same("the rest", messageIDs(last.Messages), ids[:3])
 	r.same("more", last.More, false)
-	r.same("next", last.Next, lathe.Place{})
-	r.same("nothing before", len(r.page(l.Session, lathe.Place{Time: 1, ID: "msg"}, 3).Messages), 0)
+	r.same("next", last.Next, lathe.Position{})
+	r.same("nothing before", len(r.page(l.Session, lathe.Position{Time: 1, ID: "msg"}, 3).Messages), 0)
 }
 
 func testHistoryWalk(r *room) {
@@ -74,23 +74,23 @@ func testHistoryWalk(r *room) {
 
 func testHistoryAll(r *room) {
 	l, ids := r.long(12)
-	all := r.page(l.Session, lathe.Place{}, 0)
+	all := r.page(l.Session, lathe.Position{}, 0)
 	r.same("all", messageIDs(all.Messages), ids)
 	r.same("more", all.More, false)
 	before := all.Messages[4]
-	some := r.page(l.Session, lathe.Place{Time: before.Created, ID: string(before.ID)}, 0)
+	some := r.page(l.Session, lathe.Position{Time: before.Created, ID: string(before.ID)}, 0)
 	r.same("older ones", messageIDs(some.Messages), ids[:4])
 }
 
 func testHistoryEmpty(r *room) {
-	page := r.page(r.session(), lathe.Place{}, 10)
+	page := r.page(r.session(), lathe.Position{}, 10)
 	if page.Messages == nil || len(page.Messages) != 0 || page.More {
 		r.Fatalf("got %#v, want an empty page", page)
 	}
 }
 
 func testHistoryUnknown(r *room) {
-	_, err := r.History(ctx(), "ses_unknown", lathe.Place{}, 10)
+	_, err := r.History(ctx(), "ses_unknown", lathe.Position{}, 10)
 	r.is(err, lathe.NotFound)
 }
 
@@ -135,7 +135,7 @@ func testHistoryWrap(r *room) {
 	slices.Reverse(messages) // the order of arrival does not matter either
 	id := r.imported(messages...)
 	r.same("order", messageIDs(r.history(id)), want)
-	page := r.page(id, lathe.Place{}, 2)
+	page := r.page(id, lathe.Position{}, 2)
 	r.same("newest", messageIDs(page.Messages), want[2:])
 	r.same("oldest", messageIDs(r.page(id, page.Next, 2).Messages), want[:2])
 	rec := r.record()

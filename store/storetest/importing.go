@@ -69,11 +69,11 @@ func testImportMerge(r *room) {
 	must(r.Edit(ctx(), rec.ID, lathe.Edit{Title: lathe.Some("named here")}))(r)
 	extra := lathe.Part{ID: "prt_new", Session: rec.ID, Message: messages[0].ID, Body: &lathe.Text{Text: "new there"}}
 	messages[0].Parts = append(messages[0].Parts, extra)
-	messages[0].Said = &lathe.User{Agent: "other"}
+	messages[0].Data = &lathe.User{Agent: "other"}
 	r.ok(r.Import(ctx(), rec, messages))
 	got := r.history(rec.ID)
 	r.same("messages", len(got), 3)
-	r.same("kept", got[0].Said.(*lathe.User).Agent, "build")
+	r.same("kept", got[0].Data.(*lathe.User).Agent, "build")
 	r.same("added", got[0].Parts, []lathe.Part{extra})
 	r.same("kept", got[1].Parts[0], mine)
 	r.same("kept", must(r.Session(ctx(), rec.ID))(r).Title, "named here")
@@ -149,7 +149,7 @@ func testImportDuplicates(r *room) {
 func testImportMarks(r *room) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
-	r.same("inbox", r.inbox(rec.ID), []store.Waiting{})
+	r.same("inbox", r.inbox(rec.ID), []store.QueuedPrompt{})
 	r.same("wants", r.wants(rec.ID), lathe.MessageID(""))
 }
 
@@ -159,7 +159,7 @@ func testImportTold(r *room) {
 	events := r.heard.take()
 	r.same("first", events[0].Fact.Type(), "session.created")
 	r.same("what a reader builds", followed(r, events), read(r, r.Store))
-	messages = append(messages, lathe.Message{ID: "msg_more", Session: rec.ID, Created: lathetest.Now + 99, Said: lathetest.Said()[0]})
+	messages = append(messages, lathe.Message{ID: "msg_more", Session: rec.ID, Created: lathetest.Now + 99, Data: lathetest.RoleData()[0]})
 	r.ok(r.Import(ctx(), rec, messages))
 	r.same("of a second time", kinds(r.heard.take()), []string{"session.updated", "message.updated"})
 }

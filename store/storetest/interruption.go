@@ -34,14 +34,14 @@ func testInterruptedNote(r *room) {
 	r.same("of another", len(r.interruptions(r.Store, other.Session)), 0)
 	p := r.prompt(l.Session, "go on")
 	r.admit(l.Session, p)
-	r.same("a prompt waits", r.interruptions(r.Store, ""), []store.Interruption{{Session: l.Session, Closed: true, Waiting: true}})
+	r.same("a prompt waits", r.interruptions(r.Store, ""), []store.Interruption{{Session: l.Session, Closed: true, HasQueued: true}})
 	again := r.lease(l.Session)
 	r.commit(again, &lathe.Promote{Session: l.Session, Message: p.Message.ID})
 	r.ok(r.Release(ctx(), again))
 	r.same("it has gone on", len(r.interruptions(r.Store, "")), 0)
 	l = r.lease(other.Session)
 	r.commit(l, &lathe.Interrupted{Session: l.Session})
-	r.commit(l, &lathe.MessageChanged{Info: lathe.Message{ID: r.ids.Message(), Session: l.Session, Said: &lathe.Assistant{}}})
+	r.commit(l, &lathe.MessageChanged{Info: lathe.Message{ID: r.ids.Message(), Session: l.Session, Data: &lathe.Assistant{}}})
 	r.ok(r.Release(ctx(), l))
 	r.same("and so has what is answered", len(r.interruptions(r.Store, "")), 0)
 }
@@ -49,7 +49,7 @@ func testInterruptedNote(r *room) {
 func testInterruptedDead(r *room) {
 	other := r.again(store.Options{})
 	id := r.session()
-	_, err := other.Take(ctx(), id)
+	_, err := other.Acquire(ctx(), id)
 	r.ok(err)
 	r.same("at work", len(r.interruptions(r.Store, "")), 0)
 	r.ok(other.Close())
@@ -63,7 +63,7 @@ func testInterruptedDead(r *room) {
 func testInterruptedWaiting(r *room) {
 	id := r.session()
 	r.admit(id, r.prompt(id, "hello"))
-	r.same("waiting", r.interruptions(r.Store, ""), []store.Interruption{{Session: id, Waiting: true}})
+	r.same("waiting", r.interruptions(r.Store, ""), []store.Interruption{{Session: id, HasQueued: true}})
 }
 
 func testInterruptedNot(r *room) {

@@ -28,7 +28,7 @@ func leaseTests() map[string]func(*room) {
 
 func testLeaseOne(r *room) {
 	l := r.held()
-	_, err := r.Take(ctx(), l.Session)
+	_, err := r.Acquire(ctx(), l.Session)
 	r.is(err, lathe.Conflict)
 	r.said(l, "still mine")
 }
@@ -113,12 +113,12 @@ func testLeaseApart(r *room) {
 func testLeaseProcesses(r *room) {
 	other := r.again(store.Options{})
 	l := r.held()
-	_, err := other.Take(ctx(), l.Session)
+	_, err := other.Acquire(ctx(), l.Session)
 	r.is(err, lathe.Conflict)
 	_, err = other.Commit(ctx(), l) // with the right epoch, but not its owner
 	r.is(err, lathe.Conflict)
 	r.ok(r.Release(ctx(), l))
-	theirs := must(other.Take(ctx(), l.Session))(r)
+	theirs := must(other.Acquire(ctx(), l.Session))(r)
 	_, err = r.Commit(ctx(), l)
 	r.is(err, lathe.Conflict)
 	must(other.Commit(ctx(), theirs, wrote(r.user(l.Session))...))(r)
@@ -127,8 +127,8 @@ func testLeaseProcesses(r *room) {
 func testLeaseDead(r *room) {
 	other := r.again(store.Options{})
 	id := r.session()
-	must(other.Take(ctx(), id))(r)
-	_, err := r.Take(ctx(), id)
+	must(other.Acquire(ctx(), id))(r)
+	_, err := r.Acquire(ctx(), id)
 	r.is(err, lathe.Conflict)
 	r.ok(other.Close())
 	r.said(r.lease(id), "mine now")
@@ -145,7 +145,7 @@ func testLeaseRace(r *room) {
 			s = other
 		}
 		all.Go(func() {
-			_, err := s.Take(ctx(), id)
+			_, err := s.Acquire(ctx(), id)
 			if err == nil {
 				won.Add(1)
 			} else if lathe.CodeOf(err) != lathe.Conflict {
@@ -163,23 +163,23 @@ func testHoldings(r *room) {
 	r.ok(r.Release(ctx(), free))
 	here := r.held()
 	there := r.session()
-	must(other.Take(ctx(), there))(r)
+	must(other.Acquire(ctx(), there))(r)
 	r.admit(there, lathe.Cancel{})
-	holdings := func() map[lathe.SessionID]store.Holding {
-		out := map[lathe.SessionID]store.Holding{}
-		for _, h := range must(r.Holdings(ctx()))(r) {
+	holdings := func() map[lathe.SessionID]store.LeaseInfo {
+		out := map[lathe.SessionID]store.LeaseInfo{}
+		for _, h := range must(r.Leases(ctx()))(r) {
 			out[h.Session] = h
 		}
 		return out
 	}
-	r.same("holdings", holdings(), map[lathe.SessionID]store.Holding{
+	r.same("holdings", holdings(), map[lathe.SessionID]store.LeaseInfo{
 		here.Session: {Session: here.Session, Alive: true, Here: true},
 		there:        {Session: there, Alive: true, Canceled: true},
 	})
 	r.ok(other.Close())
-	r.same("after an end", holdings()[there], store.Holding{Session: there, Canceled: true})
+	r.same("after an end", holdings()[there], store.LeaseInfo{Session: there, Canceled: true})
 	r.lease(there)
-	r.same("taken over", holdings()[there], store.Holding{Session: there, Alive: true, Here: true})
+	r.same("taken over", holdings()[there], store.LeaseInfo{Session: there, Alive: true, Here: true})
 }
 
 func testLeaseEdit(r *room) {

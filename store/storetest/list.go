@@ -146,7 +146,7 @@ func testListPages(r *room) {
 			}
 			got = append(got, sessionIDs(page)...)
 			last := page[len(page)-1]
-			q.Before = lathe.Place{Time: last.Updated, ID: string(last.ID)}
+			q.Before = lathe.Position{Time: last.Updated, ID: string(last.ID)}
 		}
 		r.same("all pages together", got, want)
 	}
@@ -160,7 +160,7 @@ func testListPageFilter(r *room) {
 			}
 		})
 	}
-	q := lathe.Query{Search: "even", Limit: 2, Before: lathe.Place{Time: 8, ID: "ses_0008"}}
+	q := lathe.Query{Search: "even", Limit: 2, Before: lathe.Position{Time: 8, ID: "ses_0008"}}
 	r.same("page", r.list(q), []lathe.SessionID{"ses_0006", "ses_0004"})
 }
 

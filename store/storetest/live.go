@@ -52,7 +52,7 @@ func testLiveBefore(r *room) {
 func (r *room) other() (*store.Store, *listener) {
 	r.Helper()
 	heard := &listener{}
-	return r.again(store.Options{Publish: heard.publish, Wanted: heard.wanted}), heard
+	return r.again(store.Options{Publish: heard.publish, HasListeners: heard.wanted}), heard
 }
 
 func testPollNothing(r *room) {
@@ -131,7 +131,7 @@ func testPollAsItWas(r *room) {
 	r.same("kinds", kinds(heard.take()), []string{"session.created", "session.updated"})
 	p := r.prompt(id, "Hello")
 	r.admit(id, p)
-	l := must(s.Take(ctx(), id))(r)
+	l := must(s.Acquire(ctx(), id))(r)
 	must(s.Commit(ctx(), l, &lathe.MessageRemoved{Session: id, Message: p.Message.ID}))(r)
 	r.same("kinds", kinds(heard.take()), []string{"message.updated", "message.part.updated", "session.updated", "message.removed"})
 }
@@ -166,7 +166,7 @@ func testPollBoth(r *room) {
 	one := r.held()
 	r.ok(s.Poll(ctx()))
 	id := r.session()
-	l := must(s.Take(ctx(), id))(r)
+	l := must(s.Acquire(ctx(), id))(r)
 	for i := range 10 {
 		r.said(one, fmt.Sprint(i))
 		m := r.user(id)
@@ -249,7 +249,7 @@ func testPollPrompt(r *room) {
 	p := r.prompt(l.Session, "Hello")
 	must(s.Admit(ctx(), l.Session, p))(r)
 	r.ok(r.Poll(ctx()))
-	r.same("inbox", r.inbox(l.Session), []store.Waiting{{Message: p.Message.ID}})
+	r.same("inbox", r.inbox(l.Session), []store.QueuedPrompt{{Message: p.Message.ID}})
 	r.same("told", kinds(r.heard.take()), []string{"session.created", "message.updated", "message.part.updated", "session.updated"})
 	r.commit(l, &lathe.Promote{Session: l.Session, Message: p.Message.ID})
 	r.same("wants", r.wants(l.Session), p.Message.ID)

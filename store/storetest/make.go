@@ -40,7 +40,7 @@ func (r *room) held(change ...func(*lathe.Session)) store.Lease {
 
 func (r *room) lease(id lathe.SessionID) store.Lease {
 	r.Helper()
-	return must(r.Take(ctx(), id))(r)
+	return must(r.Acquire(ctx(), id))(r)
 }
 
 // commit writes facts and returns what was published.
@@ -53,7 +53,7 @@ func (r *room) commit(l store.Lease, facts ...lathe.Fact) []lathe.Event {
 func (r *room) user(session lathe.SessionID) lathe.Message {
 	return lathe.Message{
 		ID: r.ids.Message(), Session: session, Created: r.clock.tick(),
-		Said: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}},
+		Data: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}},
 	}
 }
 
@@ -61,7 +61,7 @@ func (r *room) user(session lathe.SessionID) lathe.Message {
 func (r *room) answer(to lathe.Message) lathe.Message {
 	return lathe.Message{
 		ID: r.ids.Message(), Session: to.Session, Created: r.clock.tick(),
-		Said: &lathe.Assistant{Parent: to.ID, Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}, Agent: "build", Mode: "build"},
+		Data: &lathe.Assistant{Parent: to.ID, Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}, Agent: "build", Mode: "build"},
 	}
 }
 
@@ -103,7 +103,7 @@ func (r *room) said(l store.Lease, words string) (user, answer lathe.Message) {
 	r.Helper()
 	user = r.user(l.Session)
 	answer = r.answer(user)
-	answer.Said.(*lathe.Assistant).Completed = answer.Created + 5
+	answer.Data.(*lathe.Assistant).Completed = answer.Created + 5
 	user.Parts = []lathe.Part{r.text(user, words)}
 	answer.Parts = []lathe.Part{r.text(answer, "You said: "+words)}
 	r.commit(l, wrote(user)...)
@@ -159,7 +159,7 @@ func status(session lathe.SessionID, kind string) *lathe.StatusChanged {
 // history reads all messages of a session.
 func (r *room) history(id lathe.SessionID) []lathe.Message {
 	r.Helper()
-	return must(r.History(ctx(), id, lathe.Place{}, 0))(r).Messages
+	return must(r.History(ctx(), id, lathe.Position{}, 0))(r).Messages
 }
 
 // counter is the last number given.
@@ -178,7 +178,7 @@ func (r *room) since(n int64, scope lathe.Scope) []lathe.Event {
 	return out
 }
 
-func (r *room) resume(after lathe.Cursor, scope lathe.Scope) (out []lathe.Event, res store.Resumed) {
+func (r *room) resume(after lathe.Cursor, scope lathe.Scope) (out []lathe.Event, res store.ResumeResult) {
 	r.Helper()
 	res, err := r.Since(ctx(), after, scope, func(e lathe.Event) error {
 		out = append(out, e)

@@ -139,12 +139,12 @@ func testProjectTold(r *room) {
 }
 
 func testProjectKnown(r *room) {
-	r.ok(r.Remember(ctx(), "key", "one"))
-	r.ok(r.Remember(ctx(), "key", "two"))
-	r.same("value", must(r.Recall(ctx(), "key"))(r), "two")
+	r.ok(r.SaveCached(ctx(), "key", "one"))
+	r.ok(r.SaveCached(ctx(), "key", "two"))
+	r.same("value", must(r.Cached(ctx(), "key"))(r), "two")
 	r.same("no number", r.counter(), int64(0))
 }
 
 func testProjectUnknown(r *room) {
-	r.same("value", must(r.Recall(ctx(), "key"))(r), "")
+	r.same("value", must(r.Cached(ctx(), "key"))(r), "")
 }

@@ -37,10 +37,10 @@ func testRemoveAll(r *room) {
 	r.same("rows", []int64{st.Sessions, st.Messages, st.Parts, st.Open, st.Blobs}, []int64{0, 0, 0, 0, 0})
 	r.same("asks", r.asks(), []lathe.Fact{})
 	r.same("statuses", len(r.statuses(lathe.Scope{})), 0)
-	r.same("holdings", must(r.Holdings(ctx()))(r), []store.Holding{})
+	r.same("holdings", must(r.Leases(ctx()))(r), []store.LeaseInfo{})
 	r.same("todos", must(r.Todos(ctx(), l.Session))(r), []lathe.Todo{})
 	r.same("files", r.files(), []string{})
-	r.is(second(r.History(ctx(), l.Session, lathe.Place{}, 0)), lathe.NotFound)
+	r.is(second(r.History(ctx(), l.Session, lathe.Position{}, 0)), lathe.NotFound)
 	r.same("damage", must(r.Check(ctx()))(r), []string{})
 }
 
@@ -122,7 +122,7 @@ func testRemoveLate(r *room) {
 func testRemoveLateElsewhere(r *room) {
 	other := r.again(store.Options{})
 	id := r.session()
-	l := must(other.Take(ctx(), id))(r)
+	l := must(other.Acquire(ctx(), id))(r)
 	r.ok(r.Remove(ctx(), id))
 	_, err := other.Commit(ctx(), l, wrote(r.user(id))...)
 	r.is(err, lathe.Conflict)

@@ -60,7 +60,7 @@ func testSessionUnknown(r *room) {
 	r.is(err, lathe.NotFound)
 	_, err = r.Edit(ctx(), id, lathe.Edit{Touch: true})
 	r.is(err, lathe.NotFound)
-	_, err = r.Take(ctx(), id)
+	_, err = r.Acquire(ctx(), id)
 	r.is(err, lathe.NotFound)
 	_, err = r.Admit(ctx(), id, lathe.Cancel{})
 	r.is(err, lathe.NotFound)

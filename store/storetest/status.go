@@ -66,7 +66,7 @@ func (r *room) busyElsewhere() (lathe.SessionID, func()) {
 	r.Helper()
 	other := r.again(store.Options{})
 	id := r.session()
-	l := must(other.Take(ctx(), id))(r)
+	l := must(other.Acquire(ctx(), id))(r)
 	must(other.Commit(ctx(), l, status(id, lathe.Busy)))(r)
 	return id, func() { r.ok(other.Close()) }
 }

@@ -43,7 +43,7 @@ func testTaskKinds(r *room) {
 	r.work(child, lathe.NoTask)
 	r.same("in the background", r.task(child), lathe.Background)
 	list := func(parent lathe.SessionID) (ids []lathe.SessionID) {
-		for _, s := range must(r.Backgrounds(ctx(), parent))(r) {
+		for _, s := range must(r.BackgroundTasks(ctx(), parent))(r) {
 			ids = append(ids, s.ID)
 		}
 		return ids
@@ -71,7 +71,7 @@ func testTaskOnce(r *room) {
 			if i%2 == 1 {
 				s = other
 			}
-			ok, err := s.Report(ctx(), child, p)
+			ok, err := s.ReportToParent(ctx(), child, p)
 			if err != nil {
 				r.Error(err)
 			}
@@ -91,7 +91,7 @@ func testTaskOnce(r *room) {
 func testTaskStays(r *room) {
 	child := r.session(below("ses_gone"))
 	r.work(child, lathe.Background)
-	told, err := r.Report(ctx(), child, r.prompt("ses_gone", "it has ended"))
+	told, err := r.ReportToParent(ctx(), child, r.prompt("ses_gone", "it has ended"))
 	r.same("told", told, false)
 	r.is(err, lathe.NotFound)
 	r.same("afterwards", r.task(child), lathe.Background)

@@ -11,7 +11,7 @@ func testRunTests() map[string]func(*room) {
 // keepsTests holds that a run is the one known of a project.
 func (r *room) keepsTests(project string, want lathe.TestRun) {
 	r.Helper()
-	got, err := r.Tests(ctx(), project)
+	got, err := r.LastTestRun(ctx(), project)
 	r.ok(err)
 	r.same("the last test run", got, want)
 }

@@ -39,7 +39,7 @@ func read(r *room, s *store.Store) world {
 	for _, rec := range must(s.Sessions(ctx(), lathe.Query{Archived: lathe.WithArchived}))(r) {
 		st := state{
 			Session:  rec,
-			Messages: must(s.History(ctx(), rec.ID, lathe.Place{}, 0))(r).Messages,
+			Messages: must(s.History(ctx(), rec.ID, lathe.Position{}, 0))(r).Messages,
 			Status:   lathe.Status{Type: lathe.Idle},
 			Todos:    must(s.Todos(ctx(), rec.ID))(r),
 			Diff:     must(s.Diff(ctx(), rec.ID))(r),

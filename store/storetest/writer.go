@@ -62,7 +62,7 @@ func testGroup(r *room) {
 	const n = 200
 	leases := make([]store.Lease, n)
 	for i := range leases {
-		leases[i] = must(s.Take(ctx(), r.session()))(r)
+		leases[i] = must(s.Acquire(ctx(), r.session()))(r)
 	}
 	var facts [n][]lathe.Fact
 	var users [n]lathe.Message
@@ -162,7 +162,7 @@ func testGroupNews(r *room) {
 	r.session(named("ses_stall"))
 	s, heard, hold, free := r.stalled()
 	id := r.session()
-	l := must(s.Take(ctx(), id))(r)
+	l := must(s.Acquire(ctx(), id))(r)
 	hold()
 	heard.take()
 	var all sync.WaitGroup
@@ -190,13 +190,13 @@ func testGroupFailure(r *room) {
 	r.session(named("ses_stall"))
 	s, heard, hold, free := r.stalled()
 	id := r.session()
-	l := must(s.Take(ctx(), id))(r)
+	l := must(s.Acquire(ctx(), id))(r)
 	hold()
 	heard.take()
 	var all sync.WaitGroup
 	for i := range 10 {
 		all.Go(func() {
-			m := lathe.Message{ID: lathe.MessageID(numbered("msg_", i)), Said: &lathe.User{}}
+			m := lathe.Message{ID: lathe.MessageID(numbered("msg_", i)), Data: &lathe.User{}}
 			_, err := s.Commit(ctx(), l, append(wrote(m), &lathe.Promote{Session: id, Message: "msg_unknown"})...)
 			if lathe.CodeOf(err) != lathe.NotFound {
 				r.Errorf("commit: %v", err)
@@ -285,7 +285,7 @@ func testClosed(r *room) {
 		"Edit":     second(s.Edit(ctx(), l.Session, lathe.Edit{})),
 		"Commit":   second(s.Commit(ctx(), l)),
 		"Admit":    second(s.Admit(ctx(), l.Session, lathe.Cancel{})),
-		"Take":     second(s.Take(ctx(), l.Session)),
+		"Take":     second(s.Acquire(ctx(), l.Session)),
 		"Release":  s.Release(ctx(), l),
 		"Remove":   s.Remove(ctx(), l.Session),
 		"Fork":     s.Fork(ctx(), l.Session, "", r.record()),
@@ -294,7 +294,7 @@ func testClosed(r *room) {
 		"Vacuum":   s.Vacuum(ctx(), nil),
 		"Session":  second(s.Session(ctx(), l.Session)),
 		"Sessions": second(s.Sessions(ctx(), lathe.Query{})),
-		"History":  second(s.History(ctx(), l.Session, lathe.Place{}, 1)),
+		"History":  second(s.History(ctx(), l.Session, lathe.Position{}, 1)),
 		"Since":    second(s.Since(ctx(), lathe.Cursor{}, lathe.Scope{}, nothing)),
 		"Stats":    second(s.Stats(ctx())),
 		"Asks":     second(s.Asks(ctx(), lathe.Scope{})),
@@ -331,7 +331,7 @@ func testCanceled(r *room) {
 		"Edit":    second(r.Edit(done, id, lathe.Edit{Touch: true})),
 		"Admit":   second(r.Admit(done, id, r.prompt(id, "Hello"))),
 		"Create":  r.Create(done, r.record()),
-		"History": second(r.History(done, id, lathe.Place{}, 0)),
+		"History": second(r.History(done, id, lathe.Position{}, 0)),
 	} {
 		if !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
 			r.Errorf("%s: %v", name, err)

@@ -54,7 +54,7 @@ func (w *walk) id(s spot) blockID {
 	if s.message >= w.count {
 		return blockID{kind: revertBlock}
 	}
-	h := w.t.Held(s.message)
+	h := w.t.View(s.message)
 	if isUser(h) {
 		return blockID{message: h.ID(), kind: userBlock}
 	}
@@ -78,11 +78,11 @@ func (b *block) draw(w *walk, s spot, id blockID) {
 	case revertBlock:
 		b.lines = w.reverted()
 	case userBlock:
-		b.lines = w.user(w.t.Held(s.message), now.queued)
+		b.lines = w.user(w.t.View(s.message), now.queued)
 	case closeBlock:
 		b.lines = w.closing(s.message)
 	default:
-		b.lines = w.part(b, w.t.Held(s.message), s.block)
+		b.lines = w.part(b, w.t.View(s.message), s.block)
 	}
 	b.lead = 0
 	if len(b.lines)+len(b.head) > 0 && !now.tight {
@@ -119,19 +119,19 @@ func (w *walk) stamp(s spot, id blockID) (out stamp) {
 	if s.message >= w.count {
 		return stamp{rev: w.t.Count(), parts: w.count}
 	}
-	h := w.t.Held(s.message)
+	h := w.t.View(s.message)
 	switch id.kind {
 	case userBlock:
-		out.rev, out.parts, out.queued = h.Rev(), h.Len(), s.message > w.busy
+		out.rev, out.parts, out.queued = h.Revision(), h.Len(), s.message > w.busy
 		for i := range h.Len() {
 			_, _, rev := h.Peek(i)
 			out.rev += rev
 		}
 	case closeBlock:
-		out.rev, out.parts = h.Rev(), h.Len()
-		if a, ok := h.Said().(*lathe.Assistant); ok { // the notes stand on its prompt
+		out.rev, out.parts = h.Revision(), h.Len()
+		if a, ok := h.Data().(*lathe.Assistant); ok { // the notes stand on its prompt
 			if i := w.t.Find(a.Parent); i >= 0 {
-				out.parts += w.t.Held(i).Len()
+				out.parts += w.t.View(i).Len()
 			}
 		}
 	default:
@@ -193,7 +193,7 @@ func (w *walk) form(id lathe.PartID, b lathe.Body) form {
 
 // tight reports whether a block stands directly below the one before it.
 func (w *walk) tight(s spot) bool {
-	h := w.t.Held(s.message)
+	h := w.t.View(s.message)
 	if id, body, _ := h.Peek(s.block); w.form(id, body) != inline {
 		return false
 	}
@@ -201,7 +201,7 @@ func (w *walk) tight(s spot) bool {
 		if at, ok = w.before(at); !ok || at.message >= w.count {
 			return false
 		}
-		h := w.t.Held(at.message)
+		h := w.t.View(at.message)
 		if isUser(h) {
 			return false
 		}
@@ -220,7 +220,7 @@ func (w *walk) tight(s spot) bool {
 }
 
 // part draws a part of an answer.
-func (w *walk) part(b *block, h lathe.Held, i int) []style.Line {
+func (w *walk) part(b *block, h lathe.MessageView, i int) []style.Line {
 	id, body, _ := h.Peek(i)
 	if w.form(id, body) == hidden {
 		return nil

@@ -33,7 +33,7 @@ func (k *talk) user(bodies ...lathe.Body) *talk {
 func (k *talk) answer(finish string, bodies ...lathe.Body) *talk {
 	parent := lathe.MessageID("")
 	for _, m := range k.messages {
-		if _, ok := m.Said.(*lathe.User); ok {
+		if _, ok := m.Data.(*lathe.User); ok {
 			parent = m.ID
 		}
 	}
@@ -44,9 +44,9 @@ func (k *talk) answer(finish string, bodies ...lathe.Body) *talk {
 	return k.add(a, bodies)
 }
 
-func (k *talk) add(said lathe.Said, bodies []lathe.Body) *talk {
+func (k *talk) add(said lathe.RoleData, bodies []lathe.Body) *talk {
 	n := len(k.messages)
-	m := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_%05d", n)), Session: "ses_1", Created: k.at, Said: said}
+	m := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_%05d", n)), Session: "ses_1", Created: k.at, Data: said}
 	for i, b := range bodies {
 		m.Parts = append(m.Parts, lathe.Part{ID: lathe.PartID(fmt.Sprintf("prt_%05d_%05d", n, i)), Session: "ses_1", Message: m.ID, Body: b})
 	}
@@ -190,9 +190,9 @@ func TestView_WaitsAreNoTime(t *testing.T) {
 	for meta, want := range map[string][2]string{`{}`: {"1m 35s", "1m 40s"}, `{"waits":[[2000,92000],[3000,4000]]}`: {"5.0s", "10s"}} {
 		k := newTalk()
 		k.messages = []lathe.Message{
-			{ID: "msg_1", Session: "ses_1", Said: &lathe.User{}, Parts: []lathe.Part{{ID: "prt_1", Session: "ses_1", Message: "msg_1", Body: text("go")}}},
-			{ID: "msg_2", Session: "ses_1", Created: 1, Said: &lathe.Assistant{Agent: "build", Parent: "msg_1", Finish: "tool-calls", Completed: 97000}, Parts: []lathe.Part{{ID: "prt_2", Session: "ses_1", Message: "msg_2", Body: call(meta)}}},
-			{ID: "msg_3", Session: "ses_1", Created: 97000, Said: &lathe.Assistant{Agent: "build", Parent: "msg_1", Finish: "stop", Completed: 100000}, Parts: []lathe.Part{{ID: "prt_3", Session: "ses_1", Message: "msg_3", Body: text("Done.")}}},
+			{ID: "msg_1", Session: "ses_1", Data: &lathe.User{}, Parts: []lathe.Part{{ID: "prt_1", Session: "ses_1", Message: "msg_1", Body: text("go")}}},
+			{ID: "msg_2", Session: "ses_1", Created: 1, Data: &lathe.Assistant{Agent: "build", Parent: "msg_1", Finish: "tool-calls", Completed: 97000}, Parts: []lathe.Part{{ID: "prt_2", Session: "ses_1", Message: "msg_2", Body: call(meta)}}},
+			{ID: "msg_3", Session: "ses_1", Created: 97000, Data: &lathe.Assistant{Agent: "build", Parent: "msg_1", Finish: "stop", Completed: 100000}, Parts: []lathe.Part{{ID: "prt_3", Session: "ses_1", Message: "msg_3", Body: text("Done.")}}},
 		}
 		got := style.Text(chat.New().View(k.transcript(), env(80, 40)))
 		for _, text := range want {
@@ -206,7 +206,7 @@ func TestView_WaitsAreNoTime(t *testing.T) {
 func TestView_Faults(t *testing.T) {
 	for _, f := range lathetest.Faults() {
 		k := newTalk().user(text("go"))
-		k.messages = append(k.messages, lathe.Message{ID: "msg_2", Session: "ses_1", Created: k.at, Said: &lathe.Assistant{Agent: "build", Error: f, Completed: k.at}})
+		k.messages = append(k.messages, lathe.Message{ID: "msg_2", Session: "ses_1", Created: k.at, Data: &lathe.Assistant{Agent: "build", Error: f, Completed: k.at}})
 		got := style.Text(chat.New().View(k.transcript(), env(80, 40)))
 		if _, aborted := f.(*lathe.AbortedFault); aborted != strings.Contains(got, "interrupted") {
 			t.Errorf("%s: %s", f.Name(), got)

@@ -36,7 +36,7 @@ func Markdown(s lathe.Session, messages []lathe.Message, in Include) string {
 
 func (in Include) message(b *strings.Builder, m lathe.Message) {
 	head := "\n## User\n"
-	if a, ok := m.Said.(*lathe.Assistant); ok {
+	if a, ok := m.Data.(*lathe.Assistant); ok {
 		head = "\n## Assistant\n"
 		if in.Metadata {
 			head = "\n## Assistant (" + in.who(a, m) + ")\n"
@@ -46,7 +46,7 @@ func (in Include) message(b *strings.Builder, m lathe.Message) {
 	for _, p := range m.Parts {
 		in.part(&body, p.Body)
 	}
-	if a, ok := m.Said.(*lathe.Assistant); ok && a.Error != nil {
+	if a, ok := m.Data.(*lathe.Assistant); ok && a.Error != nil {
 		fmt.Fprintf(&body, "\n**Error:** %s\n", FaultText(a.Error))
 	}
 	if body.Len() > 0 {
@@ -66,7 +66,7 @@ func (in Include) who(a *lathe.Assistant, m lathe.Message) string {
 		for _, p := range m.Parts {
 			waits = append(waits, waitsOf(p.Body)...)
 		}
-		out += " · " + style.Duration(lathe.Worked(m.Created, a.Completed, waits))
+		out += " · " + style.Duration(lathe.ActiveTime(m.Created, a.Completed, waits))
 	}
 	return out
 }

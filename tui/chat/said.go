@@ -13,9 +13,9 @@ import (
 )
 
 // user draws a prompt: a panel with a bar in the colour of its agent.
-func (pt *painter) user(h lathe.Held, queued bool) []style.Line {
+func (pt *painter) user(h lathe.MessageView, queued bool) []style.Line {
 	th, m := pt.env.Theme, h.Message()
-	said := m.Said.(*lathe.User)
+	said := m.Data.(*lathe.User)
 	var rows []style.Line
 	width := max(1, pt.env.Width-4)
 	var badges style.Line
@@ -150,7 +150,7 @@ func splitTitle(text string) (title, rest string) {
 
 // closes reports whether something is said at the end of an answer.
 func (w *walk) closes(message int) bool {
-	a, ok := w.t.Held(message).Said().(*lathe.Assistant)
+	a, ok := w.t.View(message).Data().(*lathe.Assistant)
 	if !ok {
 		return false
 	}
@@ -164,7 +164,7 @@ func (w *walk) notes(a *lathe.Assistant) (out []string) {
 	if i < 0 {
 		return nil
 	}
-	h := w.t.Held(i)
+	h := w.t.View(i)
 	for i := range h.Len() {
 		_, body, _ := h.Peek(i)
 		if t, ok := body.(*lathe.Text); ok && t.Ignored.On() && t.Synthetic.On() {
@@ -179,8 +179,8 @@ func (w *walk) closing(message int) []style.Line {
 	if !w.closes(message) {
 		return nil
 	}
-	th, m := w.env.Theme, w.t.Held(message).Message()
-	a := m.Said.(*lathe.Assistant)
+	th, m := w.env.Theme, w.t.View(message).Message()
+	a := m.Data.(*lathe.Assistant)
 	var rows []style.Line
 	_, aborted := a.Error.(*lathe.AbortedFault)
 	if a.Error != nil && !aborted {
@@ -215,12 +215,12 @@ func (w *walk) since(a *lathe.Assistant, began lathe.Time) time.Duration {
 	}
 	first := w.t.Find(a.Parent)
 	if first >= 0 {
-		began = w.t.Held(first).Message().Created
+		began = w.t.View(first).Message().Created
 	}
 	var waits []lathe.Wait
 	for i := max(first, 0); i < w.t.Count(); i++ {
-		h := w.t.Held(i)
-		if other, ok := h.Said().(*lathe.Assistant); !ok || other.Parent != a.Parent {
+		h := w.t.View(i)
+		if other, ok := h.Data().(*lathe.Assistant); !ok || other.Parent != a.Parent {
 			continue
 		}
 		for j := range h.Len() {
@@ -228,7 +228,7 @@ func (w *walk) since(a *lathe.Assistant, began lathe.Time) time.Duration {
 			waits = append(waits, waitsOf(body)...)
 		}
 	}
-	return lathe.Worked(began, a.Completed, waits)
+	return lathe.ActiveTime(began, a.Completed, waits)
 }
 
 func waitsOf(body lathe.Body) []lathe.Wait {
@@ -288,7 +288,7 @@ func (w *walk) reverted() []style.Line {
 	th := w.env.Theme
 	n := 0
 	for i := w.count; i < w.t.Count(); i++ {
-		if isUser(w.t.Held(i)) {
+		if isUser(w.t.View(i)) {
 			n++
 		}
 	}

@@ -207,7 +207,7 @@ func (pt *painter) ending(c *call) (l style.Line) {
 	if c.tool == "bash" && c.meta.Exit != nil && *c.meta.Exit != 0 {
 		l = l.Add(fmt.Sprintf(" exit %d", *c.meta.Exit), style.Fg(th.Error))
 	}
-	if d := lathe.Worked(c.began, c.ended, c.waits); d >= 2*time.Second {
+	if d := lathe.ActiveTime(c.began, c.ended, c.waits); d >= 2*time.Second {
 		l = l.Add(" "+style.Duration(d), muted)
 	}
 	return l

@@ -27,7 +27,7 @@ func (c *Chat) walk(t *lathe.Transcript, env Env) *walk {
 	}
 	w.busy = w.count
 	for i := w.count - 1; i >= 0 && i >= w.count-50; i-- {
-		if a, ok := t.Held(i).Said().(*lathe.Assistant); ok {
+		if a, ok := t.View(i).Data().(*lathe.Assistant); ok {
 			if a.Completed == 0 && a.Error == nil || env.Waiting {
 				w.busy = i
 			}
@@ -42,15 +42,15 @@ func (w *walk) blocks(message int) int {
 	if message >= w.count {
 		return 1
 	}
-	h := w.t.Held(message)
+	h := w.t.View(message)
 	if isUser(h) {
 		return 1
 	}
 	return h.Len() + 1
 }
 
-func isUser(h lathe.Held) bool {
-	_, ok := h.Said().(*lathe.User)
+func isUser(h lathe.MessageView) bool {
+	_, ok := h.Data().(*lathe.User)
 	return ok
 }
 
@@ -95,7 +95,7 @@ func (w *walk) anchor(s spot, line int) anchor {
 	if s.message >= w.count {
 		return anchor{}
 	}
-	return anchor{w.t.Held(s.message).ID(), s.block, line}
+	return anchor{w.t.View(s.message).ID(), s.block, line}
 }
 
 // Scroll moves the view by rows, up when negative.
@@ -181,7 +181,7 @@ func (c *Chat) ToEnd() { c.top = anchor{} }
 // ToTop goes to the beginning of what is known.
 func (c *Chat) ToTop(t *lathe.Transcript) {
 	if t.Count() > 0 {
-		c.top = anchor{message: t.Held(0).ID()}
+		c.top = anchor{message: t.View(0).ID()}
 	}
 }
 
@@ -205,7 +205,7 @@ func (c *Chat) Neighbour(t *lathe.Transcript, env Env, back bool) lathe.MessageI
 		i++
 	}
 	for ; i >= 0 && i < w.count; i += step {
-		if h := t.Held(i); isUser(h) {
+		if h := t.View(i); isUser(h) {
 			return h.ID()
 		}
 	}

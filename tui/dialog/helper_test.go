@@ -99,9 +99,9 @@ func someModels() dialog.Models {
 	return dialog.Models{
 		Providers: []lathe.Provider{
 			{ID: "acme", Name: "Acme", Models: []lathe.Model{
-				{Ref: ref("acme", "large-2"), Name: "Large 2", Released: "2026-01-01", Reasoning: true, Context: 200_000, In: 3, Out: 15},
-				{Ref: ref("acme", "large-3"), Name: "Large 3", Released: "2026-06-01", Reasoning: true, Context: 1_000_000, In: 5, Out: 25},
-				{Ref: ref("acme", "old"), Name: "Old", Released: "2027-01-01", Status: "deprecated", Context: 8192, In: 0.5, Out: 1.5},
+				{Ref: ref("acme", "large-2"), Name: "Large 2", Released: "2026-01-01", Reasoning: true, Context: 200_000, InputPrice: 3, OutputPrice: 15},
+				{Ref: ref("acme", "large-3"), Name: "Large 3", Released: "2026-06-01", Reasoning: true, Context: 1_000_000, InputPrice: 5, OutputPrice: 25},
+				{Ref: ref("acme", "old"), Name: "Old", Released: "2027-01-01", Status: "deprecated", Context: 8192, InputPrice: 0.5, OutputPrice: 1.5},
 			}},
 			{ID: "local", Name: "Local", Models: []lathe.Model{
 				{Ref: ref("local", "org/tiny"), Name: "Tiny with a name that is rather long for a model", Context: 32_768},
@@ -115,14 +115,14 @@ func someModels() dialog.Models {
 
 func someMessages() []lathe.Message {
 	user := func(id, text string, age time.Duration) lathe.Message {
-		return lathe.Message{ID: lathe.MessageID(id), Created: ago(age), Said: &lathe.User{}, Parts: []lathe.Part{
+		return lathe.Message{ID: lathe.MessageID(id), Created: ago(age), Data: &lathe.User{}, Parts: []lathe.Part{
 			{Body: &lathe.Text{Text: "hidden", Synthetic: lathe.Yes}}, {Body: &lathe.Text{Text: text}},
 		}}
 	}
-	files := lathe.Message{ID: "msg_3", Created: ago(time.Hour), Said: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.File{Filename: "plan.pdf", Mime: "application/pdf"}}}}
+	files := lathe.Message{ID: "msg_3", Created: ago(time.Hour), Data: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.File{Filename: "plan.pdf", Mime: "application/pdf"}}}}
 	return []lathe.Message{
 		user("msg_1", "\n  Read the code and\ntell me what it does", 50*time.Hour),
-		{ID: "msg_2", Created: ago(49 * time.Hour), Said: &lathe.Assistant{}},
+		{ID: "msg_2", Created: ago(49 * time.Hour), Data: &lathe.Assistant{}},
 		files,
 		user("msg_4", "Now make it faster", 5*time.Minute),
 	}

@@ -21,8 +21,8 @@ import (
 func hostileDialogs(m *key.Map, s string) map[string]opened {
 	item := dialog.Item{ID: s, Title: s, Detail: s, Right: s, Group: s, Search: s, Mark: dialog.Running}
 	sessions := dialog.Sessions{List: []lathe.Session{{ID: lathe.SessionID(s), Title: s, Directory: s, Agent: s}, {ID: "x", Title: s, Updated: 1e30}}, Pinned: []lathe.SessionID{"x", "gone"}, Directory: "/", Now: now}
-	provider := lathe.Provider{ID: s, Name: s, Env: []string{s}, Models: []lathe.Model{{Ref: lathe.ModelRef{Provider: s, Model: s}, Name: s, Status: s, In: 1e-9, Out: 1e300, Context: 1 << 40}}}
-	message := lathe.Message{ID: "m", Said: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: s}}, {Body: &lathe.File{Filename: s, Mime: s}}}}
+	provider := lathe.Provider{ID: s, Name: s, Env: []string{s}, Models: []lathe.Model{{Ref: lathe.ModelRef{Provider: s, Model: s}, Name: s, Status: s, InputPrice: 1e-9, OutputPrice: 1e300, Context: 1 << 40}}}
+	message := lathe.Message{ID: "m", Data: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: s}}, {Body: &lathe.File{Filename: s, Mime: s}}}}
 	list := dialog.NewList(m, dialog.Options{
 		Title: s, Placeholder: s, Empty: s, Items: []dialog.Item{item, {ID: "2", Title: s, Group: s}, item}, Live: true,
 		Extras: []dialog.Extra{{Name: key.SessionDelete, Does: s, Confirm: s + "?"}},

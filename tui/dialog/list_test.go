@@ -345,10 +345,10 @@ func BenchmarkList_Type(b *testing.B) {
 // A model whose price nobody knows is not called free.
 func TestModels_Price(t *testing.T) {
 	for want, m := range map[string]lathe.Model{
-		"8k  $1/$2": {Ref: dialog.ParseModelID("acme/a"), Context: 8000, In: 1, Out: 2},
+		"8k  $1/$2": {Ref: dialog.ParseModelID("acme/a"), Context: 8000, InputPrice: 1, OutputPrice: 2},
 		"8k":        {Ref: dialog.ParseModelID("acme/a"), Context: 8000},
 		"8k  free":  {Ref: dialog.ParseModelID("opencode/a"), Context: 8000},
-		"$0/$2":     {Ref: dialog.ParseModelID("acme/a"), Out: 2},
+		"$0/$2":     {Ref: dialog.ParseModelID("acme/a"), OutputPrice: 2},
 		"":          {Ref: dialog.ParseModelID("acme/a")},
 	} {
 		items := dialog.Models{Providers: []lathe.Provider{{ID: m.Ref.Provider, Models: []lathe.Model{m}}}}.Items()

@@ -66,7 +66,7 @@ func NewMethods(m *key.Map, p lathe.Provider, methods []lathe.LoginMethod) *List
 	var items []Item
 	for i, x := range methods {
 		it := Item{ID: strconv.Itoa(i), Title: cmp.Or(x.Label, "Log in"), Right: "with a key"}
-		if x.InBrowser() {
+		if x.UsesBrowser() {
 			it.Right = "in the browser"
 		}
 		items = append(items, it)

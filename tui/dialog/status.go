@@ -49,8 +49,8 @@ func (s Status) lines(th *style.Theme) []style.Line {
 	if !s.Info.Trusted {
 		out = append(out, style.Of("Settings of this project wait for your trust: lathe trust", style.Fg(th.Warning)))
 	}
-	if s.Info.Broken != "" {
-		out = append(out, style.Of(s.Info.Broken, style.Fg(th.Warning)))
+	if s.Info.ConfigProblem != "" {
+		out = append(out, style.Of(s.Info.ConfigProblem, style.Fg(th.Warning)))
 	}
 	head := func(title string) { out = append(out, nil, style.Of(title, style.Bold(th.Accent))) }
 	head("Providers")

@@ -53,7 +53,7 @@ func price(m lathe.Model) string {
 	case !m.IsPriced():
 		return ""
 	}
-	return dollars(m.In) + "/" + dollars(m.Out)
+	return dollars(m.InputPrice) + "/" + dollars(m.OutputPrice)
 }
 
 func dollars(v float64) string {
@@ -90,6 +90,6 @@ func said(m lathe.Message) string {
 }
 
 func isUser(m lathe.Message) bool {
-	_, ok := m.Said.(*lathe.User)
+	_, ok := m.Data.(*lathe.User)
 	return ok
 }

@@ -144,12 +144,12 @@ func (s *Screen) update(c *call, t *lathe.ToolCall) {
 	case *lathe.Completed:
 		read(st.Metadata)
 		c.rename(st.Title, st.Input)
-		c.mark, c.took = "✓", lathe.Worked(st.Start, st.End, t.Waits())
+		c.mark, c.took = "✓", lathe.ActiveTime(st.Start, st.End, t.Waits())
 		s.succeed(c, t.Tool, meta, st.Input)
 	case *lathe.Failed:
 		read(st.Metadata)
 		c.rename("", st.Input)
-		c.mark, c.took = "✗", lathe.Worked(st.Start, st.End, t.Waits())
+		c.mark, c.took = "✗", lathe.ActiveTime(st.Start, st.End, t.Waits())
 		c.result = s.failure(termtext.OneLine(st.Error))
 	}
 	if meta.Session != "" {

@@ -62,8 +62,8 @@ func (st *State) HasPausedPrompts() bool {
 	}
 	said := false
 	for i := o.Transcript.Count() - 1; i >= 0; i-- {
-		h := o.Transcript.Held(i)
-		a, answer := h.Said().(*lathe.Assistant)
+		h := o.Transcript.View(i)
+		a, answer := h.Data().(*lathe.Assistant)
 		if !answer {
 			said = said || IsSaid(h)
 			continue
@@ -91,7 +91,7 @@ func (st *State) Queued() []lathe.Message {
 	t := o.Transcript
 	open := -1
 	for i := t.Count() - 1; i >= 0; i-- {
-		if a, ok := t.Held(i).Said().(*lathe.Assistant); ok {
+		if a, ok := t.View(i).Data().(*lathe.Assistant); ok {
 			if a.Completed == 0 {
 				open = i
 			}
@@ -101,7 +101,7 @@ func (st *State) Queued() []lathe.Message {
 	if open < 0 {
 		return nil
 	}
-	after := t.Held(open).Message()
+	after := t.View(open).Message()
 	return slices.DeleteFunc(st.promptsFrom(open), func(m lathe.Message) bool { return m.Before(after) })
 }
 
@@ -109,8 +109,8 @@ func (st *State) Queued() []lathe.Message {
 func (st *State) promptsFrom(from int) (out []lathe.Message) {
 	t := st.Shown().Transcript
 	for i := from; i < t.Count(); i++ {
-		h := t.Held(i)
-		if _, user := h.Said().(*lathe.User); user && IsSaid(h) {
+		h := t.View(i)
+		if _, user := h.Data().(*lathe.User); user && IsSaid(h) {
 			m := h.Message()
 			for j := range h.Len() {
 				m.Parts = append(m.Parts, h.Part(j))
@@ -122,7 +122,7 @@ func (st *State) promptsFrom(from int) (out []lathe.Message) {
 }
 
 // IsSaid reports whether a person said a message, rather than the engine.
-func IsSaid(h lathe.Held) bool {
+func IsSaid(h lathe.MessageView) bool {
 	for i := range h.Len() {
 		_, body, _ := h.Peek(i)
 		switch b := body.(type) {
@@ -145,7 +145,7 @@ func (st *State) Usage(t *lathe.Transcript) (tokens, window int64, cost float64)
 		cost = s.Cost.Dollars()
 	}
 	for i := t.Count() - 1; i >= 0 && i >= t.Count()-200; i-- {
-		a, ok := t.Held(i).Said().(*lathe.Assistant)
+		a, ok := t.View(i).Data().(*lathe.Assistant)
 		if !ok {
 			continue
 		}

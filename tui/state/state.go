@@ -31,7 +31,7 @@ type State struct {
 type Open struct {
 	ID         lathe.SessionID
 	Transcript *lathe.Transcript // nil until it was read
-	Older      lathe.Place       // where the page before ends; zero when there is none
+	Older      lathe.Position    // where the page before ends; zero when there is none
 	Reading    bool              // the page before is on its way
 	Fetching   bool              // the newest page is on its way
 	waiting    []lathe.Event     // told meanwhile

@@ -36,13 +36,13 @@ func TestRead_EventsMeanwhile(t *testing.T) {
 	st := state.New()
 	o := st.Look("ses_1")
 	o.Fetching = true
-	message := lathe.Message{ID: "msg_1", Session: "ses_1", Created: 5, Said: &lathe.Assistant{}}
+	message := lathe.Message{ID: "msg_1", Session: "ses_1", Created: 5, Data: &lathe.Assistant{}}
 	part := lathe.Part{ID: "prt_1", Session: "ses_1", Message: "msg_1", Body: &lathe.Text{Text: "old", Time: &lathe.Span{Start: 1}}}
 	st.Apply(event(&lathe.MessageChanged{Info: message}))
 	st.Apply(event(&lathe.PartChanged{Part: part}))
 	st.Apply(event(&lathe.PartDelta{Session: "ses_1", Message: "msg_1", Part: "prt_1", Field: "text", Delta: " and new", Offset: 3}))
 	message.Parts = []lathe.Part{part}
-	st.Read(lathe.Session{ID: "ses_1", Title: "t"}, lathe.Page{Messages: []lathe.Message{message}, More: true, Next: lathe.Place{ID: "more"}}, []lathe.Todo{{Content: "x"}}, nil)
+	st.Read(lathe.Session{ID: "ses_1", Title: "t"}, lathe.Page{Messages: []lathe.Message{message}, More: true, Next: lathe.Position{ID: "more"}}, []lathe.Todo{{Content: "x"}}, nil)
 	got := st.Opened("ses_1")
 	if text := got.Transcript.Messages()[0].Parts[0].GrowingText(); text != "old and new" {
 		t.Errorf("text is %q", text)
@@ -58,7 +58,7 @@ func TestRead_Again(t *testing.T) {
 	st.Read(lathe.Session{ID: "ses_1"}, lathe.Page{}, nil, nil)
 	o := st.Look("ses_1")
 	o.Fetching = true
-	m := lathe.Message{ID: "msg_1", Session: "ses_1", Created: 5, Said: &lathe.User{}}
+	m := lathe.Message{ID: "msg_1", Session: "ses_1", Created: 5, Data: &lathe.User{}}
 	st.Apply(event(&lathe.MessageChanged{Info: m}))
 	if o.Transcript.Count() != 1 {
 		t.Error("the old transcript does not go on")

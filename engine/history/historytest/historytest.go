@@ -24,8 +24,8 @@ func Answer(id lathe.MessageID, said lathe.Assistant, bodies ...lathe.Body) *his
 	return Of(id, &said, bodies)
 }
 
-func Of(id lathe.MessageID, said lathe.Said, bodies []lathe.Body) *history.Message {
-	h := &history.Message{Message: lathe.Message{ID: id, Said: said}}
+func Of(id lathe.MessageID, said lathe.RoleData, bodies []lathe.Body) *history.Message {
+	h := &history.Message{Message: lathe.Message{ID: id, Data: said}}
 	for i, b := range bodies {
 		h.Parts = append(h.Parts, lathe.Part{ID: lathe.PartID(fmt.Sprint(id, i)), Message: id, Body: b})
 	}
