@@ -112,8 +112,8 @@ func (v *View) overview() {
 	})
 	t := f.Usage.Tokens
 	cached := ""
-	if t.In() > 0 {
-		cached = fmt.Sprintf(" (%s of input)", FormatPercent(float64(t.CacheRead)/float64(t.In())))
+	if t.Sent() > 0 {
+		cached = fmt.Sprintf(" (%s of input)", FormatPercent(float64(t.CacheRead)/float64(t.Sent())))
 	}
 	v.title("Cost and tokens")
 	v.list([][2]string{

@@ -140,7 +140,7 @@ func (t *Turn) answer(ctx context.Context, f lathe.Fact) bool {
 // Begin notes that the prompt was taken, and who answers it.
 func (t *Turn) Begin(m lathe.Message) {
 	t.Accepted.Store(true)
-	if u, ok := m.Said.(*lathe.User); ok {
+	if u, ok := m.Data.(*lathe.User); ok {
 		t.Sink.Note(fmt.Sprintf("> %s · %s · %s", termtext.Plain(u.Agent), termtext.Plain(u.Model.Provider+"/"+u.Model.Model), t.Session.ID))
 	}
 }
