@@ -33,7 +33,7 @@ var archCeilings = map[string]archtest.Ceiling{
 	"fields model/provider.options":       {Most: 20, Why: "options of the wire"},
 	"fields sandbox.Profile":              {Most: 20, Why: "one for each right of a command"},
 	"fields scripts/torture.counts":       {Most: 23, Why: "counters"},
-	"fields usage.Figures":                {Most: 17, Why: "counters"},
+	"fields usage.Stats":                {Most: 17, Why: "counters"},
 	"fields usage.Harness":                {Most: 32, Why: "counters"},
 	"fields usage.call":                   {Most: 16, Why: "a record of one call"},
 	"fields tui.Options":                  {Most: 21, Why: "options"},
