@@ -113,7 +113,7 @@ var archImports = archtest.Table{
 }
 
 // archFences keeps what we take from outside in the rooms that own it.
-var archFences = []archtest.Fence{
+var archFences = []archtest.Restriction{
 	{Import: "database/sql", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
 	{Import: "zombiezen.com/go/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
 	{Import: "modernc.org/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
@@ -153,7 +153,7 @@ func TestArch_Imports(t *testing.T) {
 	archReport(t, tree.Imports(archImports))
 	archReport(t, tree.Suites(archSuites))
 	archReport(t, tree.StandardOnly(archOutside, ".", "internal/*"))
-	archReport(t, tree.Fences(archFences))
+	archReport(t, tree.Restrictions(archFences))
 }
 
 func TestArch_Sizes(t *testing.T) {
@@ -181,7 +181,7 @@ func TestArch_Code(t *testing.T) {
 }
 
 func TestDocs_Rooms(t *testing.T) {
-	problems, err := archTree(t).Rooms("docs/architecture.md")
+	problems, err := archTree(t).PackageTable("docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}

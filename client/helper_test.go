@@ -97,7 +97,7 @@ func newServerOn(w *world, b server.Backend, password string) *server.Server {
 func newBackend(w *world) (server.Backend, *terminal.Set) {
 	b := servertest.Backend{Engine: w.engine}
 	program, _ := exec.LookPath("git")
-	terminals := terminal.Open(terminal.Options{Runner: sandbox.Open(sandbox.Config{}), IDs: lathe.NewIDs(), Publish: w.engine.Publish, Most: 1})
+	terminals := terminal.Open(terminal.Options{Runner: sandbox.Open(sandbox.Config{}), IDs: lathe.NewIDs(), Publish: w.engine.Publish, Max: 1})
 	return server.Backend{
 		Engine: b, Instances: b, Config: noSettings{b},
 		Providers: &shop{keys: map[string]string{}}, ToolServers: &toolServers{off: map[string]bool{}}, Folders: server.Folders{Home: w.data},

@@ -57,10 +57,10 @@ type host struct {
 	queue     *stepQueue
 	call      *fold.Call
 	by        lathe.ToolRef
-	judge     permission.Judge // as it was when the call began
-	snap      *snapshot.Step   // nil keeps nothing for an undo
-	frame     *snapshot.Frame  // of a call that may change any file
-	clock     *subagent.Clock  // of the call
+	judge     permission.Judge        // as it was when the call began
+	snap      *snapshot.Step          // nil keeps nothing for an undo
+	frame     *snapshot.CommandWindow // of a call that may change any file
+	clock     *subagent.Clock         // of the call
 	stepClock *subagent.Clock
 	gone      <-chan struct{} // closed when nobody waits for the call any more
 	model     lathe.ModelRef  // of the answer that makes the call

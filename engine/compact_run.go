@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/compact"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
-	"github.com/lathe-agent/lathe/internal/wholefile"
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -421,7 +421,7 @@ func (c *compactRun) keepHistory() {
 	dir := c.engine.files.output(c.session.ID, tool.Limits{}).Dir
 	said := history.AppendSaid(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
 	path := filepath.Join(dir, string(lathe.PrefixTool)+"_history_"+string(c.session.ID)+".txt")
-	if err := wholefile.Write(path, []byte(strings.Join(compact.Serialize(said, 0), "\n\n")+"\n")); err != nil {
+	if err := atomicfile.Write(path, []byte(strings.Join(compact.Serialize(said, 0), "\n\n")+"\n")); err != nil {
 		c.engine.log.Warn("the whole conversation was not kept in a file", "session", c.session.ID, "error", err)
 		return
 	}

@@ -96,7 +96,7 @@ func (c *stepConfig) overview(ctx context.Context, s state, at workspace.Place) 
 	if c.settings.Survey == nil || s.session.Parent != "" || len(s.messages) > 0 {
 		return nil
 	}
-	if text := overview.Take(ctx, at.Directory, *c.settings.Survey); text != "" {
+	if text := overview.Describe(ctx, at.Directory, *c.settings.Survey); text != "" {
 		return []string{text}
 	}
 	return nil

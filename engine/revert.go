@@ -91,7 +91,7 @@ func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error)
 // restoreFiles brings the files back. When the session is undone already, all between is done in one
 // go: files that are to be undone less far come forward, others go back further, the rest is not
 // touched; and whoever is killed in the middle finds either the one or the other.
-func restoreFiles(ctx context.Context, w *snapshot.Work, s lathe.Session, at undo.Point, steps []snapshot.Done, dry bool) (*lathe.Revert, []snapshot.Change, error) {
+func restoreFiles(ctx context.Context, w *snapshot.Worktree, s lathe.Session, at undo.Point, steps []snapshot.StepRef, dry bool) (*lathe.Revert, []snapshot.Change, error) {
 	back := &lathe.Revert{Message: at.Message, Part: at.Part}
 	if w == nil {
 		return back, nil, nil
@@ -101,7 +101,7 @@ func restoreFiles(ctx context.Context, w *snapshot.Work, s lathe.Session, at und
 	var err error
 	if had := s.Revert; had != nil {
 		back.Snapshot = had.Snapshot
-		plan, err = w.UndoAnew(ctx, key, steps)
+		plan, err = w.ReplanUndo(ctx, key, steps)
 	} else {
 		plan, err = w.Undo(ctx, steps)
 	}
@@ -137,7 +137,7 @@ func (r *runner) unrevert(ctx context.Context, dry bool) (lathe.Undone, error) {
 		}
 		done, err := w.Apply(ctx, key, plan)
 		if err == nil {
-			err = w.Forget(ctx, key)
+			err = w.Finalize(ctx, key)
 		}
 		if err != nil {
 			return lathe.Undone{}, err

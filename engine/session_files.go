@@ -30,11 +30,11 @@ func (f *sessionFiles) output(id lathe.SessionID, limits tool.Limits) tool.Outpu
 }
 
 // undoable is where the files of a session's directory are kept for an undo; nil where they are not.
-func (f *sessionFiles) undoable(at workspace.Place, s *StepSettings) *snapshot.Work {
+func (f *sessionFiles) undoable(at workspace.Place, s *StepSettings) *snapshot.Worktree {
 	if f.snapshots == nil || s == nil || s.NoSnapshots || at.Directory == "" {
 		return nil
 	}
-	return f.snapshots.Work(at)
+	return f.snapshots.Worktree(at)
 }
 
 // isDue reports whether old files are to be deleted now, and notes that they are.
@@ -63,7 +63,7 @@ func (e *Engine) cleanUp(k Kept) {
 		if f.snapshots == nil {
 			return
 		}
-		f.snapshots.Limit(k.Age, k.Bytes)
+		f.snapshots.SetLimits(k.Age, k.Bytes)
 		if err := f.snapshots.Tidy(e.ctx); err != nil && e.ctx.Err() == nil {
 			e.log.Warn("what is kept for an undo was not tidied", "error", err)
 		}

@@ -65,7 +65,7 @@ func (h *host) runFramed(ctx context.Context, t tool.Tool, c *tool.Call) (tool.R
 	if h.snap == nil || !t.Spec().Anywhere {
 		return tool.Run(ctx, t, c)
 	}
-	frame, err := h.snap.Frame(ctx)
+	frame, err := h.snap.BeginCommand(ctx)
 	if err != nil {
 		h.reportNoUndo(ctx, err)
 		return tool.Run(ctx, t, c)
@@ -106,7 +106,7 @@ func (h *host) BeginChange(ctx context.Context, paths ...string) (done func(), e
 	return func() {
 		ctx, cancel := settle(ctx)
 		defer cancel()
-		if err := snap.Wrote(ctx, paths...); err != nil {
+		if err := snap.RecordWrite(ctx, paths...); err != nil {
 			h.step.engine.log.Warn("what a call changed is not known", "session", h.step.session.ID, "error", err)
 		}
 	}, nil
@@ -118,7 +118,7 @@ func (h *host) markStarted(ctx context.Context) {
 	if h.frame == nil {
 		return
 	}
-	if err := h.frame.Again(ctx); err != nil {
+	if err := h.frame.Restart(ctx); err != nil {
 		h.reportNoUndo(ctx, err)
 	}
 }

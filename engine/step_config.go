@@ -102,7 +102,7 @@ func (t *turnConfig) isEdited() bool {
 }
 
 // snapshots is where the files of the session's directory are saved for an undo; nil where they are not.
-func (t *turnConfig) snapshots(ctx context.Context) (*snapshot.Work, error) {
+func (t *turnConfig) snapshots(ctx context.Context) (*snapshot.Worktree, error) {
 	settings, err := t.began.settings, error(nil) // what the turn works with
 	switch {
 	case t.engine.env == nil:

@@ -176,7 +176,7 @@ func (r *runner) finalizeRevert(ctx context.Context, s state) error {
 		}
 	}
 	if w, err := r.config.snapshots(ctx); err == nil && w != nil {
-		if err := w.Forget(ctx, string(s.session.ID)); err != nil {
+		if err := w.Finalize(ctx, string(s.session.ID)); err != nil {
 			r.engine.log.Warn("an undo that is final can still be taken back", "session", s.session.ID, "error", err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // ConfigOptions says where settings are looked for.
 func (a *Host) ConfigOptions() (config.Options, error) {
-	directory, top, err := workspace.Top(a.Dir)
+	directory, top, err := workspace.CheckoutTop(a.Dir)
 	if err != nil {
 		return config.Options{}, err
 	}

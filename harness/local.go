@@ -231,7 +231,7 @@ func (l *Local) Changes(ctx context.Context, dir string, from api.Source) ([]lat
 	if err != nil {
 		return nil, err
 	}
-	return server.Changes(ctx, l.served.git(), at, git.Ask{Mode: git.Mode(from), Context: git.DefaultContext})
+	return server.Changes(ctx, l.served.git(), at, git.DiffOptions{Mode: git.Mode(from), Context: git.DefaultContext})
 }
 
 // Share is not possible: no address leads to this process.

@@ -239,7 +239,7 @@ func (c *converter) call(t *lathe.ToolCall) {
 		call.Input = s.Input
 		c.output(s, &res)
 	}
-	if call.Input = jsonscan.Mend(call.Input); call.Input == nil {
+	if call.Input = jsonscan.ReplaceInvalid(call.Input); call.Input == nil {
 		call.Input = json.RawMessage(`{}`)
 	}
 	c.content = append(c.content, call)

@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 	"github.com/lathe-agent/lathe/internal/filelock"
 	"github.com/lathe-agent/lathe/internal/jsonrpc"
 	"github.com/lathe-agent/lathe/internal/phrase"
-	"github.com/lathe-agent/lathe/internal/wholefile"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -214,7 +214,7 @@ func (c *Hub) hostFiles() (string, error) {
 		if have, err := os.ReadFile(path); err == nil && slices.Equal(have, files[name]) {
 			continue
 		}
-		if err := wholefile.Write(path, files[name]); err != nil {
+		if err := atomicfile.Write(path, files[name]); err != nil {
 			return "", err
 		}
 	}

@@ -112,7 +112,7 @@ func (l *link) ended() string {
 	if killed != "" {
 		return killed
 	}
-	if err := l.conn.Err(); errors.Is(err, jsonrpc.ErrNonsense) {
+	if err := l.conn.Err(); errors.Is(err, jsonrpc.ErrInvalid) {
 		return fmt.Sprintf("it wrote %d lines on its standard output that are no messages; only the protocol may be written there", l.conn.Skipped())
 	}
 	return "its process ended by itself"

@@ -22,7 +22,7 @@ func (b backend) withFiles(to server.Backend) server.Backend {
 	to.Git = git.New(git.Options{Program: program, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere"}})
 	to.Terminals = terminal.Open(terminal.Options{
 		Runner: sandbox.Open(sandbox.Config{}), Env: []string{"PATH=" + os.Getenv("PATH"), "PS1=$ "}, Shell: "/bin/sh",
-		IDs: lathe.NewIDs(), Publish: b.Publish, Most: 5,
+		IDs: lathe.NewIDs(), Publish: b.Publish, Max: 5,
 	})
 	return to
 }

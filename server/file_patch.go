@@ -39,7 +39,7 @@ func (a fileAPI) fileDiff(c *call, at workspace.Place, f workspace.File) (string
 	}
 	ctx, stop := context.WithTimeout(c.Context(), diffTime)
 	defer stop()
-	all, err := a.git.Diff(ctx, at, git.Ask{Mode: git.Uncommitted, Context: git.DefaultContext, File: filepath.ToSlash(rel), Known: true})
+	all, err := a.git.Diff(ctx, at, git.DiffOptions{Mode: git.Uncommitted, Context: git.DefaultContext, File: filepath.ToSlash(rel), TrackedOnly: true})
 	if err != nil || len(all) != 1 || all[0].Patch == "" || all[0].Status != "modified" {
 		return "", nil
 	}

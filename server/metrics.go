@@ -75,7 +75,7 @@ func (s *Server) traced(r *http.Request) (*http.Request, *otlp.Span) {
 	if s.options.Tracer == nil {
 		return r, nil
 	}
-	ctx, span := s.options.Tracer.Start(otlp.Under(r.Context(), r.Header.Get("Traceparent")), otlp.Server, r.Method,
+	ctx, span := s.options.Tracer.Start(otlp.WithRemoteParent(r.Context(), r.Header.Get("Traceparent")), otlp.Server, r.Method,
 		otlp.Attr{Name: "http.request.method", Text: r.Method})
 	return r.WithContext(ctx), span
 }

@@ -82,7 +82,7 @@ func TestTraces_OfARequest(t *testing.T) {
 		bodies <- data
 	}))
 	defer collector.Close()
-	tracer := otlp.Open(otlp.Options{Endpoint: collector.URL, Service: "lathe", Every: time.Hour})
+	tracer := otlp.Open(otlp.Options{Endpoint: collector.URL, Service: "lathe", Interval: time.Hour})
 	w := begin(t, "", func(o *server.Options) { o.Tracer = tracer })
 	w.want(http.StatusOK, nil, "GET", "/global/health", "", "Traceparent", "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01")
 	if err := tracer.Close(); err != nil {

@@ -71,7 +71,7 @@ type ptyBody struct {
 }
 
 func (a *ptyAPI) createTerminal(c *call, at workspace.Place, _ none, in ptyBody) (lathe.Pty, error) {
-	return a.terminals.Create(at, terminal.New{Command: in.Command, Args: in.Args, Dir: in.Cwd, Title: in.Title, Env: in.Env})
+	return a.terminals.Create(at, terminal.CreateOptions{Command: in.Command, Args: in.Args, Dir: in.Cwd, Title: in.Title, Env: in.Env})
 }
 
 func (a *ptyAPI) getTerminal(c *call, _, _ none) (lathe.Pty, error) {

@@ -131,7 +131,7 @@ func (a *ptyAPI) show(ctx context.Context, conn *websocket.Conn, t *terminal.Ter
 	for {
 		p := t.Read(from, frameSize)
 		from = p.Next
-		if p.Over {
+		if p.Ended {
 			return true
 		}
 		if p.Text != "" {

@@ -110,7 +110,7 @@ type vcsFile struct {
 func (vcsFile) schemaName() string { return "VcsFileStatus" }
 
 func (a vcsAPI) vcsStatus(c *call, at workspace.Place, _, _ none) ([]vcsFile, error) {
-	all, err := a.git.Diff(c.Context(), at, git.Ask{Mode: git.Uncommitted, Bare: true})
+	all, err := a.git.Diff(c.Context(), at, git.DiffOptions{Mode: git.Uncommitted, NoPatch: true})
 	out := make([]vcsFile, 0, len(all))
 	for _, d := range all {
 		out = append(out, vcsFile{d.File, d.Additions, d.Deletions, d.Status})
@@ -136,7 +136,7 @@ func (a vcsAPI) vcsDiff(c *call, at workspace.Place, q vcsQuery, _ none) ([]lath
 	if mode != git.Uncommitted && mode != git.SinceBranch {
 		return nil, badRequest("Query", "mode: expected git or branch, not %q", phrase.Shorten(q.Mode, 40))
 	}
-	ask := git.Ask{Mode: mode, Context: git.DefaultContext}
+	ask := git.DiffOptions{Mode: mode, Context: git.DefaultContext}
 	if q.Context != nil {
 		n, err := strconv.Atoi(*q.Context)
 		if err != nil || n < 0 {
@@ -148,7 +148,7 @@ func (a vcsAPI) vcsDiff(c *call, at workspace.Place, q vcsQuery, _ none) ([]lath
 }
 
 // Changes is what git says differs.
-func Changes(ctx context.Context, g *git.Git, at workspace.Place, ask git.Ask) ([]lathe.FileDiff, error) {
+func Changes(ctx context.Context, g *git.Git, at workspace.Place, ask git.DiffOptions) ([]lathe.FileDiff, error) {
 	all, err := g.Diff(ctx, at, ask)
 	return all, unreadable(err)
 }

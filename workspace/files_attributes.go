@@ -15,10 +15,10 @@ import (
 // are long, all others have some bytes.
 const maxAttribute = 16 << 20
 
-// KeepAttributes gives a file the extended attributes of the one that it is about to replace, by its
+// CopyAttributes gives a file the extended attributes of the one that it is about to replace, by its
 // name in a directory; access lists are among them. Attributes that vouch for a content stay behind
 // with that content, and those that only the system may set are tried.
-func KeepAttributes(to *os.File, dir *os.Root, name string) error {
+func CopyAttributes(to *os.File, dir *os.Root, name string) error {
 	from, err := openLeaf(dir, name, os.O_WRONLY)
 	if err != nil {
 		return err

@@ -152,7 +152,7 @@ func fill(dir *os.Root, name string, file *os.File, old fs.FileInfo, data []byte
 			if err := keepOwner(file, old); err != nil {
 				return &cannotKeep{err}
 			}
-			if err := KeepAttributes(file, dir, name); err != nil {
+			if err := CopyAttributes(file, dir, name); err != nil {
 				return &cannotKeep{err}
 			}
 			if err := file.Chmod(old.Mode()); err != nil {

@@ -98,10 +98,10 @@ func isObjectID(s string) bool {
 	return err == nil
 }
 
-// Top returns the directory, absolute and cleaned, and the real path of the top of the
+// CheckoutTop returns the directory, absolute and cleaned, and the real path of the top of the
 // checkout it lies in; without one, the root of the volume. It asks nothing about identity,
 // so it is cheap: a few looks at files.
-func Top(dir string) (directory, top string, err error) {
+func CheckoutTop(dir string) (directory, top string, err error) {
 	if directory, err = absolute(dir); err != nil {
 		return "", "", err
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lathe-agent/lathe/internal/wholefile"
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 )
 
 // Trust remembers which projects may run what their settings say. Each decision is a file
@@ -61,7 +61,7 @@ func (t *Trust) Grant(g Grant) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.Write(t.path(g.Root, g.Digest), append(b, '\n'))
+	return atomicfile.Write(t.path(g.Root, g.Digest), append(b, '\n'))
 }
 
 // Revoke takes all decisions about a project back and reports whether there were any.

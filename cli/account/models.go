@@ -251,6 +251,6 @@ func refreshModels(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	a.Log.Info("catalogue fetched", "from", got.From, "bytes", got.Bytes)
-	a.Notify("Fetched %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Several(got.Models, "model"), termtext.Several(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
+	a.Notify("Fetched %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Plural(got.Models, "model"), termtext.Plural(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
 	return nil
 }

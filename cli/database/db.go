@@ -128,7 +128,7 @@ func databaseStats(ctx context.Context, a *cli.App, e *engine.Engine) error {
 		})
 	}
 	rows := append([][2]string{{"Database", termtext.Plain(termtext.Tilde(at.Database(), a.Env("HOME")))}}, statsRows(st)...)
-	return layout.Pairs(a.Out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", termtext.ByteSize(kept.Bytes), termtext.Several(kept.Steps, "step"), termtext.Several(kept.Worktrees, "work tree"))}))
+	return layout.Pairs(a.Out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", termtext.ByteSize(kept.Bytes), termtext.Plural(kept.Steps, "step"), termtext.Plural(kept.Worktrees, "work tree"))}))
 }
 
 func statsRows(st store.Stats) [][2]string {
@@ -171,7 +171,7 @@ func checkDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 			a.Printf("%s\n", termtext.Plain(line))
 		}
 	}
-	a.Notify("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Several(len(found), "problem"))
+	a.Notify("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Plural(len(found), "problem"))
 	return cli.Reported{Code: cli.ExitFailed}
 }
 

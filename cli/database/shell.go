@@ -183,7 +183,7 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 	if rows > mostRows {
 		s.app.Notify("The first %s; `lathe db \"…\"` prints all.", termtext.Count(mostRows))
 	} else {
-		s.app.Notify("%s.", termtext.Several(rows, "row"))
+		s.app.Notify("%s.", termtext.Plural(rows, "row"))
 	}
 	return nil
 }

@@ -125,6 +125,6 @@ func tellMore(a *cli.App, shown, total int, noun string) {
 	case total == 0:
 		a.Notify("Nothing fits. What .gitignore and the like leave out is not looked at.")
 	case shown < total:
-		a.Notify("%s of %s.", termtext.Count(shown), termtext.Several(total, noun))
+		a.Notify("%s of %s.", termtext.Count(shown), termtext.Plural(total, noun))
 	}
 }

@@ -145,7 +145,7 @@ func debugInfo(a *cli.App) error {
 		{"Shell", termtext.Plain(i.Shell)},
 		{"Sandbox", termtext.OneLine(i.Sandbox)},
 		{"Settings", termtext.Plain(strings.Join(i.Settings, ", "))},
-		{"Plugins", fmt.Sprintf("%s, %s", termtext.Count(i.Plugins), termtext.Several(i.Servers, "MCP server"))},
+		{"Plugins", fmt.Sprintf("%s, %s", termtext.Count(i.Plugins), termtext.Plural(i.Servers, "MCP server"))},
 	})
 }
 

@@ -28,13 +28,13 @@ func newDebugSnapshot(a *cli.App) *cobra.Command {
 		&cobra.Command{
 			Use: "track", Short: "Look at all files and print a name for their state", Example: "  before=$(lathe debug snapshot track)", Args: cli.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error {
-				return withWork(c.Context(), a, func(w *snapshot.Work) error { return trackSnapshot(c.Context(), a, w) })
+				return withWork(c.Context(), a, func(w *snapshot.Worktree) error { return trackSnapshot(c.Context(), a, w) })
 			},
 		},
 		&cobra.Command{
 			Use: "patch TREE", Short: "List the files that changed since, as JSON", Example: "  lathe debug snapshot patch \"$before\" | jq -r '.files[]'", Args: cli.RangeArgs(1, 1),
 			RunE: func(c *cobra.Command, args []string) error {
-				return withWork(c.Context(), a, func(w *snapshot.Work) error {
+				return withWork(c.Context(), a, func(w *snapshot.Worktree) error {
 					p, err := w.Patch(c.Context(), args[0])
 					if err != nil {
 						return noTree(args[0], err)
@@ -46,7 +46,7 @@ func newDebugSnapshot(a *cli.App) *cobra.Command {
 		&cobra.Command{
 			Use: "diff TREE", Short: "Show what changed since", Example: "  lathe debug snapshot diff \"$before\"", Args: cli.RangeArgs(1, 1),
 			RunE: func(c *cobra.Command, args []string) error {
-				return withWork(c.Context(), a, func(w *snapshot.Work) error {
+				return withWork(c.Context(), a, func(w *snapshot.Worktree) error {
 					text, err := w.Diff(c.Context(), args[0])
 					if err != nil {
 						return noTree(args[0], err)
@@ -69,7 +69,7 @@ type patchJSON struct {
 }
 
 // withWork runs f on the work tree of the directory.
-func withWork(ctx context.Context, a *cli.App, f func(*snapshot.Work) error) error {
+func withWork(ctx context.Context, a *cli.App, f func(*snapshot.Worktree) error) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
@@ -79,13 +79,13 @@ func withWork(ctx context.Context, a *cli.App, f func(*snapshot.Work) error) err
 		return err
 	}
 	s := snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.Log, Excludes: a.UserExcludes})
-	return cli.CloseAfter(s, f(s.Work(place)))
+	return cli.CloseAfter(s, f(s.Worktree(place)))
 }
 
 // trackSnapshot frames nothing: what a frame sees when it begins is what is there.
-func trackSnapshot(ctx context.Context, a *cli.App, w *snapshot.Work) error {
+func trackSnapshot(ctx context.Context, a *cli.App, w *snapshot.Worktree) error {
 	step := w.Step(fmt.Sprintf("debug-%d", a.Now().UnixNano()))
-	frame, err := step.Frame(ctx)
+	frame, err := step.BeginCommand(ctx)
 	if err != nil {
 		return err
 	}

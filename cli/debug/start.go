@@ -81,7 +81,7 @@ func debugStartup(ctx context.Context, a *cli.App) error {
 		if err != nil {
 			return "", err
 		}
-		return termtext.Several(len(l.Sources), "source"), nil
+		return termtext.Plural(len(l.Sources), "source"), nil
 	})
 	s := harness.New(&a.Host, at)
 	timed("catalogue", func() (string, error) {
@@ -93,7 +93,7 @@ func debugStartup(ctx context.Context, a *cli.App) error {
 		if err != nil {
 			return "", err
 		}
-		return termtext.Several(len(k.Providers.Catalog.Providers()), "provider"), nil
+		return termtext.Plural(len(k.Providers.Catalog.Providers()), "provider"), nil
 	})
 	if err := s.Close(); err != nil {
 		return err

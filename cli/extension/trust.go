@@ -84,7 +84,7 @@ func trustCommand(a *cli.App, f trustFlags) error {
 	if a.JSON {
 		return a.PrintJSON(g)
 	}
-	a.Printf("Trusted %s: %s.\n", termtext.Plain(g.Root), termtext.Several(len(g.Settings), "setting"))
+	a.Printf("Trusted %s: %s.\n", termtext.Plain(g.Root), termtext.Plural(len(g.Settings), "setting"))
 	return nil
 }
 
@@ -117,7 +117,7 @@ func listTrust(a *cli.App, trust *workspace.Trust) error {
 		return nil
 	}
 	for _, g := range grants {
-		a.Printf("%s\n    %s, since %s\n", termtext.Plain(g.Root), termtext.Several(len(g.Settings), "setting"), g.At.Local().Format("2 Jan 2006 15:04"))
+		a.Printf("%s\n    %s, since %s\n", termtext.Plain(g.Root), termtext.Plural(len(g.Settings), "setting"), g.At.Local().Format("2 Jan 2006 15:04"))
 	}
 	return nil
 }

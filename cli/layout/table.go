@@ -146,9 +146,9 @@ func FormatAge(at lathe.Time, now time.Time) string {
 	case past < 0:
 		return FormatTime(at, now)
 	case past < time.Hour:
-		return termtext.Several(int(past.Minutes()), "minute") + " ago"
+		return termtext.Plural(int(past.Minutes()), "minute") + " ago"
 	case sameDay(t, now):
-		return termtext.Several(int(past.Hours()), "hour") + " ago"
+		return termtext.Plural(int(past.Hours()), "hour") + " ago"
 	case sameDay(t, now.AddDate(0, 0, -1)):
 		return "yesterday " + t.Format("15:04")
 	case t.Year() == now.Year():

@@ -108,7 +108,7 @@ func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 	}
 	choices := []cli.Choice{{ID: account.ChooseLogin, Name: "Log in to a provider, or give its key"}}
 	for _, f := range found {
-		choices = append(choices, cli.Choice{ID: f.Vendor.ID, Name: fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, termtext.Several(len(f.Models), "model"))})
+		choices = append(choices, cli.Choice{ID: f.Vendor.ID, Name: fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, termtext.Plural(len(f.Models), "model"))})
 	}
 	if len(found) == 0 {
 		a.Notify("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")

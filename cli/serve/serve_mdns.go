@@ -42,7 +42,7 @@ func announceServer(a *cli.App, f serveFlags, at net.Addr) (stop func()) {
 	}
 	s := mdns.Service{Host: f.mdnsDomain, Instance: "opencode-" + strconv.Itoa(tcp.Port), Port: tcp.Port}
 	if ip, ok := netip.AddrFromSlice(tcp.IP); ok && !ip.IsUnspecified() {
-		s.Only = ip.Unmap()
+		s.Addr = ip.Unmap()
 	}
 	r, err := mdns.Announce(s, mdns.Options{})
 	if err != nil {

@@ -103,12 +103,12 @@ func sessionsToDelete(ctx context.Context, a *cli.App, e api.Engine, args []stri
 }
 
 func describe(tops []lathe.Session, all int) string {
-	what := termtext.Several(len(tops), "session")
+	what := termtext.Plural(len(tops), "session")
 	if len(tops) == 1 {
 		what = fmt.Sprintf("session %s (%s)", tops[0].ID, termtext.Clip(termtext.Plain(tops[0].Title), 40))
 	}
 	if more := all - len(tops); more > 0 {
-		what += fmt.Sprintf(" and %s below", termtext.Several(more, "session"))
+		what += fmt.Sprintf(" and %s below", termtext.Plural(more, "session"))
 	}
 	return what
 }

@@ -143,7 +143,7 @@ func RecordRows(a *cli.App, s lathe.Session) [][2]string {
 		add("Undone from", string(s.Revert.Message))
 	}
 	if s.Summary != nil && s.Summary.Files > 0 {
-		add("Changes", termtext.Several(s.Summary.Files, "file")+" +"+termtext.Count(s.Summary.Additions)+" -"+termtext.Count(s.Summary.Deletions))
+		add("Changes", termtext.Plural(s.Summary.Files, "file")+" +"+termtext.Count(s.Summary.Additions)+" -"+termtext.Count(s.Summary.Deletions))
 	}
 	if s.Tokens != nil {
 		add("Tokens", FormatTokens(*s.Tokens))

@@ -119,7 +119,7 @@ func (t *Transcript) part(p lathe.Part) string {
 	case *lathe.File:
 		return "+ " + t.line("file "+fileName(b))
 	case *lathe.Patch:
-		return "~ " + t.line(termtext.Several(len(b.Files), "file")+" changed: "+strings.Join(b.Files, ", "))
+		return "~ " + t.line(termtext.Plural(len(b.Files), "file")+" changed: "+strings.Join(b.Files, ", "))
 	case *lathe.Subtask:
 		return "# " + t.line("task for "+b.Agent+": "+b.Description)
 	case *lathe.AgentMention:

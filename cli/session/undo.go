@@ -141,7 +141,7 @@ func printChanges(a *cli.App, u lathe.Undone, dry bool, did, would string) error
 	if dry {
 		verb = "would be"
 	}
-	a.Notify("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", termtext.Several(conflicts, "file"), verb)
+	a.Notify("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", termtext.Plural(conflicts, "file"), verb)
 	return cli.Reported{Code: cli.ExitFailed}
 }
 

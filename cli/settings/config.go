@@ -191,7 +191,7 @@ func checkConfig(a *cli.App) error {
 			return err
 		}
 	case len(out) == 0:
-		a.Printf("The settings are fine: %s.\n", termtext.Several(len(l.Sources), "source"))
+		a.Printf("The settings are fine: %s.\n", termtext.Plural(len(l.Sources), "source"))
 	default:
 		a.Printf("%d wrong, %d without effect or deprecated.\n", len(out)-warnings, warnings)
 	}

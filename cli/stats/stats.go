@@ -235,7 +235,7 @@ type ambiguousProject struct {
 }
 
 func (e ambiguousProject) Error() string {
-	return termtext.Quote(e.name) + " is the name of " + termtext.Several(len(e.fit), "project") + "; give the directory"
+	return termtext.Quote(e.name) + " is the name of " + termtext.Plural(len(e.fit), "project") + "; give the directory"
 }
 
 func (e ambiguousProject) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }

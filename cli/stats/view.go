@@ -104,7 +104,7 @@ func (v *View) overview() {
 	v.title("Overview")
 	v.list([][2]string{
 		{"Sessions", sessions},
-		{"Messages", fmt.Sprintf("%s (%s)", termtext.Count(f.Messages), termtext.Several(f.Prompts, "prompt"))},
+		{"Messages", fmt.Sprintf("%s (%s)", termtext.Count(f.Messages), termtext.Plural(f.Prompts, "prompt"))},
 		{"Tool calls", termtext.Count(f.Calls)},
 		{"Days", termtext.Count(f.Days)},
 		{"First", v.date(f.First)},

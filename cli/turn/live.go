@@ -182,5 +182,5 @@ func (s *Live) changes(ctx context.Context) string {
 	for _, f := range files {
 		added, deleted = added+f.Additions, deleted+f.Deletions
 	}
-	return termtext.Several(len(files), "file") + " changed +" + termtext.Count(added) + " −" + termtext.Count(deleted)
+	return termtext.Plural(len(files), "file") + " changed +" + termtext.Count(added) + " −" + termtext.Count(deleted)
 }

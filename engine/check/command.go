@@ -16,7 +16,7 @@ import (
 //go:embed words.txt
 var wordsText string
 
-var lists = phrase.Lists(wordsText)
+var lists = phrase.WordLists(wordsText)
 
 // isOne reports whether a word is in a list of words.txt.
 func isOne(list, word string) bool { return slices.Contains(lists()[list], word) }

@@ -79,7 +79,7 @@ func StepsOf(messages []*history.Message) []lathe.Message {
 }
 
 // DoneIn lists the steps of messages that changed files, in their order.
-func DoneIn(messages []lathe.Message) (steps []snapshot.Done) {
+func DoneIn(messages []lathe.Message) (steps []snapshot.StepRef) {
 	for _, m := range messages {
 		after := ""
 		for _, p := range m.Parts {
@@ -87,7 +87,7 @@ func DoneIn(messages []lathe.Message) (steps []snapshot.Done) {
 			case *lathe.StepFinish:
 				after = b.Snapshot
 			case *lathe.Patch:
-				steps = append(steps, snapshot.Done{Key: string(m.ID), Before: b.Hash, After: after, Files: b.Files})
+				steps = append(steps, snapshot.StepRef{Key: string(m.ID), Before: b.Hash, After: after, Files: b.Files})
 			default:
 			}
 		}

@@ -68,7 +68,7 @@ func TestDoneIn(t *testing.T) {
 		{ID: "m2", Parts: []lathe.Part{finish("t3")}},
 		{ID: "m3", Parts: []lathe.Part{patch("t3")}},
 	})
-	want := []snapshot.Done{
+	want := []snapshot.StepRef{
 		{Key: "m1", Before: "t1", After: "t2", Files: []string{"/p/a"}},
 		{Key: "m3", Before: "t3", Files: []string{"/p/a"}},
 	}

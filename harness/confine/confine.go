@@ -42,7 +42,7 @@ type Policy struct {
 	Kernel func() sandbox.Kernel
 	caches func() []foundCache
 	// secrets are the places of the user's credentials.
-	secrets func() secret.Places
+	secrets func() secret.Locations
 	store   overlayStore
 	// gitPasswords answers git in the sandbox.
 	gitPasswords credentials
@@ -66,7 +66,7 @@ func New(h Host, kernel func() sandbox.Kernel) *Policy {
 		return found
 	})
 	f.canMount = sync.OnceValue(sandbox.CanMount)
-	f.secrets = sync.OnceValue(func() secret.Places { return secret.Find(h.Home, h.Env) })
+	f.secrets = sync.OnceValue(func() secret.Locations { return secret.Find(h.Home, h.Env) })
 	return f
 }
 

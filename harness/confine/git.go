@@ -47,32 +47,32 @@ func protectGit(p *sandbox.Profile, root string, inside []string) (configs []str
 
 // placeOfGit is where the repository of a project lies. A .git that names a folder which does not
 // name it back could be anyone's, and opens nothing.
-func placeOfGit(root string) gitguard.Place {
+func placeOfGit(root string) gitguard.RepoDirs {
 	dot := filepath.Join(root, ".git")
 	info, err := os.Lstat(dot)
 	switch {
 	case err != nil:
 	case info.IsDir():
-		return gitguard.Place{Own: dot, Common: dot}
+		return gitguard.RepoDirs{Own: dot, Common: dot}
 	default:
 		if own, common, ok := linkedTree(dot); ok {
-			return gitguard.Place{Own: own, Common: common}
+			return gitguard.RepoDirs{Own: own, Common: common}
 		}
 	}
-	return gitguard.Place{}
+	return gitguard.RepoDirs{}
 }
 
 // repository protects a repository with its linked work trees and submodules.
-func (g *gitFiles) repository(place gitguard.Place, work string) {
+func (g *gitFiles) repository(place gitguard.RepoDirs, work string) {
 	g.folder(place.Common, work)
 	if place.Own != place.Common { // there may be more than are looked at
 		g.addLinked(place.Own)
 	}
 	entries, _ := os.ReadDir(filepath.Join(place.Common, "worktrees")) // there may be none
-	for _, e := range entries[:min(len(entries), gitguard.Held)] {
+	for _, e := range entries[:min(len(entries), gitguard.MaxProtected)] {
 		own := filepath.Join(place.Common, "worktrees", e.Name())
 		g.addLinked(own)
-		if dot := gitguard.Line(filepath.Join(own, "gitdir")); filepath.IsAbs(dot) {
+		if dot := gitguard.ReadLine(filepath.Join(own, "gitdir")); filepath.IsAbs(dot) {
 			g.p.Protect = append(g.p.Protect, filepath.Clean(dot))
 		}
 	}
@@ -120,11 +120,11 @@ func (g *gitFiles) folder(dir, work string) {
 	config, _ := gitobj.ReadConfig(filepath.Join(dir, "config")) // what cannot be read says nothing, to git either
 	own, _ := gitobj.ReadConfig(filepath.Join(dir, "config.worktree"))
 	for _, c := range []gitobj.Config{config, own} {
-		if hooks := guarded.PathOf(work, "", c.Last("core.hookspath")); hooks != "" {
+		if hooks := guarded.ExpandPath(work, "", c.Last("core.hookspath")); hooks != "" {
 			protectHooks(p, hooks, work)
 		}
 		for _, path := range c.Includes(true) {
-			if path = guarded.PathOf(dir, "", path); path != "" {
+			if path = guarded.ExpandPath(dir, "", path); path != "" {
 				p.Files = append(p.Files, path)
 			}
 		}
@@ -144,7 +144,7 @@ func protectHooks(p *sandbox.Profile, dir, work string) {
 // linkedTree finds the folder of a linked work tree and that of its repository. A .git that names a
 // folder which does not name it back could be anyone's, and opens nothing.
 func linkedTree(dot string) (own, common string, ok bool) {
-	own, isLink := strings.CutPrefix(gitguard.Line(dot), "gitdir: ")
+	own, isLink := strings.CutPrefix(gitguard.ReadLine(dot), "gitdir: ")
 	if !isLink {
 		return "", "", false
 	}
@@ -155,7 +155,7 @@ func linkedTree(dot string) (own, common string, ok bool) {
 	if err != nil {
 		return "", "", false
 	}
-	back, common := gitguard.Line(filepath.Join(own, "gitdir")), gitguard.Line(filepath.Join(own, "commondir"))
+	back, common := gitguard.ReadLine(filepath.Join(own, "gitdir")), gitguard.ReadLine(filepath.Join(own, "commondir"))
 	if !filepath.IsAbs(back) {
 		back = filepath.Join(own, back)
 	}

@@ -36,7 +36,7 @@ type gitProject struct {
 // linkFor is what keeps the configuration of the project's repository out of the reach of commands; nil is
 // that there is none. It is made in a .git of the project's own. In a linked work tree that of the main
 // checkout is used if it is there.
-func (g *gitProject) linkFor(place gitguard.Place) *gitguard.Link {
+func (g *gitProject) linkFor(place gitguard.RepoDirs) *gitguard.Link {
 	if place.Common == "" {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (f *Policy) keepGit(p *sandbox.Profile, root string, at datadir.Folders, re
 		return // there is nothing
 	}
 	g := f.git.of(root, at, f.host.Log)
-	configs := protectGit(p, root, g.Inside())
+	configs := protectGit(p, root, g.Repositories())
 	p.Show = append(p.Show, filepath.Join(g.folder, "hooks"))
 	mounts := f.Kernel().Mounts
 	p.Monitor = &gitMonitor{gitProject: g, configs: configs, reads: reads, mounts: mounts, plain: f.git.plain || !mounts || reads || !f.canMount()}
@@ -151,7 +151,7 @@ func (k *gitMonitor) Prepare(p *sandbox.Profile) error {
 	k.useLink(place)
 	reads := k.reads || p.Reads
 	if len(k.configs) > 0 && !reads {
-		k.Watch.Hold(k.configs[:min(len(k.configs), mostHeld)])
+		k.Watch.Protect(k.configs[:min(len(k.configs), mostHeld)])
 	}
 	configs := protectLinked(p, k.configs)
 	if len(configs) == 0 || reads || !k.mounts {
@@ -173,21 +173,21 @@ func (k *gitMonitor) Prepare(p *sandbox.Profile) error {
 }
 
 // useLink has the project's configuration linked, if it can be.
-func (k *gitMonitor) useLink(place gitguard.Place) {
+func (k *gitMonitor) useLink(place gitguard.RepoDirs) {
 	if k.plain {
 		return
 	}
 	if k.uses = k.linkFor(place); k.uses == nil {
 		return
 	}
-	if err := k.uses.Use(); err != nil {
+	if err := k.uses.Acquire(); err != nil {
 		k.log.Debug("the configuration of git is not linked while commands run", "root", k.root, "why", err)
 	}
 }
 
 func (k *gitMonitor) leaveLink() {
 	if k.uses != nil {
-		k.uses.Leave()
+		k.uses.Release()
 	}
 }
 
@@ -215,11 +215,11 @@ func (k *gitMonitor) Check(m sandbox.Phase) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.view != nil {
-		k.add(tellChanges(k.view.Carry()))
+		k.add(tellChanges(k.view.ApplyChanges()))
 	}
 	if !k.gone {
 		k.add(tellFindings(k.Watch.Check(true)))
-		k.add(tellNoticed(k.Watch.Noticed()))
+		k.add(tellNoticed(k.Watch.GuardedChanges()))
 	}
 	if m == sandbox.CommandEnded {
 		return k.take()
@@ -263,8 +263,8 @@ func tellChanges(changes []gitguard.Change) (notes []string) {
 			notes = append(notes, fmt.Sprintf("These settings of git stayed in the sandbox and are not in %s, since git would run or obey them: %s. If they are needed, tell the user to set them (git config).",
 				c.File, someOf(c.Refused)))
 		}
-		if len(c.Kept) > 0 {
-			notes = append(notes, fmt.Sprintf("Somebody else changed these settings in %s at the same time, and that stays: %s.", c.File, someOf(c.Kept)))
+		if len(c.Conflicts) > 0 {
+			notes = append(notes, fmt.Sprintf("Somebody else changed these settings in %s at the same time, and that stays: %s.", c.File, someOf(c.Conflicts)))
 		}
 	}
 	return notes
@@ -337,7 +337,7 @@ func gitEnv(env func(string) string, root string, at datadir.Folders) map[string
 	if place := placeOfGit(root); place.Own != "" {
 		hooks := filepath.Join(place.Common, "hooks")
 		if config, err := gitobj.ReadConfig(filepath.Join(place.Common, "config")); err == nil && config.Last("core.hookspath") != "" {
-			hooks = guarded.PathOf(root, "", config.Last("core.hookspath"))
+			hooks = guarded.ExpandPath(root, "", config.Last("core.hookspath"))
 		}
 		if file := hooksFile(gitFolder(at), hooks); hooks != "" && file != "" {
 			settings = append(settings, [2]string{"includeIf.gitdir:" + escapeGlob(place.Own) + ".path", file})
@@ -354,7 +354,7 @@ func gitEnv(env func(string) string, root string, at datadir.Folders) map[string
 // other repositories git looks where they say. "" is that it could not be made.
 func hooksFile(folder, hooks string) string {
 	text := "[core]\n\thooksPath = \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(hooks) + "\"\n"
-	file := filepath.Join(folder, "hooks", gitguard.Name(hooks))
+	file := filepath.Join(folder, "hooks", gitguard.ShortName(hooks))
 	if b, err := os.ReadFile(file); err == nil && string(b) == text {
 		return file
 	}

@@ -41,7 +41,7 @@ func GuardList(h Host) guarded.List {
 	for _, dir := range []string{at.Data, at.State, at.Owners, at.Cache} {
 		list.Own = append(list.Own, bash.FollowLinks(dir))
 	}
-	list.Plans = bash.FollowLinks(at.Plans())
+	list.PlanDir = bash.FollowLinks(at.Plans())
 	return list
 }
 

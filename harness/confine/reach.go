@@ -33,7 +33,7 @@ func (f *Policy) Outside(c config.Config) *tool.External {
 // secretPaths says which files are never read unasked: the user's credentials, and what is ours but
 // for what models are pointed at. Read are those that the settings open.
 func (f *Policy) secretPaths(at datadir.Folders, read []string) func(path string) (string, bool) {
-	places := sync.OnceValue(func() secret.Places {
+	places := sync.OnceValue(func() secret.Locations {
 		return append(slices.Clip(f.secrets()), secret.Find(bash.FollowLinks(f.host.Home), f.host.Env)...)
 	})
 	var own, open []string
@@ -51,7 +51,7 @@ func (f *Policy) secretPaths(at datadir.Folders, read []string) func(path string
 		if slices.ContainsFunc(own, holds) {
 			return "sessions, keys and passwords of lathe", true
 		}
-		if place, ok := places().Of(path); ok {
+		if place, ok := places().Containing(path); ok {
 			return place.Reason, true
 		}
 		return "", false

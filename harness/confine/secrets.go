@@ -12,7 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
-	"github.com/lathe-agent/lathe/internal/wholefile"
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/secret"
@@ -49,7 +49,7 @@ func (f *Policy) hideSecrets(p *sandbox.Profile, at datadir.Folders, read, open 
 		if place.Tool != "" && slices.Contains(open, place.Tool) {
 			continue
 		}
-		hide, show := place.There()
+		hide, show := place.Existing()
 		p.Show = append(p.Show, show...)
 		for _, path := range hide {
 			switch {
@@ -91,7 +91,7 @@ func (f *Policy) redact(p *sandbox.Profile, at datadir.Folders, format secret.Fo
 	sum := sha256.Sum256([]byte(path))
 	copied := filepath.Join(at.Data, "redacted", hex.EncodeToString(sum[:8])+"-"+strings.TrimPrefix(filepath.Base(path), "."))
 	if have, err := os.ReadFile(copied); err != nil || string(have) != left {
-		if os.MkdirAll(filepath.Dir(copied), 0o700) != nil || wholefile.Write(copied, []byte(left)) != nil {
+		if os.MkdirAll(filepath.Dir(copied), 0o700) != nil || atomicfile.Write(copied, []byte(left)) != nil {
 			return // it stays hidden
 		}
 	}

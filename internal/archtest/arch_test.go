@@ -94,7 +94,7 @@ func TestImports(t *testing.T) {
 	expect(t, tree.StandardOnly(nil, ".", "internal/*"), "internal/in/x.go:5: not github.com/other/thing")
 	expect(t, tree.StandardOnly(map[string]string{"internal/in": "github.com/other"}, ".", "internal/*"))
 	expect(t, tree.StandardOnly(map[string]string{"internal/in": "github.com/oth"}, ".", "internal/*"), "internal/in/x.go:5: not github.com/other/thing")
-	expect(t, tree.Fences([]Fence{{"database/sql", []string{"store/..."}, "SQL"}}),
+	expect(t, tree.Restrictions([]Restriction{{"database/sql", []string{"store/..."}, "SQL"}}),
 		"internal/in/x.go:4: database/sql belongs in store/...")
 }
 
@@ -206,7 +206,7 @@ func TestBudgets(t *testing.T) {
 	})
 	limit := Budgets{Methods: 1, Fields: 2, Lines: 10, Exported: 3}
 	expect(t, tree.Budgets(limit, nil), "m.T: has 2 methods", "m.T: has 3 fields", "m: has 11 lines", "m: has 4 exported")
-	expect(t, tree.Budgets(limit, map[string]Ceiling{
+	expect(t, tree.Budgets(limit, map[string]Exception{
 		"exported m": {4, "it is small"}, "lines m": {40, "it is long"}, "methods m.T": {1, "it is one idea"}, "fields m.T": {3, ""},
 		"lines small": {6, "it is a table"}, "lines gone": {90, "it was"},
 	}), "fields m.T: without a reason", "lines gone: gone", "m.T: has 2 methods, and may have 1", "m: has 11 lines: lower its exception from 40", "small: has 1 lines, which is within the budget: take it off")

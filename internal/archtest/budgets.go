@@ -19,16 +19,16 @@ type Budgets struct {
 	Exported int // names of a package: types, functions, variables and constants
 }
 
-// Ceiling is an exception from a budget: how much there may be, and why.
-type Ceiling struct {
-	Most int
-	Why  string
+// Exception is an exception from a budget: how much there may be, and why.
+type Exception struct {
+	Max int
+	Why string
 }
 
 // Budgets finds what is over the budgets. An exception is named by what is counted, as "methods
 // engine.Engine" or "lines engine". The list may only shrink: an exception that is not needed is a
 // problem, and so is one that leaves room for more than a tenth. Tests and suites have no budgets.
-func (t *Tree) Budgets(limit Budgets, ceilings map[string]Ceiling) []Problem {
+func (t *Tree) Budgets(limit Budgets, ceilings map[string]Exception) []Problem {
 	counts := map[string]int{}
 	for _, p := range t.Packages {
 		if !p.isSuite() {
@@ -42,12 +42,12 @@ func (t *Tree) Budgets(limit Budgets, ceilings map[string]Ceiling) []Problem {
 		n, budget := counts[key], most[what]
 		c, ok := ceilings[key]
 		switch {
-		case n > max(budget, c.Most):
-			out = append(out, Problem{where, fmt.Sprintf("has %d %s, and may have %d: give a part of it to a type or package of its own", n, what, max(budget, c.Most))})
+		case n > max(budget, c.Max):
+			out = append(out, Problem{where, fmt.Sprintf("has %d %s, and may have %d: give a part of it to a type or package of its own", n, what, max(budget, c.Max))})
 		case ok && n <= budget:
 			out = append(out, Problem{where, fmt.Sprintf("has %d %s, which is within the budget: take it off the list of exceptions", n, what)})
-		case ok && n < c.Most-max(1, c.Most/10):
-			out = append(out, Problem{where, fmt.Sprintf("has %d %s: lower its exception from %d", n, what, c.Most)})
+		case ok && n < c.Max-max(1, c.Max/10):
+			out = append(out, Problem{where, fmt.Sprintf("has %d %s: lower its exception from %d", n, what, c.Max)})
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(ceilings)) {

@@ -224,9 +224,9 @@ func (t *Tree) exists(name string) bool {
 	return err == nil
 }
 
-// Rooms compares the table of packages in a document, which has the head "| Package | Owns |", with the tree. The root
+// PackageTable compares the table of packages in a document, which has the head "| Package | Owns |", with the tree. The root
 // package goes by its name.
-func (t *Tree) Rooms(document string) ([]Problem, error) {
+func (t *Tree) PackageTable(document string) ([]Problem, error) {
 	src, err := fs.ReadFile(t.fsys, document)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func TestRooms(t *testing.T) {
 		"bus/b.go":   "package bus",
 		"docs/a.md":  "| Package | Owns |\n|---|---|\n| `m` | words |\n| `engine` | turns |\n\n| Package | Imports |\n|---|---|\n| `store` | nothing |\n",
 	})
-	got, err := tree.Rooms("docs/a.md")
+	got, err := tree.PackageTable("docs/a.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ type Rule struct {
 // Table is read from the top; the first rule that matches a package is the one that holds for it.
 type Table []Rule
 
-// Fence says that a package from outside may be imported only in some places.
-type Fence struct {
+// Restriction says that a package from outside may be imported only in some places.
+type Restriction struct {
 	Import string // an import path; everything below it is meant too
 	Only   []string
 	Why    string
@@ -91,8 +91,8 @@ func (t *Tree) StandardOnly(except map[string]string, folders ...string) []Probl
 	return out
 }
 
-// Fences finds imports of fenced packages outside their places.
-func (t *Tree) Fences(fences []Fence) []Problem {
+// Restrictions finds imports of fenced packages outside their places.
+func (t *Tree) Restrictions(fences []Restriction) []Problem {
 	var out []Problem
 	for _, p := range t.Packages {
 		for _, f := range p.code() {

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// Same reports whether two names are those of one variable.
-func Same(a, b string) bool {
+// SameName reports whether two names are those of one variable.
+func SameName(a, b string) bool {
 	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
 
 // Variable returns the value of a variable; the last of that name counts.
 func Variable(env []string, name string) string {
 	for _, v := range slices.Backward(env) {
-		if n, value, ok := strings.Cut(v, "="); ok && Same(n, name) {
+		if n, value, ok := strings.Cut(v, "="); ok && SameName(n, name) {
 			return value
 		}
 	}

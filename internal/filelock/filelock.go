@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// ErrHeld says that someone else has the lock.
-var ErrHeld = errors.New("the lock is held")
+// ErrLocked says that someone else has the lock.
+var ErrLocked = errors.New("the lock is held")
 
 // How long to wait between attempts: short at first, since most locks are held for
 // milliseconds.
@@ -23,7 +23,7 @@ const (
 	mostWait  = 100 * time.Millisecond
 )
 
-// TryLock takes the lock of an open file or fails at once, with ErrHeld if another has it,
+// TryLock takes the lock of an open file or fails at once, with ErrLocked if another has it,
 // also through another open file of this process. Closing the file releases it.
 func TryLock(f *os.File) error { return tryLock(f) }
 
@@ -39,7 +39,7 @@ func Lock(ctx context.Context, path string) (release func(), err error) {
 		if err == nil {
 			return func() { _ = f.Close() }, nil
 		}
-		if !errors.Is(err, ErrHeld) {
+		if !errors.Is(err, ErrLocked) {
 			_ = f.Close()
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}

@@ -23,7 +23,7 @@ func TestTryLock(t *testing.T) {
 	if err := TryLock(a); err != nil {
 		t.Fatal(err)
 	}
-	if err := TryLock(b); !errors.Is(err, ErrHeld) {
+	if err := TryLock(b); !errors.Is(err, ErrLocked) {
 		t.Fatalf("held, got %v", err)
 	}
 	_ = a.Close()

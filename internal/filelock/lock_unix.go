@@ -14,7 +14,7 @@ func tryLock(f *os.File) error {
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return ErrHeld
+			return ErrLocked
 		default:
 			return err
 		}

@@ -22,7 +22,7 @@ func tryLock(f *os.File) error {
 	case ok != 0:
 		return nil
 	case errors.Is(err, lockViolation), errors.Is(err, syscall.ERROR_IO_PENDING):
-		return ErrHeld
+		return ErrLocked
 	}
 	return err
 }

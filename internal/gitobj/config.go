@@ -65,7 +65,7 @@ func ReadConfig(path string) (Config, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, ErrLarge):
+	case errors.Is(err, ErrTooLarge):
 		data = data[:bytes.LastIndexByte(data, '\n')+1]
 	case err != nil:
 		return nil, err

@@ -213,7 +213,7 @@ func (l *refList) resolve(dir, name string) (Ref, error) {
 			from = dir
 		}
 		id, target, err := readRef(filepath.Join(from, filepath.FromSlash(name)), l.repo.hash)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSpecial) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotRegular) {
 			var ok bool
 			if id, ok = l.packed[name]; !ok {
 				return ref, fmt.Errorf("ref %s: %w", name, ErrMissing)

@@ -168,7 +168,7 @@ func TestOpen_Missing(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "config"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, dir); !errors.Is(err, ErrSpecial) {
+	if _, err := Open(dir, dir); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("a folder for a configuration: %v", err)
 	}
 }

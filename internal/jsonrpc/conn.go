@@ -253,7 +253,7 @@ func (c *Conn) read() {
 		}
 		c.skip(err)
 		if row++; row >= c.conf.MaxSkipped {
-			c.end(fmt.Errorf("%w: %d in a row", ErrNonsense, row))
+			c.end(fmt.Errorf("%w: %d in a row", ErrInvalid, row))
 			return
 		}
 	}
@@ -262,7 +262,7 @@ func (c *Conn) read() {
 // closing is why reading ended, as callers are told.
 func closing(err error) error {
 	switch {
-	case errors.Is(err, ErrNonsense):
+	case errors.Is(err, ErrInvalid):
 		return err
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%w by the other side", ErrClosed)

@@ -186,7 +186,7 @@ func TestConn_Nonsense(t *testing.T) {
 	}
 	go func() { _, _ = io.WriteString(in, strings.Repeat("junk\n", 1000)) }()
 	<-conn.Done()
-	if !errors.Is(conn.Err(), jsonrpc.ErrNonsense) {
+	if !errors.Is(conn.Err(), jsonrpc.ErrInvalid) {
 		t.Error(conn.Err())
 	}
 }
@@ -294,7 +294,7 @@ func TestConn_Headers(t *testing.T) {
 	}
 	_, _ = io.WriteString(in, "Content-Length: many\r\n\r\n")
 	<-conn.Done()
-	if !errors.Is(conn.Err(), jsonrpc.ErrNonsense) {
+	if !errors.Is(conn.Err(), jsonrpc.ErrInvalid) {
 		t.Error(conn.Err())
 	}
 }

@@ -113,7 +113,7 @@ func (f *frames) header() (int64, error) {
 	for {
 		line, err := f.r.ReadSlice('\n')
 		if read += len(line); read > headerMost {
-			return 0, fmt.Errorf("%w: %d bytes without a Content-Length", ErrNonsense, read)
+			return 0, fmt.Errorf("%w: %d bytes without a Content-Length", ErrInvalid, read)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
@@ -129,7 +129,7 @@ func (f *frames) header() (int64, error) {
 		if ok && strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
 			n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 			if err != nil || n < 0 {
-				return 0, fmt.Errorf("%w: Content-Length %q", ErrNonsense, strings.TrimSpace(value))
+				return 0, fmt.Errorf("%w: Content-Length %q", ErrInvalid, strings.TrimSpace(value))
 			}
 			size = n
 		}

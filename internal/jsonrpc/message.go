@@ -36,8 +36,8 @@ var (
 	ErrTooLarge = errors.New("the message is longer than allowed")
 	// ErrFull says that the other side does not read as fast as it is written to.
 	ErrFull = errors.New("too much waits to be written")
-	// ErrNonsense says that the other side wrote too much that is no message.
-	ErrNonsense = errors.New("too much that is no message")
+	// ErrInvalid says that the other side wrote too much that is no message.
+	ErrInvalid = errors.New("too much that is no message")
 )
 
 // cancelMethod is the notification that takes a request back.

@@ -127,4 +127,4 @@ func clip(b []byte) string {
 }
 
 // IsClosed reports whether an error says that there is nobody to talk to any more.
-func IsClosed(err error) bool { return errors.Is(err, ErrClosed) || errors.Is(err, ErrNonsense) }
+func IsClosed(err error) bool { return errors.Is(err, ErrClosed) || errors.Is(err, ErrInvalid) }

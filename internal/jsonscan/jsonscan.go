@@ -44,8 +44,8 @@ func (c *Cursor) space() {
 	}
 }
 
-// Is steps over one character.
-func (c *Cursor) Is(want byte) bool {
+// Consume steps over one character.
+func (c *Cursor) Consume(want byte) bool {
 	c.space()
 	if c.i < len(c.b) && c.b[c.i] == want {
 		c.i++
@@ -54,8 +54,8 @@ func (c *Cursor) Is(want byte) bool {
 	return false
 }
 
-// Word steps over a literal.
-func (c *Cursor) Word(want string) bool {
+// Literal steps over a literal.
+func (c *Cursor) Literal(want string) bool {
 	c.space()
 	if len(c.b)-c.i >= len(want) && string(c.b[c.i:c.i+len(want)]) == want {
 		c.i += len(want)
@@ -65,7 +65,7 @@ func (c *Cursor) Word(want string) bool {
 }
 
 // Null steps over null.
-func (c *Cursor) Null() bool { return c.Word("null") }
+func (c *Cursor) Null() bool { return c.Literal("null") }
 
 // Text returns a string with its quotes; its escapes are right.
 func (c *Cursor) Text() ([]byte, bool) {
@@ -156,16 +156,16 @@ func (c *Cursor) Scalar() bool {
 // Member steps to the next member of an object and returns its name, or nil at the end. The
 // first call steps into the object.
 func (c *Cursor) Member(first bool) (name []byte, ok bool) {
-	if first && !c.Is('{') {
+	if first && !c.Consume('{') {
 		return nil, false
 	}
-	if c.Is('}') {
+	if c.Consume('}') {
 		return nil, true
 	}
-	if !first && !c.Is(',') {
+	if !first && !c.Consume(',') {
 		return nil, false
 	}
-	if name, ok = c.Text(); !ok || !c.Is(':') {
+	if name, ok = c.Text(); !ok || !c.Consume(':') {
 		return nil, false
 	}
 	return name[1 : len(name)-1], true
@@ -218,9 +218,9 @@ func (c *Cursor) skip(depth int) bool {
 			}
 		}
 	case 't':
-		return c.Word("true")
+		return c.Literal("true")
 	case 'f':
-		return c.Word("false")
+		return c.Literal("false")
 	case 'n':
 		return c.Null()
 	default:
@@ -232,13 +232,13 @@ func (c *Cursor) skip(depth int) bool {
 // Item steps to the next item of a list and reports whether there is one. The first call steps
 // into the list.
 func (c *Cursor) Item(first bool) (more, ok bool) {
-	if first && !c.Is('[') {
+	if first && !c.Consume('[') {
 		return false, false
 	}
-	if c.Is(']') {
+	if c.Consume(']') {
 		return false, true
 	}
-	return true, first || c.Is(',')
+	return true, first || c.Consume(',')
 }
 
 // Seen marks members that may come only once: of two, a parser takes the last.

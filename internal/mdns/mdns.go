@@ -25,7 +25,7 @@ type Service struct {
 	Host     string // the name of the machine, as in opencode.local
 	Instance string // of the service: one label, as in opencode-4096
 	Port     int
-	Only     netip.Addr // the one address that listens; the zero one is all
+	Addr     netip.Addr // the one address that listens; the zero one is all
 }
 
 // Options are for those who do not want the defaults.
@@ -133,7 +133,7 @@ func (r *Responder) isNear(l link, a netip.Addr) bool {
 // addresses are those of a link at which the service is.
 func (r *Responder) addresses(l link) (out []netip.Addr) {
 	for _, p := range l.prefixes {
-		if !r.service.Only.IsValid() || r.service.Only == p.Addr() {
+		if !r.service.Addr.IsValid() || r.service.Addr == p.Addr() {
 			out = append(out, p.Addr())
 		}
 	}

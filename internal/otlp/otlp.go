@@ -30,7 +30,7 @@ type Options struct {
 	Service  string
 	Version  string
 	Client   *http.Client
-	Every    time.Duration // between two sendings; 0 is five seconds
+	Interval time.Duration // between two sendings; 0 is five seconds
 	Log      *slog.Logger
 }
 
@@ -55,8 +55,8 @@ type Tracer struct {
 
 // Open returns a tracer that sends what it collects until it is closed.
 func Open(o Options) *Tracer {
-	if o.Every <= 0 {
-		o.Every = 5 * time.Second
+	if o.Interval <= 0 {
+		o.Interval = 5 * time.Second
 	}
 	if o.Client == nil {
 		o.Client = &http.Client{}
@@ -127,9 +127,9 @@ func (t *Tracer) Start(ctx context.Context, kind Kind, name string, attrs ...Att
 	return context.WithValue(ctx, spanKey{}, s), s
 }
 
-// Under returns a context below the span that a request names in its traceparent header, or the
+// WithRemoteParent returns a context below the span that a request names in its traceparent header, or the
 // same if it names none.
-func Under(ctx context.Context, traceparent string) context.Context {
+func WithRemoteParent(ctx context.Context, traceparent string) context.Context {
 	f := strings.Split(traceparent, "-")
 	var s Span
 	if len(f) != 4 || len(f[1]) != 2*len(s.trace) || len(f[2]) != 2*len(s.id) {
@@ -182,7 +182,7 @@ func (s *Span) End(failure string) {
 // run sends every few seconds, and when much waits.
 func (t *Tracer) run() {
 	defer close(t.done)
-	tick := time.NewTicker(t.options.Every)
+	tick := time.NewTicker(t.options.Interval)
 	defer tick.Stop()
 	for {
 		select {

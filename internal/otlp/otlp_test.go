@@ -58,8 +58,8 @@ func TestTracer_SendsATree(t *testing.T) {
 	c := &collector{status: http.StatusOK}
 	h := httptest.NewServer(c)
 	defer h.Close()
-	tracer := otlp.Open(otlp.Options{Endpoint: h.URL + "/", Headers: map[string]string{"Authorization": "Bearer k"}, Service: "lathe", Version: "1", Every: time.Hour})
-	ctx := otlp.Under(t.Context(), "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01")
+	tracer := otlp.Open(otlp.Options{Endpoint: h.URL + "/", Headers: map[string]string{"Authorization": "Bearer k"}, Service: "lathe", Version: "1", Interval: time.Hour})
+	ctx := otlp.WithRemoteParent(t.Context(), "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01")
 	ctx, outer := tracer.Start(ctx, otlp.Server, "outer", otlp.Attr{Name: "session", Text: "ses_x"})
 	_, inner := tracer.Start(ctx, otlp.Client, "inner")
 	inner.Set(otlp.Attr{Name: "tokens", Int: 7})
@@ -110,7 +110,7 @@ func TestTracer_IsBoundedWithoutACollector(t *testing.T) {
 	c := &collector{status: http.StatusServiceUnavailable}
 	h := httptest.NewServer(c)
 	defer h.Close()
-	tracer := otlp.Open(otlp.Options{Endpoint: h.URL, Every: time.Hour})
+	tracer := otlp.Open(otlp.Options{Endpoint: h.URL, Interval: time.Hour})
 	for range 20_000 {
 		_, s := tracer.Start(t.Context(), otlp.Internal, "x")
 		s.End("")
@@ -125,11 +125,11 @@ func TestTracer_IsBoundedWithoutACollector(t *testing.T) {
 
 func TestUnder_IgnoresNonsense(t *testing.T) {
 	for _, bad := range []string{"", "x", "00-0-0-01", "00-zz23456789abcdef0123456789abcdef-0123456789abcdef-01", "00-00000000000000000000000000000000-0123456789abcdef-01"} {
-		if otlp.Under(t.Context(), bad) != t.Context() {
+		if otlp.WithRemoteParent(t.Context(), bad) != t.Context() {
 			t.Errorf("%q names a span", bad)
 		}
 	}
-	if otlp.Under(context.Background(), "00-0123456789abcdef0123456789abcdef-0123456789abcdef-00") == context.Background() {
+	if otlp.WithRemoteParent(context.Background(), "00-0123456789abcdef0123456789abcdef-0123456789abcdef-00") == context.Background() {
 		t.Error("a span is passed over")
 	}
 }

@@ -58,9 +58,9 @@ func Regexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// Lists reads lists of words when they are first needed, by their names, from a text with lines as
+// WordLists reads lists of words when they are first needed, by their names, from a text with lines as
 // "name: word word". Lines of one name are one list, and those that begin with "# " are comments.
-func Lists(text string) func() map[string][]string {
+func WordLists(text string) func() map[string][]string {
 	return sync.OnceValue(func() map[string][]string {
 		out := map[string][]string{}
 		for line := range strings.Lines(text) {

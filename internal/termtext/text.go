@@ -143,8 +143,8 @@ func Count[T ~int | ~int64](n T) string {
 	return s
 }
 
-// Several is a count with its noun.
-func Several(n int, noun string) string {
+// Plural is a count with its noun.
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

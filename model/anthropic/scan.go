@@ -41,12 +41,12 @@ func scanDelta(data []byte) (d delta, ok bool) {
 		return d, false
 	}
 	for _, k := range deltaKinds {
-		if !c.Word(k.head) {
+		if !c.Literal(k.head) {
 			continue
 		}
 		d.kind = k.kind
 		d.raw, ok = c.Text()
-		return d, ok && c.Is('}') && c.Is('}') && c.AtEnd() // the provider pads
+		return d, ok && c.Consume('}') && c.Consume('}') && c.AtEnd() // the provider pads
 	}
 	return d, false
 }

@@ -14,8 +14,8 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 	"github.com/lathe-agent/lathe/internal/filelock"
-	"github.com/lathe-agent/lathe/internal/wholefile"
 )
 
 // Source is where credentials come from.
@@ -282,5 +282,5 @@ func replace(path string, text []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return wholefile.Write(path, text)
+	return atomicfile.Write(path, text)
 }

@@ -64,5 +64,5 @@ func (d *delta) scan(c *jsonscan.Cursor) bool {
 	if d.raw, ok = c.Text(); !ok {
 		return false
 	}
-	return (inner == "" || c.Is('}')) && c.Is('}')
+	return (inner == "" || c.Consume('}')) && c.Consume('}')
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 	"github.com/lathe-agent/lathe/internal/netaddr"
-	"github.com/lathe-agent/lathe/internal/wholefile"
 )
 
 // DefaultURL is where the catalogue is fetched from unless someone says otherwise.
@@ -72,7 +72,7 @@ func Refresh(ctx context.Context, c *http.Client, from, path string) (Refreshed,
 	if out.Models == 0 {
 		return out, lathe.Errorf(lathe.Unavailable, "%s has no models; what you had stays as it is", out.From)
 	}
-	if err := wholefile.Write(path, src); err != nil {
+	if err := atomicfile.Write(path, src); err != nil {
 		return out, lathe.Errorf(lathe.Unavailable, "keep the model catalogue: %w", err)
 	}
 	return out, nil

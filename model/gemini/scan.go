@@ -33,7 +33,7 @@ func scanChunk(data []byte) (d delta, ok bool) {
 	ok = ok && c.Object(func(name []byte) bool {
 		switch string(name) {
 		case "candidates":
-			return d.seen.First(seenCandidates) && c.Is('[') && d.candidate(&c) && c.Is(']')
+			return d.seen.First(seenCandidates) && c.Consume('[') && d.candidate(&c) && c.Consume(']')
 		case "usageMetadata":
 			return d.seen.First(seenUsage) && d.used(&c)
 		case "modelVersion", "responseId", "createTime":
@@ -63,7 +63,7 @@ func (d *delta) content(c *jsonscan.Cursor) bool {
 	return c.Object(func(name []byte) bool {
 		switch string(name) {
 		case "parts":
-			return d.seen.First(seenParts) && c.Is('[') && d.part(c) && c.Is(']')
+			return d.seen.First(seenParts) && c.Consume('[') && d.part(c) && c.Consume(']')
 		case "role":
 			_, ok := c.Text()
 			return ok
@@ -80,8 +80,8 @@ func (d *delta) part(c *jsonscan.Cursor) bool {
 			d.text, ok = c.Text()
 			return ok && d.seen.First(seenText)
 		case "thought":
-			d.thought = c.Word("true")
-			return (d.thought || c.Word("false")) && d.seen.First(seenThought)
+			d.thought = c.Literal("true")
+			return (d.thought || c.Literal("false")) && d.seen.First(seenThought)
 		}
 		return false
 	})

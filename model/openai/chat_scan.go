@@ -40,9 +40,9 @@ func scanChunk(data []byte) (s chatDelta, ok bool) {
 	ok = ok && c.Object(func(name []byte) bool {
 		switch string(name) {
 		case "choices":
-			return s.seen.First(seenChoices) && c.Is('[') && s.choice(&c) && c.Is(']')
+			return s.seen.First(seenChoices) && c.Consume('[') && s.choice(&c) && c.Consume(']')
 		case "object":
-			return c.Word(`"chat.completion.chunk"`)
+			return c.Literal(`"chat.completion.chunk"`)
 		case "usage", "error":
 			return c.Null()
 		case "id", "created", "model", "system_fingerprint", "service_tier", "obfuscation", "provider":
@@ -63,7 +63,7 @@ func (s *chatDelta) choice(c *jsonscan.Cursor) bool {
 		case "finish_reason", "logprobs", "native_finish_reason", "stop_reason", "matched_stop", "token_ids":
 			return c.Null()
 		case "content_filter_results":
-			return c.Is('{') && c.Is('}')
+			return c.Consume('{') && c.Consume('}')
 		}
 		return ok
 	})
@@ -82,9 +82,9 @@ func (s *chatDelta) delta(c *jsonscan.Cursor) bool {
 		case "reasoning_text":
 			return s.seen.First(seenReasoningText) && s.think(c, "")
 		case "reasoning_details":
-			return s.seen.First(seenDetails) && c.Is('[') && s.detail.scan(c) && c.Is(']')
+			return s.seen.First(seenDetails) && c.Consume('[') && s.detail.scan(c) && c.Consume(']')
 		case "tool_calls":
-			return s.seen.First(seenCalls) && (c.Null() || c.Is('[') && s.toolCall(c) && c.Is(']'))
+			return s.seen.First(seenCalls) && (c.Null() || c.Consume('[') && s.toolCall(c) && c.Consume(']'))
 		case "role":
 			return c.Scalar()
 		case "index":
@@ -111,7 +111,7 @@ func (d *chatDetail) scan(c *jsonscan.Cursor) bool {
 	ok := c.Object(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "type":
-			return d.seen.First(seenType) && c.Word(`"reasoning.text"`)
+			return d.seen.First(seenType) && c.Literal(`"reasoning.text"`)
 		case "text":
 			d.text, ok = c.TextOrNull()
 			return ok && d.seen.First(seenText)
@@ -143,7 +143,7 @@ func (s *chatDelta) toolCall(c *jsonscan.Cursor) bool {
 			s.index, ok = scanNumber(c)
 			return ok && s.seen.First(seenIndex)
 		case "id":
-			return c.Null() || c.Word(`""`)
+			return c.Null() || c.Literal(`""`)
 		case "type":
 			return c.Scalar()
 		case "function":
@@ -157,7 +157,7 @@ func (s *chatDelta) function(c *jsonscan.Cursor) bool {
 	return c.Object(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "name":
-			return c.Null() || c.Word(`""`)
+			return c.Null() || c.Literal(`""`)
 		case "arguments":
 			s.arguments, ok = c.TextOrNull()
 			return ok && s.seen.First(seenArguments)

@@ -41,7 +41,7 @@ func scanResponses(data []byte) (g growth, ok bool) {
 		case "obfuscation":
 			_, ok = c.Text()
 		case "logprobs":
-			return c.Is('[') && c.Is(']')
+			return c.Consume('[') && c.Consume(']')
 		}
 		return ok
 	})

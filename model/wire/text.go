@@ -23,7 +23,7 @@ func (j *Joiner) Text(raw []byte) (string, bool) {
 		raw = append(joined, raw[1:]...)
 		j.half = nil
 	}
-	if n := len(raw); n >= 8 && jsonscan.IsFirstHalf(raw[n-7:]) && !escaped(raw, n-7) {
+	if n := len(raw); n >= 8 && jsonscan.IsHighSurrogate(raw[n-7:]) && !escaped(raw, n-7) {
 		j.half = append([]byte(nil), raw[n-7:n-1]...)
 		raw = append(append(make([]byte, 0, n-6), raw[:n-7]...), '"')
 	}

@@ -11,7 +11,7 @@ import (
 //go:embed alias.txt
 var aliasText string
 
-var aliases = phrase.Lists(aliasText)
+var aliases = phrase.WordLists(aliasText)
 
 // aliasesOf returns what may be meant by a name, of members or of tools, the likeliest first.
 func aliasesOf(kind, name string) []string {

@@ -11,7 +11,7 @@ import (
 //go:embed arity.txt
 var arityText string
 
-var arities = phrase.Lists(arityText)
+var arities = phrase.WordLists(arityText)
 
 // arityPrefix returns the words that name a command: as many as the table knows for its longest beginning,
 // or the first.

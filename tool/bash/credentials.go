@@ -32,7 +32,7 @@ func (b *bash) hiddenCredentials(p sandbox.Profile, line Line, res sandbox.Resul
 		word, _, _ := strings.Cut(c.Text, " ")
 		program := filepath.Base(word)
 		for _, tool := range credentialsOf(program) {
-			i := slices.IndexFunc(places, func(s secret.Place) bool { return s.Tool == tool && slices.Contains(p.Hide, s.Path) })
+			i := slices.IndexFunc(places, func(s secret.Location) bool { return s.Tool == tool && slices.Contains(p.Hide, s.Path) })
 			if i < 0 || slices.Contains(failsOften, program) && !refusedLogin().MatchString(text) {
 				continue
 			}

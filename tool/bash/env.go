@@ -140,10 +140,10 @@ func Scrub(env, known, keep []string) []string {
 	}
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		if secretWord(name) < 0 || slices.ContainsFunc(keep, func(k string) bool { return environ.Same(k, name) }) {
+		if secretWord(name) < 0 || slices.ContainsFunc(keep, func(k string) bool { return environ.SameName(k, name) }) {
 			return false
 		}
-		if slices.ContainsFunc(known, func(k string) bool { return environ.Same(k, name) }) {
+		if slices.ContainsFunc(known, func(k string) bool { return environ.SameName(k, name) }) {
 			return true
 		}
 		vendor, _, _ := strings.Cut(strings.ToUpper(name), "_")

@@ -132,10 +132,10 @@ func (e editing) replace(ctx context.Context, old content) (patch.Replacement, e
 	if r, ok := errors.AsType[*patch.Refusal](err); ok {
 		return done, e.explain(ctx, old, r)
 	}
-	if done.Shift != nil && !done.Shift.Uniform && patch.IndentationCounts(e.target.Path) {
+	if done.Shift != nil && !done.Shift.Uniform && patch.IndentationMatters(e.target.Path) {
 		return done, tool.Failf("%s: oldString stands at another indentation than the file, and not all of its lines by the same amount: the file has %s where oldString has %s. In this kind of file that changes the meaning, so nothing was changed. "+
 			"Send oldString and newString with the indentation of the file. Lines of the file as they are now:\n%s",
-			e.target.Shown, indentWords(done.Shift.File), indentWords(done.Shift.Given), numberLines(done.Places[0]))
+			e.target.Shown, indentWords(done.Shift.File), indentWords(done.Shift.Given), numberLines(done.Passages[0]))
 	}
 	return done, err
 }
@@ -147,7 +147,7 @@ func (e editing) again(ctx context.Context, now content, first patch.Replacement
 	if err != nil {
 		return done, err
 	}
-	same := slices.EqualFunc(first.Places, done.Places, func(a, b patch.Place) bool { return a.Was == b.Was })
+	same := slices.EqualFunc(first.Passages, done.Passages, func(a, b patch.Passage) bool { return a.Old == b.Old })
 	if done.Count != first.Count || done.Matcher != first.Matcher || !same {
 		return done, changedMeanwhile(e.target.Shown)
 	}
@@ -191,7 +191,7 @@ func (e editing) words(old content, done patch.Replacement, diff change) string 
 	if done.Matcher == patch.Exact {
 		return text
 	}
-	text += fmt.Sprintf(" oldString was not in the file to the letter, but one passage was found by another way (%s). What was replaced:\n%s", done.Matcher, numberLines(done.Places[0]))
+	text += fmt.Sprintf(" oldString was not in the file to the letter, but one passage was found by another way (%s). What was replaced:\n%s", done.Matcher, numberLines(done.Passages[0]))
 	if done.Shift != nil {
 		text += fmt.Sprintf("\nAdjusted: the file has %s where oldString has %s, so newString was moved to the indentation of the file.",
 			indentWords(done.Shift.File), indentWords(done.Shift.Given))
@@ -200,9 +200,9 @@ func (e editing) words(old content, done patch.Replacement, diff change) string 
 }
 
 // numberLines shows a passage as it was, at most 20 lines of it.
-func numberLines(p patch.Place) string {
+func numberLines(p patch.Passage) string {
 	const most = 20
-	lines := strings.Split(strings.TrimSuffix(strings.ToValidUTF8(p.Was, "\ufffd"), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(strings.ToValidUTF8(p.Old, "\ufffd"), "\n"), "\n")
 	var out []string
 	for i, line := range lines[:min(len(lines), most)] {
 		out = append(out, fmt.Sprintf("%d: %s", p.Line+i, line))

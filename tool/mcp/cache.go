@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lathe-agent/lathe/internal/wholefile"
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 )
 
 // What is kept on disk: a file for each server, so that its tools are known before it has answered.
@@ -75,7 +75,7 @@ func (p *peer) keepListing(list *listing) {
 	}
 	data, err := json.Marshal(keptFile{keptVersion, p.def.Name, list})
 	if err == nil {
-		err = wholefile.Write(p.keptPath(), data)
+		err = atomicfile.Write(p.keptPath(), data)
 	}
 	if err != nil {
 		p.hub.o.Log.Debug("mcp tools were not kept", "server", p.def.Name, "error", err)

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 	"github.com/lathe-agent/lathe/internal/filelock"
-	"github.com/lathe-agent/lathe/internal/wholefile"
 )
 
 // Tokens are the logins to remote servers, in a file that all processes of a user share. What of
@@ -291,7 +291,7 @@ func (t *Tokens) change(ctx context.Context, edit func(map[string]json.RawMessag
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // the link stays one
 	}
-	if err := wholefile.Write(path, append(text, '\n')); err != nil {
+	if err := atomicfile.Write(path, append(text, '\n')); err != nil {
 		return lathe.Errorf(lathe.Unavailable, "write the logins to MCP servers: %w", err)
 	}
 	return nil

@@ -22,8 +22,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 	"github.com/lathe-agent/lathe/internal/filelock"
-	"github.com/lathe-agent/lathe/internal/wholefile"
 )
 
 // The files.
@@ -97,7 +97,7 @@ func (m *Memory) locked(ctx context.Context, do func() error) error {
 
 // write puts a file in place.
 func (m *Memory) write(name string, data []byte) error {
-	return wholefile.Write(filepath.Join(m.dir, name), data)
+	return atomicfile.Write(filepath.Join(m.dir, name), data)
 }
 
 // setAside looks at how a file was read: a broken one is moved, so that it does not stand in the way of what is to

@@ -20,7 +20,7 @@ func BenchmarkDiff(b *testing.B) {
 	at := c.at("")
 	b.Run("diff", func(b *testing.B) {
 		for b.Loop() {
-			if all, err := c.git.Diff(b.Context(), at, git.Ask{Context: 3}); err != nil || len(all) != 3 {
+			if all, err := c.git.Diff(b.Context(), at, git.DiffOptions{Context: 3}); err != nil || len(all) != 3 {
 				b.Fatal(all, err)
 			}
 		}

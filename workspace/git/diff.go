@@ -24,13 +24,13 @@ const (
 	SinceBranch Mode = "branch" // where the branch left the default one
 )
 
-// Ask is which changes are wanted.
-type Ask struct {
-	Mode    Mode
-	Context int    // lines around a change
-	File    string // from the top of the checkout; "" is all of the directory
-	Bare    bool   // without patches
-	Known   bool   // without files that git does not know yet
+// DiffOptions is which changes are wanted.
+type DiffOptions struct {
+	Mode        Mode
+	Context     int    // lines around a change
+	File        string // from the top of the checkout; "" is all of the directory
+	NoPatch     bool   // without patches
+	TrackedOnly bool   // without files that git does not know yet
 }
 
 const (
@@ -44,7 +44,7 @@ const (
 // Diff lists what differs in the directory, by path. Files that git does not know yet and does not
 // ignore are added ones. Where there is no repository nothing differs. If the patches are larger
 // than 32 MiB in all, they are left out.
-func (g *Git) Diff(ctx context.Context, at workspace.Place, a Ask) (out []lathe.FileDiff, err error) {
+func (g *Git) Diff(ctx context.Context, at workspace.Place, a DiffOptions) (out []lathe.FileDiff, err error) {
 	v, base, err := g.compare(ctx, at, a.Mode)
 	if v == nil || err != nil {
 		return nil, err
@@ -58,13 +58,13 @@ func (g *Git) Diff(ctx context.Context, at workspace.Place, a Ask) (out []lathe.
 	}
 	out, err = g.tracked(ctx, v, base, a)
 	if errors.Is(err, errTooMuch) {
-		a.Bare = true
+		a.NoPatch = true
 		out, err = g.tracked(ctx, v, base, a)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if a.Known {
+	if a.TrackedOnly {
 		return out, nil
 	}
 	more, err := g.untracked(ctx, v, a)
@@ -113,12 +113,12 @@ func (g *Git) compare(ctx context.Context, at workspace.Place, m Mode) (*view, s
 }
 
 // tracked lists the changes of files that git knows.
-func (g *Git) tracked(ctx context.Context, v *view, base string, a Ask) ([]lathe.FileDiff, error) {
+func (g *Git) tracked(ctx context.Context, v *view, base string, a DiffOptions) ([]lathe.FileDiff, error) {
 	args := []string{
 		"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=dirty",
 		"--src-prefix=a/", "--dst-prefix=b/", "-O/dev/null", "--raw", "--numstat",
 	}
-	if !a.Bare {
+	if !a.NoPatch {
 		args = append(args, "--patch", "--unified="+strconv.Itoa(min(max(a.Context, 0), maxContext)))
 	}
 	args = append(args, base, "--")
@@ -135,7 +135,7 @@ func (g *Git) tracked(ctx context.Context, v *view, base string, a Ask) ([]lathe
 // Patch is all uncommitted work of the directory as one text, also of files that git does not
 // know yet.
 func (g *Git) Patch(ctx context.Context, at workspace.Place) ([]byte, error) {
-	all, err := g.Diff(ctx, at, Ask{Mode: Uncommitted, Context: DefaultContext})
+	all, err := g.Diff(ctx, at, DiffOptions{Mode: Uncommitted, Context: DefaultContext})
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (c *checkout) at(below string) workspace.Place {
 	return at
 }
 
-func (c *checkout) diff(below string, a git.Ask) []lathe.FileDiff {
+func (c *checkout) diff(below string, a git.DiffOptions) []lathe.FileDiff {
 	c.Helper()
 	all, err := c.git.Diff(context.Background(), c.at(below), a)
 	if err != nil {
@@ -108,7 +108,7 @@ func same(t *testing.T, got, want []string) {
 func TestDiff(t *testing.T) {
 	c := begin(t)
 	c.write("staged first", "1\n")
-	same(t, names(c.diff("", git.Ask{})), []string{"added staged first +"}) // before the first commit
+	same(t, names(c.diff("", git.DiffOptions{})), []string{"added staged first +"}) // before the first commit
 	c.write(".gitignore", "ignored\n")
 	c.write("gone", "a\nb\n")
 	c.write("kept", "a\n")
@@ -123,7 +123,7 @@ func TestDiff(t *testing.T) {
 	if err := errors.Join(os.Remove(filepath.Join(c.dir, "gone")), os.Symlink("/etc/passwd", filepath.Join(c.dir, "link"))); err != nil {
 		t.Fatal(err)
 	}
-	all := c.diff("", git.Ask{Context: 1})
+	all := c.diff("", git.DiffOptions{Context: 1})
 	same(t, names(all), []string{
 		"modified bin ", "deleted gone --", "modified kept +", "added link +", "added sub/new \"file ++", "modified sub/ä\"\n\tx +-",
 	})
@@ -154,7 +154,7 @@ func TestPatch_AppliesElsewhere(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(other.dir, "a")); err != nil || string(got) != "1\n2\nthree" {
 		t.Errorf("%q, %v", got, err)
 	}
-	same(t, names(other.diff("", git.Ask{})), names(c.diff("", git.Ask{})))
+	same(t, names(other.diff("", git.DiffOptions{})), names(c.diff("", git.DiffOptions{})))
 	if err := c.git.Apply(context.Background(), other.at(""), string(patch)); !errors.Is(err, git.ErrNotClean) {
 		t.Errorf("a second time: %v", err)
 	}
@@ -168,9 +168,9 @@ func TestDiff_OfADirectoryAndAFile(t *testing.T) {
 	c.write("a/x", "2\n")
 	c.write("b/x", "2\n")
 	c.write("b/y", "2\n")
-	same(t, names(c.diff("b", git.Ask{})), []string{"modified b/x +-", "added b/y +"})
-	same(t, names(c.diff("b", git.Ask{File: "b/x"})), []string{"modified b/x +-"})
-	if d := c.diff("b", git.Ask{Bare: true}); d[0].Patch != "" || d[1].Patch != "" {
+	same(t, names(c.diff("b", git.DiffOptions{})), []string{"modified b/x +-", "added b/y +"})
+	same(t, names(c.diff("b", git.DiffOptions{File: "b/x"})), []string{"modified b/x +-"})
+	if d := c.diff("b", git.DiffOptions{NoPatch: true}); d[0].Patch != "" || d[1].Patch != "" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -181,7 +181,7 @@ func TestDiff_Context(t *testing.T) {
 	c.commit()
 	c.write("a", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n")
 	for n, want := range map[int]int{0: 0, 1: 2, 3: 6, 1 << 40: 8} {
-		patch := c.diff("", git.Ask{Context: n})[0].Patch
+		patch := c.diff("", git.DiffOptions{Context: n})[0].Patch
 		if got := strings.Count(patch, "\n "); got != want {
 			t.Errorf("context %d: %d lines\n%s", n, got, patch)
 		}
@@ -202,7 +202,7 @@ func TestDiff_Touched(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.write("a", "1\n")
-	same(t, names(c.diff("", git.Ask{})), nil)
+	same(t, names(c.diff("", git.DiffOptions{})), nil)
 	if after, err := os.ReadFile(index); err != nil || string(after) != string(before) {
 		t.Errorf("the index was written, or %v", err)
 	}
@@ -222,10 +222,10 @@ func TestBranches(t *testing.T) {
 	if b, d := git.Branch(c.at("")), git.DefaultBranch(t.Context(), c.at("")); b != "work/one" || d != "main" {
 		t.Errorf("%q, %q", b, d)
 	}
-	same(t, names(c.diff("", git.Ask{Mode: git.SinceBranch})), []string{"added b +", "added c +"})
-	same(t, names(c.diff("", git.Ask{Mode: git.Uncommitted})), []string{"added c +"})
+	same(t, names(c.diff("", git.DiffOptions{Mode: git.SinceBranch})), []string{"added b +", "added c +"})
+	same(t, names(c.diff("", git.DiffOptions{Mode: git.Uncommitted})), []string{"added c +"})
 	c.run("checkout", "--quiet", "main")
-	same(t, names(c.diff("", git.Ask{Mode: git.SinceBranch})), nil)
+	same(t, names(c.diff("", git.DiffOptions{Mode: git.SinceBranch})), nil)
 	c.run("checkout", "--quiet", "--detach")
 	if b := git.Branch(c.at("")); b != "" {
 		t.Errorf("at a commit: %q", b)
@@ -254,8 +254,8 @@ func TestLinkedWorktree(t *testing.T) {
 	c.run("worktree", "add", "--quiet", "-b", "side", linked.dir)
 	t.Cleanup(func() { _ = os.RemoveAll(linked.dir) })
 	linked.write("a", "2\n")
-	same(t, names(linked.diff("", git.Ask{})), []string{"modified a +-"})
-	same(t, names(c.diff("", git.Ask{})), nil)
+	same(t, names(linked.diff("", git.DiffOptions{})), []string{"modified a +-"})
+	same(t, names(c.diff("", git.DiffOptions{})), nil)
 	if b := git.Branch(linked.at("")); b != "side" {
 		t.Errorf("%q", b)
 	}
@@ -265,7 +265,7 @@ func TestOutsideGit(t *testing.T) {
 	c := begin(t)
 	c.dir = t.TempDir()
 	c.write("a", "1\n")
-	same(t, names(c.diff("", git.Ask{})), nil)
+	same(t, names(c.diff("", git.DiffOptions{})), nil)
 	if b, d := git.Branch(c.at("")), git.DefaultBranch(t.Context(), c.at("")); b != "" || d != "" {
 		t.Errorf("%q, %q", b, d)
 	}
@@ -275,13 +275,13 @@ func TestOutsideGit(t *testing.T) {
 	if err := c.git.Init(t.Context(), c.dir); err != nil || c.at("").VCS != "git" {
 		t.Errorf("%v, %+v", err, c.at(""))
 	}
-	same(t, names(c.diff("", git.Ask{})), []string{"added a +"})
+	same(t, names(c.diff("", git.DiffOptions{})), []string{"added a +"})
 }
 
 func TestNoProgram(t *testing.T) {
 	c := begin(t)
 	c.write("a", "1\n")
-	_, err := git.New(git.Options{}).Diff(t.Context(), c.at(""), git.Ask{})
+	_, err := git.New(git.Options{}).Diff(t.Context(), c.at(""), git.DiffOptions{})
 	if lathe.CodeOf(err) != lathe.Unavailable || !strings.Contains(err.Error(), "install") {
 		t.Error(err)
 	}

@@ -106,7 +106,7 @@ func TestHostile_NothingRuns(t *testing.T) {
 	c.write("a.txt", "2\n")
 	c.write("new.txt", "2\n")
 	for _, m := range []git.Mode{git.Uncommitted, git.SinceBranch} {
-		all := c.diff("", git.Ask{Mode: m, Context: 3})
+		all := c.diff("", git.DiffOptions{Mode: m, Context: 3})
 		if got := strings.Join(names(all), ","); !strings.Contains(got, "modified a.txt +-") || !strings.Contains(got, "added new.txt +") {
 			t.Errorf("%s: %s", m, got)
 		}
@@ -152,7 +152,7 @@ func TestHostile_MissingObjects(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.dir, ".git", "objects", id[:2], id[2:])); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.git.Diff(t.Context(), c.at(""), git.Ask{}); err == nil {
+	if _, err := c.git.Diff(t.Context(), c.at(""), git.DiffOptions{}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -176,7 +176,7 @@ func TestHostile_FiltersOfTheUser(t *testing.T) {
 	c.write(".gitattributes", "a filter=mine\nlock -diff\n")
 	c.write("lock", "x\n")
 	c.write("a", "2\n")
-	all := c.diff("", git.Ask{Context: 3})
+	all := c.diff("", git.DiffOptions{Context: 3})
 	same(t, names(all), []string{"added .gitattributes ++", "modified a +-", "added lock +"})
 	if !strings.HasPrefix(all[1].Patch, "diff --git a/a b/a\n") {
 		t.Errorf("%s", all[1].Patch)

@@ -18,7 +18,7 @@ const (
 )
 
 // untracked lists the files that git neither knows nor ignores, as added ones.
-func (g *Git) untracked(ctx context.Context, v *view, a Ask) ([]lathe.FileDiff, error) {
+func (g *Git) untracked(ctx context.Context, v *view, a DiffOptions) ([]lathe.FileDiff, error) {
 	args := []string{"ls-files", "-z", "--others", "--exclude-standard", "--"}
 	if a.File != "" {
 		args = append(args, filepath.FromSlash(a.File))
@@ -38,7 +38,7 @@ func (g *Git) untracked(ctx context.Context, v *view, a Ask) ([]lathe.FileDiff, 
 		}
 		d := added(v.top, name, room)
 		room -= len(d.Patch)
-		if a.Bare {
+		if a.NoPatch {
 			d.Patch = ""
 		}
 		out = append(out, d)

@@ -93,7 +93,7 @@ func (v *view) fill(r *gitobj.Repo, own, common string) error {
 	}
 	for name, from := range copies {
 		data, err := gitobj.ReadFile(from, maxIndex)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, gitobj.ErrSpecial) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, gitobj.ErrNotRegular) {
 			continue
 		}
 		if err == nil {

@@ -55,11 +55,11 @@ func ruleFor(section, sub, name string) []string {
 //go:embed allow.txt
 var allowText string
 
-var rules = phrase.Lists(allowText)
+var rules = phrase.WordLists(allowText)
 
 // plainCore are the settings of core that git itself writes into a new repository. They say what
 // its files are like.
-var plainCore = phrase.Lists(plainText)
+var plainCore = phrase.WordLists(plainText)
 
 //go:embed allow_new.txt
 var plainText string

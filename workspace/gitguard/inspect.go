@@ -89,7 +89,7 @@ func (x *inspector) folder(dir, work string) {
 	for _, name := range []string{"config", "config.worktree"} {
 		x.config(filepath.Join(dir, name), dir, work)
 	}
-	if line := Line(filepath.Join(dir, "commondir")); line != "" && line != "." {
+	if line := ReadLine(filepath.Join(dir, "commondir")); line != "" && line != "." {
 		x.take(filepath.Join(dir, "commondir"), "it has git take its configuration from elsewhere")
 	}
 	x.hooks(filepath.Join(dir, "hooks"))
@@ -156,7 +156,7 @@ func (x *inspector) hooks(dir string) {
 
 // inspectLinked inspects the folder that a repository has for a linked work tree.
 func (x *inspector) inspectLinked(dir string) {
-	tree, common := Line(filepath.Join(dir, "gitdir")), Line(filepath.Join(dir, "commondir"))
+	tree, common := ReadLine(filepath.Join(dir, "gitdir")), ReadLine(filepath.Join(dir, "commondir"))
 	if tree == "" && common == "" {
 		return // git does not take it for one
 	}
@@ -175,8 +175,8 @@ func (x *inspector) inspectLinked(dir string) {
 	x.config(filepath.Join(dir, "config"), dir, "")
 }
 
-// Line is what a file of git with one line says; "" is that it is none.
-func Line(path string) string {
+// ReadLine is what a file of git with one line says; "" is that it is none.
+func ReadLine(path string) string {
 	data, err := readRegular(path)
 	if err != nil || len(data) > 8<<10 {
 		return ""

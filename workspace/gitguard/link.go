@@ -64,10 +64,10 @@ func NewLink(folder, config string, make bool) *Link {
 	return &Link{config: config, locks: filepath.Join(folder, "links"), may: make}
 }
 
-// Use is called before something starts that could write the repository, and Leave when nothing of it is
+// Acquire is called before something starts that could write the repository, and Leave when nothing of it is
 // left. That it cannot be is no error for the command. What runs already was started without the link
 // then, so nothing is tried again before all of it has ended.
-func (l *Link) Use() (err error) {
+func (l *Link) Acquire() (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.idle != nil {
@@ -86,8 +86,8 @@ func (l *Link) Use() (err error) {
 	return err
 }
 
-// Leave gives up one use.
-func (l *Link) Leave() {
+// Release gives up one use.
+func (l *Link) Release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.uses--; l.uses > 0 || l.lock == nil {
@@ -124,7 +124,7 @@ func (l *Link) join() (*os.File, error) {
 	if err := os.MkdirAll(l.locks, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(l.locks, Name(l.config)), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(l.locks, ShortName(l.config)), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func TestLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := l.Use(); err != nil {
+		if err := l.Acquire(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,15 +56,15 @@ func TestLink(t *testing.T) {
 	if !linked || real != filepath.Join(filepath.Dir(config), "lathe", "config") || get(t, config) != linkText {
 		t.Errorf("%q, %v", real, linked)
 	}
-	if m, err := update(config, func(now []byte) (Merged, error) { return Merge(nil, []byte("[user]\n\temail = b\n"), now) }); err != nil || len(m.Carried) != 1 {
+	if m, err := update(config, func(now []byte) (Merged, error) { return Merge(nil, []byte("[user]\n\temail = b\n"), now) }); err != nil || len(m.Applied) != 1 {
 		t.Errorf("%+v, %v", m, err)
 	}
-	l.Leave()
+	l.Release()
 	l.Close()
 	if _, linked := RealConfig(config); !linked {
 		t.Error("it is put back while it is used")
 	}
-	l.Leave()
+	l.Release()
 	clean(t, config, linkText+"\temail = b\n")
 	if now, err := os.Stat(config); err != nil || !os.SameFile(was, now) || now.Mode() != 0o640 {
 		t.Errorf("it is another file: %v, %v", now, err)
@@ -86,14 +86,14 @@ func TestLink_Replaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, config := newLink(t)
-			if err := l.Use(); err != nil {
+			if err := l.Acquire(); err != nil {
 				t.Fatal(err)
 			}
 			if err := do.by(t, config); err != nil {
 				t.Fatal(err)
 			}
-			l.Leave()
-			if err := l.Use(); err != nil { // it is linked again for the next command
+			l.Release()
+			if err := l.Acquire(); err != nil { // it is linked again for the next command
 				t.Fatal(err)
 			}
 			if _, linked := RealConfig(config); !linked || get(t, config) != do.want {
@@ -102,7 +102,7 @@ func TestLink_Replaced(t *testing.T) {
 			if err := do.by(t, config); err != nil {
 				t.Fatal(err)
 			}
-			l.Leave()
+			l.Release()
 			l.Close()
 			clean(t, config, do.want)
 		})
@@ -139,10 +139,10 @@ func TestLink_NotMade(t *testing.T) {
 			}
 			before, _ := filepath.Glob(filepath.Dir(config) + "/*")
 			was, _ := os.Lstat(config)
-			if err := l.Use(); err == nil {
+			if err := l.Acquire(); err == nil {
 				t.Error("it is no error")
 			}
-			l.Leave()
+			l.Release()
 			l.Close()
 			after, _ := filepath.Glob(filepath.Dir(config) + "/*")
 			if now, err := os.Lstat(config); err != nil || !os.SameFile(was, now) || strings.Join(before, " ") != strings.Join(after, " ") {
@@ -219,13 +219,13 @@ func TestLink_Killed(t *testing.T) {
 			if err := prepare(t, config, filepath.Dir(config)+"/lathe"); err != nil {
 				t.Fatal(err)
 			}
-			if err := l.Use(); err != nil {
+			if err := l.Acquire(); err != nil {
 				t.Error(err)
 			}
 			if _, linked := RealConfig(config); !linked || get(t, config) != linkText {
 				t.Errorf("linked: %v, it says %q", linked, get(t, config))
 			}
-			l.Leave()
+			l.Release()
 			l.Close()
 			clean(t, config, linkText)
 		})
@@ -239,7 +239,7 @@ func TestLink_Several(t *testing.T) {
 	b := NewLink(filepath.Dir(a.locks), config, true)
 	tree := NewLink(filepath.Dir(a.locks), config, false) // of a linked work tree
 	for _, l := range []*Link{a, b, tree} {
-		if err := l.Use(); err != nil {
+		if err := l.Acquire(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -248,16 +248,16 @@ func TestLink_Several(t *testing.T) {
 			t.Error("it is put back too early")
 		}
 		l.Close()
-		l.Leave()
+		l.Release()
 	}
 	clean(t, config, linkText)
-	if err := tree.Use(); err == nil {
+	if err := tree.Acquire(); err == nil {
 		t.Error("it is made in a linked work tree")
 	}
-	_ = b.Use() // which waits for the other
+	_ = b.Acquire() // which waits for the other
 	clean(t, config, linkText)
-	tree.Leave()
-	b.Leave()
+	tree.Release()
+	b.Release()
 }
 
 // What the link costs the first command of a lathe and its end, and what every other command.
@@ -271,10 +271,10 @@ func BenchmarkLink(b *testing.B) {
 		b.Fatal(err)
 	}
 	use := func(b *testing.B, l *Link) {
-		if err := l.Use(); err != nil {
+		if err := l.Acquire(); err != nil {
 			b.Fatal(err)
 		}
-		l.Leave()
+		l.Release()
 	}
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {

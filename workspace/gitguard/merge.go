@@ -12,9 +12,9 @@ import (
 type Merged struct {
 	// Text is the configuration file with the allowed changes; nil is that nothing changes.
 	Text []byte
-	// Carried are the keys that were taken over, Refused those that may not be, and Kept those
+	// Applied are the keys that were taken over, Refused those that may not be, and Kept those
 	// that somebody else changed meanwhile to something else, which stays.
-	Carried, Refused, Kept []string
+	Applied, Refused, Conflicts []string
 }
 
 var (
@@ -43,7 +43,7 @@ func Merge(base, copied, now []byte, further ...func(key, value string) bool) (M
 		case slices.Equal(real, want):
 			continue
 		case !slices.Equal(real, old) && !several(key):
-			out.Kept = append(out.Kept, key)
+			out.Conflicts = append(out.Conflicts, key)
 			continue
 		case !slices.Equal(real, old):
 			want = join(old, want, real)
@@ -52,7 +52,7 @@ func Merge(base, copied, now []byte, further ...func(key, value string) bool) (M
 		if err != nil {
 			return Merged{}, err
 		}
-		text, out.Text, out.Carried = next, next, append(out.Carried, key)
+		text, out.Text, out.Applied = next, next, append(out.Applied, key)
 	}
 	return out, nil
 }

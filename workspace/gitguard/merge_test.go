@@ -88,7 +88,7 @@ func TestMerge(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", text, c.want)
 			}
 			for what, lists := range map[string][2]string{
-				"carried": {strings.Join(got.Carried, " "), c.carried}, "refused": {strings.Join(got.Refused, " "), c.refused}, "kept": {strings.Join(got.Kept, " "), c.kept},
+				"carried": {strings.Join(got.Applied, " "), c.carried}, "refused": {strings.Join(got.Refused, " "), c.refused}, "kept": {strings.Join(got.Conflicts, " "), c.kept},
 			} {
 				if lists[0] != lists[1] {
 					t.Errorf("%s %q, want %q", what, lists[0], lists[1])
@@ -181,7 +181,7 @@ func FuzzMerge(f *testing.F) {
 			t.Fatalf("%q cannot be read: %v", got.Text, err)
 		}
 		for _, key := range changedKeys(before, after) {
-			if !slices.Contains(got.Carried, key) || !removable(key) {
+			if !slices.Contains(got.Applied, key) || !removable(key) {
 				t.Fatalf("%s changed from %q to %q", key, before.values[key], after.values[key])
 			}
 			for _, v := range after.values[key] {
@@ -191,7 +191,7 @@ func FuzzMerge(f *testing.F) {
 			}
 		}
 		again, err := Merge(base, copied, got.Text)
-		if err == nil && again.Text != nil && len(got.Kept) == 0 && bytes.Equal(base, now) {
+		if err == nil && again.Text != nil && len(got.Conflicts) == 0 && bytes.Equal(base, now) {
 			t.Fatalf("not settled: %q then %q", got.Text, again.Text)
 		}
 	})

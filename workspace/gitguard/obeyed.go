@@ -14,15 +14,15 @@ import (
 // would keep a command from removing the folder, and taking such files away would leave clones and
 // linked work trees that git takes for changed. So these are named, for the user to look at.
 
-// Noticed returns those that were made or changed since the last time, or since no command ran. It is
+// GuardedChanges returns those that were made or changed since the last time, or since no command ran. It is
 // called after Check, and looks at what that found on the disk.
-func (w *Watch) Noticed() (out []Finding) {
+func (w *Watch) GuardedChanges() (out []Finding) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.obeyedNow()
 	for _, path := range slices.Sorted(maps.Keys(now)) {
 		if was, ok := w.obeyed[path]; !ok || was != now[path] {
-			why, _, _ := guarded.Named(path)
+			why, _, _ := guarded.Lookup(path)
 			out = append(out, Finding{Path: path, Why: why})
 		}
 	}
@@ -41,7 +41,7 @@ func (w *Watch) obeyedNow() map[string]stamp {
 				continue
 			}
 			path := filepath.Join(dir, name)
-			switch _, hold, _ := guarded.Named(path); {
+			switch _, hold, _ := guarded.Lookup(path); {
 			case !exists(path):
 			case hold == guarded.Busy: // others change it all the time
 				out[path] = stamp{}

@@ -44,14 +44,16 @@ type viewList struct {
 	Files   []string  `json:"files"`
 }
 
-// Name is a short name for a path, the same every time.
-func Name(path string) string {
+// ShortName is a short name for a path, the same every time.
+func ShortName(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:8])
 }
 
 // viewsOf is the folder for the views of one project.
-func viewsOf(folder, project string) string { return filepath.Join(folder, "views", Name(project)) }
+func viewsOf(folder, project string) string {
+	return filepath.Join(folder, "views", ShortName(project))
+}
 
 // OpenView copies configuration files, which need not exist, for a command in a project. Folder
 // is where views are kept.
@@ -117,26 +119,26 @@ func (v *View) Remove() {
 
 // Change is what became of the changes to one configuration file.
 type Change struct {
-	File                   string
-	Carried, Refused, Kept []string
-	Err                    error // nothing was carried over
+	File                        string
+	Applied, Refused, Conflicts []string
+	Err                         error // nothing was carried over
 }
 
-// Carry takes over what the command changed since the last time. It can be called while processes
+// ApplyChanges takes over what the command changed since the last time. It can be called while processes
 // of the command run.
-func (v *View) Carry() (changes []Change) {
+func (v *View) ApplyChanges() (changes []Change) {
 	for i, file := range v.Files {
 		c := Change{File: file}
 		var m Merged
-		if m, c.Err = v.carry(i); c.Err != nil || len(m.Carried)+len(m.Refused)+len(m.Kept) > 0 {
-			c.Carried, c.Refused, c.Kept = m.Carried, m.Refused, m.Kept
+		if m, c.Err = v.applyTo(i); c.Err != nil || len(m.Applied)+len(m.Refused)+len(m.Conflicts) > 0 {
+			c.Applied, c.Refused, c.Conflicts = m.Applied, m.Refused, m.Conflicts
 			changes = append(changes, c)
 		}
 	}
 	return changes
 }
 
-func (v *View) carry(i int) (Merged, error) {
+func (v *View) applyTo(i int) (Merged, error) {
 	base, err1 := readRegular(v.base(i))
 	copied, err2 := readRegular(v.Copy(i))
 	switch {
@@ -268,15 +270,15 @@ func readRegular(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, largest))
 }
 
-// Unseen is what is known of a project in which commands ran that nobody looked after to their end. The
+// Unwatched is what is known of a project in which commands ran that nobody looked after to their end. The
 // zero value is that there were none.
-type Unseen struct {
-	Since time.Time // from when on files were not looked at
-	Held  []string  // configuration files that the commands had copies of: their repositories were protected
+type Unwatched struct {
+	Since     time.Time // from when on files were not looked at
+	Protected []string  // configuration files that the commands had copies of: their repositories were protected
 }
 
 // Recover carries over what views of a project have that nobody uses: their lathe was killed.
-func Recover(folder, project string) (changes []Change, u Unseen) {
+func Recover(folder, project string) (changes []Change, u Unwatched) {
 	top := viewsOf(folder, project)
 	entries, _ := os.ReadDir(top) // most often there is none
 	for _, e := range entries {
@@ -284,11 +286,11 @@ func Recover(folder, project string) (changes []Change, u Unseen) {
 		if !ok {
 			continue
 		}
-		changes = append(changes, v.Carry()...)
+		changes = append(changes, v.ApplyChanges()...)
 		if u.Since.IsZero() || v.Since.Before(u.Since) {
 			u.Since = v.Since
 		}
-		u.Held = append(u.Held, v.Files...)
+		u.Protected = append(u.Protected, v.Files...)
 		v.Remove()
 	}
 	return changes, u

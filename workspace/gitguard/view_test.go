@@ -50,7 +50,7 @@ func TestView_Carry(t *testing.T) {
 	}
 	put(t, v.Copy(0), "[user]\n\tname = a\n[core]\n\tpager = evil\n")
 	put(t, file, "[core]\n\tbare = false\n[alias]\n\tx = y\n") // the user, meanwhile
-	changes := v.Carry()
+	changes := v.ApplyChanges()
 	if len(changes) != 1 || changes[0].Err != nil || strings.Join(changes[0].Refused, " ") != "core.bare core.pager" {
 		t.Errorf("%+v", changes)
 	}
@@ -60,7 +60,7 @@ func TestView_Carry(t *testing.T) {
 	if now, err := os.Stat(file); err != nil || !os.SameFile(was, now) {
 		t.Errorf("the file was replaced, which takes away what covers it for commands: %v", err)
 	}
-	if again := v.Carry(); again != nil {
+	if again := v.ApplyChanges(); again != nil {
 		t.Errorf("told twice: %+v", again)
 	}
 	if _, u := Recover(folder, project); !u.Since.IsZero() {
@@ -77,7 +77,7 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	changes, u := Recover(folder, project)
-	if len(changes) != 1 || strings.Join(changes[0].Refused, " ") != "alias.x" || time.Since(u.Since) > time.Hour || len(u.Held) != 1 || u.Held[0] != file {
+	if len(changes) != 1 || strings.Join(changes[0].Refused, " ") != "alias.x" || time.Since(u.Since) > time.Hour || len(u.Protected) != 1 || u.Protected[0] != file {
 		t.Errorf("%+v %+v", changes, u)
 	}
 	if got := get(t, file); got != "[user]\n\tname = a\n" {
@@ -105,7 +105,7 @@ func TestView_HostileCopy(t *testing.T) {
 		if err := make(v.Copy(0)); err != nil {
 			t.Fatal(err)
 		}
-		v.Carry()
+		v.ApplyChanges()
 		if got := get(t, file); got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -118,13 +118,13 @@ func TestView_Locked(t *testing.T) {
 	v, _, _, file := newView(t, "")
 	put(t, v.Copy(0), "[user]\n\tname = a\n")
 	put(t, file+".lock", "")
-	if changes := v.Carry(); len(changes) != 1 || changes[0].Err == nil || !strings.Contains(changes[0].Err.Error(), file+".lock") {
+	if changes := v.ApplyChanges(); len(changes) != 1 || changes[0].Err == nil || !strings.Contains(changes[0].Err.Error(), file+".lock") {
 		t.Errorf("%+v", changes)
 	}
 	if err := os.Remove(file + ".lock"); err != nil {
 		t.Fatal(err)
 	}
-	if changes := v.Carry(); len(changes) != 1 || changes[0].Err != nil || get(t, file) != "[user]\n\tname = a\n" {
+	if changes := v.ApplyChanges(); len(changes) != 1 || changes[0].Err != nil || get(t, file) != "[user]\n\tname = a\n" {
 		t.Errorf("%+v", changes)
 	}
 	v.Remove()
@@ -144,7 +144,7 @@ func BenchmarkWatch_2000Files(b *testing.B) {
 		}
 	}
 	w := NewWatch(root, os.Remove)
-	w.Begin(Place{}, Unseen{})
+	w.Begin(RepoDirs{}, Unwatched{})
 	for b.Loop() {
 		w.Check(true)
 	}

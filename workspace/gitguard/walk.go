@@ -111,7 +111,7 @@ func list(dir string) (f folder, entries int) {
 		if isDir {
 			f.subs = append(f.subs, name)
 		}
-		if _, _, ok := guarded.Named(filepath.Join(dir, name)); ok {
+		if _, _, ok := guarded.Lookup(filepath.Join(dir, name)); ok {
 			f.obeyed = append(f.obeyed, name)
 		}
 	}

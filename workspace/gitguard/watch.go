@@ -26,7 +26,7 @@ type Watch struct {
 	held  heldFiles
 
 	mu       sync.Mutex
-	place    Place
+	place    RepoDirs
 	live     int // commands that are not gone
 	known    folders
 	original map[string]stamp
@@ -40,14 +40,14 @@ type Watch struct {
 	obeyed   map[string]stamp // what other programs obey in folders inside of the project
 }
 
-// Place is where the repository of a project lies.
-type Place struct {
+// RepoDirs is where the repository of a project lies.
+type RepoDirs struct {
 	Own    string // the folder of its work tree: HEAD, index; "" is that there is no repository
 	Common string // the folder that all work trees share
 }
 
-// Held is how many repositories inside of a project the sandbox protects.
-const Held = 100
+// MaxProtected is how many repositories inside of a project the sandbox protects.
+const MaxProtected = 100
 
 // NewWatch makes one for a project. Aside moves a file or folder away without destroying it and
 // without following links.
@@ -56,7 +56,7 @@ func NewWatch(root string, aside func(path string) error) *Watch {
 }
 
 // Begin is called before a command starts.
-func (w *Watch) Begin(p Place, u Unseen) []Finding {
+func (w *Watch) Begin(p RepoDirs, u Unwatched) []Finding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	quiet := w.live == 0
@@ -74,11 +74,11 @@ func (w *Watch) Begin(p Place, u Unseen) []Finding {
 	return w.check(repos)
 }
 
-// Hold looks after configuration files until no command is left. It is called after Begin.
-func (w *Watch) Hold(files []string) { w.held.hold(files) }
+// Protect looks after configuration files until no command is left. It is called after Begin.
+func (w *Watch) Protect(files []string) { w.held.hold(files) }
 
-// Inside finds the repositories inside of the project, as Begin does, without beginning anything.
-func (w *Watch) Inside() []string {
+// Repositories finds the repositories inside of the project, as Begin does, without beginning anything.
+func (w *Watch) Repositories() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lately, w.latelyAt = w.repos(), time.Now()
@@ -90,7 +90,7 @@ const lately = 100 * time.Millisecond
 
 func (w *Watch) inside(repos []found) (paths []string) {
 	for _, r := range repos {
-		if r.path != filepath.Join(w.root, ".git") && r.path != w.root && len(paths) < Held {
+		if r.path != filepath.Join(w.root, ".git") && r.path != w.root && len(paths) < MaxProtected {
 			paths = append(paths, r.path)
 		}
 	}
@@ -150,16 +150,16 @@ func (w *Watch) repos() []found {
 }
 
 // remember takes what is there for the user's, but for what changed since a time and was not protected.
-func (w *Watch) remember(repos []found, u Unseen) {
+func (w *Watch) remember(repos []found, u Unwatched) {
 	clear(w.original)
 	clear(w.execs)
 	w.head = ""
 	users := func(path string) bool {
-		return u.Since.IsZero() || slices.Contains(u.Held, filepath.Join(path, "config")) || changedAt(path).Before(u.Since)
+		return u.Since.IsZero() || slices.Contains(u.Protected, filepath.Join(path, "config")) || changedAt(path).Before(u.Since)
 	}
 	for i, r := range repos {
 		if users(r.path) {
-			w.original[r.path] = identity(r.path, i < Held)
+			w.original[r.path] = identity(r.path, i < MaxProtected)
 		}
 	}
 	for _, dir := range slices.Concat(w.worktrees(), Modules(w.modules())) {
@@ -266,7 +266,7 @@ func Modules(top string) (out []string) {
 	for next := []string{top}; len(next) > 0; next = next[1:] {
 		entries, _ := os.ReadDir(next[0]) // there may be none
 		for _, e := range entries {
-			if looked++; looked > 10*Held || len(out) == Held {
+			if looked++; looked > 10*MaxProtected || len(out) == MaxProtected {
 				return out
 			}
 			dir := filepath.Join(next[0], e.Name())

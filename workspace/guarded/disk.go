@@ -108,11 +108,11 @@ func named(dir, path, home string) (why string, ok bool) {
 		if err != nil {
 			continue // git does not get far with it either
 		}
-		if hooks := PathOf(dir, home, config.Last("core.hookspath")); hooks != "" && runsAsHook(hooks, dir, path) {
+		if hooks := ExpandPath(dir, home, config.Last("core.hookspath")); hooks != "" && runsAsHook(hooks, dir, path) {
 			return whyHooks, true
 		}
 		for _, name := range config.Includes(true) {
-			if at := PathOf(filepath.Dir(file), home, name); at != "" && real(at) == path {
+			if at := ExpandPath(filepath.Dir(file), home, name); at != "" && real(at) == path {
 				return whyIncluded, true
 			}
 		}
@@ -137,9 +137,9 @@ func HookNames() []string {
 	}
 }
 
-// PathOf is a path of git's settings, which may be relative to a folder or to the user's; "" is none, or
+// ExpandPath is a path of git's settings, which may be relative to a folder or to the user's; "" is none, or
 // one that lies elsewhere, as in the folder of git.
-func PathOf(dir, home, path string) string {
+func ExpandPath(dir, home, path string) string {
 	switch rest, ofHome := strings.CutPrefix(path, "~/"); {
 	case path == "" || strings.HasPrefix(path, "%("):
 		return ""

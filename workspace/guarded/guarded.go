@@ -14,9 +14,9 @@ type List struct {
 	Home   string   // the user's folder: names with a dot in it are guarded
 	Config string   // the user's folder for settings
 	Own    []string // folders of this program
-	// Open are folders below those that are written unasked, Plans one of which the texts (*.md) are.
-	Open  []string
-	Plans string
+	// Unguarded are folders below those that are written unasked, Plans one of which the texts (*.md) are.
+	Unguarded []string
+	PlanDir   string
 }
 
 // Project is where a session works: its directory, and the top of its checkout or the root of the
@@ -85,6 +85,6 @@ func (l List) elsewhere(p Project, path string) (string, bool) {
 
 // open reports whether a path lies in a folder that is written unasked.
 func (l List) open(path string) bool {
-	return slices.ContainsFunc(l.Open, func(dir string) bool { return dir != "" && workspace.Inside(dir, path) }) ||
-		l.Plans != "" && filepath.Dir(path) == l.Plans && strings.HasSuffix(path, ".md")
+	return slices.ContainsFunc(l.Unguarded, func(dir string) bool { return dir != "" && workspace.Inside(dir, path) }) ||
+		l.PlanDir != "" && filepath.Dir(path) == l.PlanDir && strings.HasSuffix(path, ".md")
 }

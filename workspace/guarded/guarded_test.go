@@ -156,7 +156,7 @@ func TestCheck_Home(t *testing.T) {
 	home := filepath.Dir(p.Dir)
 	list := guarded.List{
 		Home: home, Config: filepath.Join(home, "settings"), Own: []string{filepath.Join(home, "data")},
-		Open: []string{filepath.Join(home, "data", "tmp", "ses_1")}, Plans: filepath.Join(home, "data", "plans"),
+		Unguarded: []string{filepath.Join(home, "data", "tmp", "ses_1")}, PlanDir: filepath.Join(home, "data", "plans"),
 	}
 	for _, path := range []string{".bashrc", ".ssh/config", "bin/ls", ".config/x/y", ".local/share/applications/x", "settings/git/config", "data/auth.json", "data/plans/x.js", "data/tmp/ses_2/x"} {
 		if _, ok := check(t, list, p, filepath.Join(home, path)); !ok {

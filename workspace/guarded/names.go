@@ -13,16 +13,16 @@ import (
 type name struct {
 	parts []string // "*" at the end of the last stands for any more letters
 	why   string
-	hold  Hold
+	hold  Protection
 }
 
-// Hold is how the sandbox of commands holds a name that is not there yet.
-type Hold int
+// Protection is how the sandbox of commands holds a name that is not there yet.
+type Protection int
 
 const (
 	// Watch moves aside what a command makes under the name. Nothing stands in for it: programs and
 	// people would see that.
-	Watch Hold = iota
+	Watch Protection = iota
 	// StandIn puts something empty there while a command runs.
 	StandIn
 	// Busy is Watch for what other programs write all the time: it is never put back to what it was.
@@ -41,7 +41,7 @@ const (
 // names are those inside of projects. .gitattributes is not among them: it only chooses among the
 // filters that git's own settings define.
 var names = sync.OnceValue(func() (out []name) {
-	holds := map[string]Hold{"watch": Watch, "stand-in": StandIn, "busy": Busy}
+	holds := map[string]Protection{"watch": Watch, "stand-in": StandIn, "busy": Busy}
 	for line := range strings.Lines(namesText) {
 		columns := strings.Split(line, " | ")
 		if hold, ok := holds[columns[0]]; ok {
@@ -58,7 +58,7 @@ var namesText string
 
 // Names returns the guarded names of a folder that the sandbox holds in this way. A repository is
 // not among them: see what the sandbox says of git.
-func Names(dir string, hold Hold) (out []string) {
+func Names(dir string, hold Protection) (out []string) {
 	for _, n := range names() {
 		if n.hold == hold && n.parts[0] != ".git" && !strings.HasSuffix(n.parts[len(n.parts)-1], "*") {
 			out = append(out, filepath.Join(append([]string{dir}, n.parts...)...))
@@ -67,9 +67,9 @@ func Names(dir string, hold Hold) (out []string) {
 	return out
 }
 
-// Named reports whether a file or folder, by its path in a project, is itself a guarded name and not
+// Lookup reports whether a file or folder, by its path in a project, is itself a guarded name and not
 // only below one. A repository is not among them, as in [Names]. It is quick for all other names.
-func Named(path string) (why string, hold Hold, ok bool) {
+func Lookup(path string) (why string, hold Protection, ok bool) {
 	dir, base := filepath.Base(filepath.Dir(path)), filepath.Base(path)
 	if !strings.HasPrefix(base, ".") && !strings.HasPrefix(dir, ".") && !strings.ContainsAny(base[:1], "lLoO") {
 		return "", 0, false

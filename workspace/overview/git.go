@@ -52,7 +52,7 @@ func changed(ctx context.Context, repo *gitobj.Repo, top string) (n int, ok bool
 			continue
 		}
 		info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(e.Path)))
-		if err != nil || e.Unmerged || e.Intended || uint32(info.Size()) != e.Size || uint32(info.ModTime().Unix()) != e.MtimeSec {
+		if err != nil || e.Unmerged || e.IntentToAdd || uint32(info.Size()) != e.Size || uint32(info.ModTime().Unix()) != e.MtimeSec {
 			n++
 		}
 	}

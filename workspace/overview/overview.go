@@ -38,12 +38,12 @@ type Config struct {
 // Heading is how every survey begins.
 const Heading = "What is here, as this session begins:"
 
-// Take describes a directory. It is "" if that takes too long, or nothing can be said.
-func Take(ctx context.Context, dir string, cfg Config) string {
+// Describe describes a directory. It is "" if that takes too long, or nothing can be said.
+func Describe(ctx context.Context, dir string, cfg Config) string {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	done := make(chan string, 1)
-	go func() { done <- take(ctx, dir, cfg) }() // a read of a dead network folder cannot be ended
+	go func() { done <- describe(ctx, dir, cfg) }() // a read of a dead network folder cannot be ended
 	select {
 	case text := <-done:
 		return text
@@ -52,7 +52,7 @@ func Take(ctx context.Context, dir string, cfg Config) string {
 	}
 }
 
-func take(ctx context.Context, dir string, cfg Config) string {
+func describe(ctx context.Context, dir string, cfg Config) string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return ""

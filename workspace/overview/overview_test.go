@@ -31,7 +31,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 // taken is a survey without what differs between machines.
 func taken(t *testing.T, dir, path string) string {
 	t.Helper()
-	text := overview.Take(context.Background(), dir, overview.Config{Path: path})
+	text := overview.Describe(context.Background(), dir, overview.Config{Path: path})
 	return regexp.MustCompile(`(?m)^Machine: .*$`).ReplaceAllString(text, "Machine: …")
 }
 
@@ -116,12 +116,12 @@ func TestTake_Large(t *testing.T) {
 }
 
 func TestTake_NotThere(t *testing.T) {
-	if got := overview.Take(context.Background(), filepath.Join(t.TempDir(), "gone"), overview.Config{}); got != "" {
+	if got := overview.Describe(context.Background(), filepath.Join(t.TempDir(), "gone"), overview.Config{}); got != "" {
 		t.Error(got)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got := overview.Take(ctx, t.TempDir(), overview.Config{}); got != "" {
+	if got := overview.Describe(ctx, t.TempDir(), overview.Config{}); got != "" {
 		t.Error("after its end:", got)
 	}
 	if got := taken(t, t.TempDir(), ""); got != overview.Heading+"\nThe directory is empty.\nMachine: …" {

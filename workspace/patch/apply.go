@@ -195,7 +195,7 @@ func (f *File) Update(content string) (string, []HunkShift, *Refusal) {
 		at := edit{place: places[0], n: len(quoted(places[0].lines))}
 		var shift *Shift
 		if at.lines, shift = reindent(at.lines, lines[at.at:]); shift != nil {
-			if !shift.Uniform && IndentationCounts(f.Path) {
+			if !shift.Uniform && IndentationMatters(f.Path) {
 				return "", nil, f.misplaced(k, i, at)
 			}
 			shifts = append(shifts, HunkShift{*shift, i + 1, at.at + 1})

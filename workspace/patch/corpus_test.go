@@ -351,7 +351,7 @@ func runCorpus(t *testing.T, seed uint64, calls int) tally {
 		switch v {
 		case "right", "refused", "shifted":
 		default:
-			t.Errorf("%s, %s, by %s: %s\nold: %q\nnew: %q\nmeant: %q\n   to: %q\nwas: %q", m.name, lang, done.Matcher, v, c.old, c.new, c.trueOld, c.trueNew, done.Places[0].Was)
+			t.Errorf("%s, %s, by %s: %s\nold: %q\nnew: %q\nmeant: %q\n   to: %q\nwas: %q", m.name, lang, done.Matcher, v, c.old, c.new, c.trueOld, c.trueNew, done.Passages[0].Old)
 		}
 		if err != nil && (len(err.Error()) < 60 || !strings.Contains(err.Error(), "Nothing was changed")) {
 			t.Errorf("%s: a poor message: %v", m.name, err)

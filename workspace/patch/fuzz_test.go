@@ -43,7 +43,7 @@ func FuzzReplace(f *testing.F) {
 		if err != nil || again.Content != got.Content {
 			t.Errorf("not the same twice: %v", err)
 		}
-		if got.Count < 1 || got.First < 1 || got.Last < got.First || got.Count > 1 && !all || len(got.Places) == 0 {
+		if got.Count < 1 || got.First < 1 || got.Last < got.First || got.Count > 1 && !all || len(got.Passages) == 0 {
 			t.Errorf("%+v", got)
 		}
 		if strings.HasPrefix(content, "\ufeff") && !strings.HasPrefix(got.Content, "\ufeff") {

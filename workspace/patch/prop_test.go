@@ -56,14 +56,14 @@ func TestReplace_Outside(t *testing.T) {
 			}
 			return
 		}
-		was := got.Places[0].Was
+		was := got.Passages[0].Old
 		before, after, found := strings.Cut(plain(content), was)
-		if !found || got.Count != 1 || len(got.Places) != 1 {
+		if !found || got.Count != 1 || len(got.Passages) != 1 {
 			t.Fatalf("%+v", got)
 		}
 		if strings.Count(plain(content), was) > 1 { // then the line decides
 			lines := strings.SplitAfter(plain(content), "\n")
-			head := strings.Join(lines[:got.Places[0].Line-1], "")
+			head := strings.Join(lines[:got.Passages[0].Line-1], "")
 			at := len(head) + strings.Index(plain(content)[len(head):], was)
 			before, after = plain(content)[:at], plain(content)[at+len(was):]
 		}

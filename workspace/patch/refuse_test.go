@@ -157,7 +157,7 @@ func TestReplace_Account(t *testing.T) {
 	}
 	want := patch.Replacement{
 		Content: "1\n2\na\nb\n4\na\nb\n", Matcher: patch.Exact, Count: 2, First: 3, Last: 7,
-		Places: []patch.Place{{Line: 3, Was: "x\n"}, {Line: 5, Was: "x\n"}},
+		Passages: []patch.Passage{{Line: 3, Old: "x\n"}, {Line: 5, Old: "x\n"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -224,7 +224,7 @@ func TestReplace_Bounded(t *testing.T) {
 				t.Logf("%v: %v", took.Round(time.Millisecond), err)
 			}
 			if err == nil {
-				t.Fatalf("replaced %q by %s", got.Places[0].Was, got.Matcher)
+				t.Fatalf("replaced %q by %s", got.Passages[0].Old, got.Matcher)
 			}
 			if r := refusal(t, err); len(r.Error()) > 10_000 {
 				t.Errorf("%d bytes of words", len(r.Error()))

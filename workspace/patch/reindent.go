@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// IndentationCounts reports whether a file is of a kind where lines mean something else when they
+// IndentationMatters reports whether a file is of a kind where lines mean something else when they
 // are moved to the right or left.
-func IndentationCounts(path string) bool {
+func IndentationMatters(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".py", ".pyi", ".pyx", ".bzl", ".star", ".gd", ".nim", ".yaml", ".yml", ".mk", ".haml", ".slim", ".pug", ".sass", ".styl", ".coffee",
 		".hs", ".elm", ".fs", ".fsx", ".rst":

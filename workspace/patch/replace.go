@@ -26,10 +26,10 @@ const (
 
 // Replacement is a text with a passage replaced.
 type Replacement struct {
-	Content string
-	Matcher Matcher
-	Count   int     // how many passages were replaced
-	Places  []Place // the first of them, in order
+	Content  string
+	Matcher  Matcher
+	Count    int       // how many passages were replaced
+	Passages []Passage // the first of them, in order
 	// First and Last are the lines of Content, counted from 1, from the first thing put in to
 	// the last.
 	First, Last int
@@ -38,10 +38,10 @@ type Replacement struct {
 	Shift *Shift
 }
 
-// Place is a passage that was replaced.
-type Place struct {
+// Passage is a passage that was replaced.
+type Passage struct {
 	Line int    // its first line in the old content, counted from 1
-	Was  string // with plain line endings
+	Old  string // with plain line endings
 }
 
 // maxWork bounds what the search for an inexact match may cost: below a second.
@@ -276,7 +276,7 @@ func (s *search) finish(how Matcher, spans []span, put string) Replacement {
 			out.First = line
 		}
 		if i < shown {
-			out.Places = append(out.Places, Place{Line: line, Was: was})
+			out.Passages = append(out.Passages, Passage{Line: line, Old: was})
 		}
 		out.Last = line + grown + added
 		if strings.HasSuffix(put, "\n") {

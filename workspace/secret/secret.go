@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// Place is a file or a folder with credentials. It need not be there.
-type Place struct {
+// Location is a file or a folder with credentials. It need not be there.
+type Location struct {
 	Path   string // absolute
 	Reason string // a few words: "SSH private keys"
 	Tool   string // the program whose lines may see it when sandbox.credentials names it; "" is none
@@ -27,11 +27,11 @@ type Place struct {
 	show []string // patterns of names directly in it that are no secrets
 }
 
-// Places are those of one user.
-type Places []Place
+// Locations are those of one user.
+type Locations []Location
 
 // Find lists the places of a user. The variables move some of them; env may be nil.
-func Find(home string, env func(string) string) Places {
+func Find(home string, env func(string) string) Locations {
 	if env == nil {
 		env = func(string) string { return "" }
 	}
@@ -40,7 +40,7 @@ func Find(home string, env func(string) string) Places {
 		roots = map[base]string{"~": home, config: filepath.Join(home, ".config"), data: filepath.Join(home, ".local", "share")}
 	}
 	moved := map[base]string{config: env("XDG_CONFIG_HOME"), data: env("XDG_DATA_HOME")}
-	var out Places
+	var out Locations
 	seen := map[string]bool{}
 	add := func(r row, path string) {
 		path = filepath.Clean(path)
@@ -49,7 +49,7 @@ func Find(home string, env func(string) string) Places {
 			return
 		}
 		seen[path] = true
-		out = append(out, Place{Path: path, Reason: r.reason, Tool: r.tool, Redact: r.redact, show: r.show})
+		out = append(out, Location{Path: path, Reason: r.reason, Tool: r.tool, Redact: r.redact, show: r.show})
 	}
 	for _, r := range rows() {
 		for _, root := range []string{roots[r.base], moved[r.base]} {
@@ -69,19 +69,19 @@ func Find(home string, env func(string) string) Places {
 	return out
 }
 
-// Of returns the place that a path is, or is in. Names in a folder that are no secrets, as
+// Containing returns the place that a path is, or is in. Names in a folder that are no secrets, as
 // ~/.ssh/known_hosts, are in none.
-func (ps Places) Of(path string) (Place, bool) {
+func (ps Locations) Containing(path string) (Location, bool) {
 	path = filepath.Clean(path)
 	for _, p := range ps {
 		if p.holds(path) {
 			return p, true
 		}
 	}
-	return Place{}, false
+	return Location{}, false
 }
 
-func (p Place) holds(path string) bool {
+func (p Location) holds(path string) bool {
 	place := fold(p.Path)
 	path = fold(path)
 	if strings.ContainsRune(filepath.Base(place), '*') {
@@ -95,12 +95,12 @@ func (p Place) holds(path string) bool {
 	return name == "" || !p.shows(name)
 }
 
-func (p Place) shows(name string) bool {
+func (p Location) shows(name string) bool {
 	return slices.ContainsFunc(p.show, func(pattern string) bool { return matches(fold(pattern), name) })
 }
 
-// There returns what of the place exists, and the names in it that are no secrets.
-func (p Place) There() (hide, show []string) {
+// Existing returns what of the place exists, and the names in it that are no secrets.
+func (p Location) Existing() (hide, show []string) {
 	if strings.ContainsRune(filepath.Base(p.Path), '*') {
 		hide, _ = filepath.Glob(p.Path) // the pattern is ours
 		return hide, nil

@@ -21,12 +21,12 @@ func TestPath(t *testing.T) {
 		".cargo/credentials.toml": true, ".cargo/registry/x": false, ".npmrc": true, ".bash_history": true, ".pgpass": true, ".my.cnf": true, "Passwords.kdbx": true,
 		"app/main.go": false, "": false, ".config": false, ".config/github-copilot/hosts.json": true, ".cursor/x": true, ".aider.conf.yml": true,
 	} {
-		place, ok := Find(home, nil).Of(filepath.Join(home, path))
+		place, ok := Find(home, nil).Containing(filepath.Join(home, path))
 		if ok != want || ok == (place.Reason == "") {
 			t.Errorf("%s: %v %+v", path, ok, place)
 		}
 	}
-	if _, ok := Find("", nil).Of("/etc/passwd"); ok {
+	if _, ok := Find("", nil).Containing("/etc/passwd"); ok {
 		t.Error("a user without a home folder has secrets in /etc")
 	}
 }
@@ -42,7 +42,7 @@ func TestFind_Moved(t *testing.T) {
 		"/cfg/gh/hosts.yml": true, "/home/dev/.config/gh/hosts.yml": true, "/keys/aws": true, "/a/kube": true, "/b/kube": true, "/cargo/credentials.toml": true,
 		"/cargo/bin/x": false, "/home/dev/x": false, "/home/other": false,
 	} {
-		if _, ok := ps.Of(path); ok != want {
+		if _, ok := ps.Containing(path); ok != want {
 			t.Errorf("%s: %v", path, ok)
 		}
 	}
@@ -58,7 +58,7 @@ func TestPlace_There(t *testing.T) {
 	_ = os.Symlink("id", home+"/.ssh/link.pub") // systems without links have nothing to show
 	var hide, show []string
 	for _, p := range Find(home, nil) {
-		h, s := p.There()
+		h, s := p.Existing()
 		hide, show = append(hide, h...), append(show, s...)
 	}
 	slices.Sort(hide)
@@ -113,6 +113,6 @@ func TestRedact(t *testing.T) {
 func BenchmarkOf(b *testing.B) {
 	ps := Find("/home/dev", nil)
 	for b.Loop() {
-		ps.Of("/home/dev/app/main.go")
+		ps.Containing("/home/dev/app/main.go")
 	}
 }

@@ -30,8 +30,8 @@ type Patch struct {
 	Files  []string // absolute, with "/", sorted
 }
 
-// Done is a step to undo or to show, as its patch part tells it.
-type Done struct {
+// StepRef is a step to undo or to show, as its patch part tells it.
+type StepRef struct {
 	Key           string
 	Before, After string   // trees; "" if not known
 	Files         []string // absolute, with "/"

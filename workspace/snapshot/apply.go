@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-func (t *worktree) undoPath(key string) string { return t.path(undoDir, fileName(key)+recordSuffix) }
+func (t *sharedTree) undoPath(key string) string { return t.path(undoDir, fileName(key)+recordSuffix) }
 
 // errMeanwhile says that a file is no longer what the plan was made for.
 var errMeanwhile = errors.New("it was changed just now; it stays as it is")
@@ -25,7 +25,7 @@ var errMeanwhile = errors.New("it was changed just now; it stays as it is")
 // replaced; one that changed meanwhile becomes a conflict. If anything else fails, all is as before. What
 // is done under one key adds up, until Redo and Apply take it back or Forget makes it final. Diff shows
 // everything under the key.
-func (w *Work) Apply(ctx context.Context, key string, p Plan) (Applied, error) {
+func (w *Worktree) Apply(ctx context.Context, key string, p Plan) (Applied, error) {
 	t := w.t
 	t.load()
 	release, err := t.lock(ctx)
@@ -59,7 +59,7 @@ func (w *Work) Apply(ctx context.Context, key string, p Plan) (Applied, error) {
 }
 
 // prepare looks at the files of a plan again and keeps what they are.
-func (t *worktree) prepare(changes []Change) {
+func (t *sharedTree) prepare(changes []Change) {
 	deleted := map[string]bool{}
 	for i := range changes { // by path: what is above comes first
 		c := &changes[i]
@@ -104,12 +104,12 @@ func (c *Change) complete(rel string) {
 
 // run replaces files between two writings of the record: the first says what may be half done, the
 // second that it is whole.
-func (t *worktree) run(r *record, changes []Change) error {
+func (t *sharedTree) run(r *record, changes []Change) error {
 	var todo []*Change
 	for i := range changes {
 		if c := &changes[i]; c.Conflict == "" {
 			todo = append(todo, c)
-			r.Running = append(r.Running, fileTrace{c.rel, []span{{Before: c.from, After: c.to, Made: t.missing(c)}}})
+			r.Running = append(r.Running, fileTrace{c.rel, []fileChange{{Before: c.from, After: c.to, Made: t.missing(c)}}})
 		}
 	}
 	if len(todo) == 0 {
@@ -120,9 +120,9 @@ func (t *worktree) run(r *record, changes []Change) error {
 	if err := errors.Join(t.objects.sync(), t.writeRecord(file, r)); err != nil {
 		return err
 	}
-	running := map[string]span{}
+	running := map[string]fileChange{}
 	for _, f := range r.Running {
-		running[f.Path] = f.Spans[0]
+		running[f.Path] = f.Changes[0]
 	}
 	for _, c := range inOrder(todo) {
 		err := t.replace(c.rel, c.from, c.to, c.made)
@@ -146,7 +146,7 @@ func (t *worktree) run(r *record, changes []Change) error {
 }
 
 // missing counts the directories that have to be made for a file.
-func (t *worktree) missing(c *Change) int {
+func (t *sharedTree) missing(c *Change) int {
 	if c.to.absent() {
 		return 0
 	}
@@ -176,27 +176,27 @@ func inOrder(todo []*Change) []*Change {
 }
 
 // merge adds what was done to what was done before under the same key.
-func (r *record) merge(done map[string]span) {
+func (r *record) merge(done map[string]fileChange) {
 	for i := range r.Files {
 		f := &r.Files[i]
 		if s, ok := done[f.Path]; ok {
-			f.Spans = netSpans(append(f.Spans, s))
+			f.Changes = netChanges(append(f.Changes, s))
 			delete(done, f.Path)
 		}
 	}
 	for path, s := range done {
-		r.Files = append(r.Files, fileTrace{path, []span{s}})
+		r.Files = append(r.Files, fileTrace{path, []fileChange{s}})
 	}
-	r.Files = slices.DeleteFunc(r.Files, func(f fileTrace) bool { return len(f.Spans) == 0 })
+	r.Files = slices.DeleteFunc(r.Files, func(f fileTrace) bool { return len(f.Changes) == 0 })
 	slices.SortFunc(r.Files, func(a, b fileTrace) int { return strings.Compare(a.Path, b.Path) })
 }
 
 // takeBack undoes what a record says is running, as far as nobody else has been there.
-func (t *worktree) takeBack(file string, r *record) error {
+func (t *sharedTree) takeBack(file string, r *record) error {
 	var back []*Change
 	deleted := map[string]bool{}
 	for _, f := range r.Running {
-		s := f.Spans[0]
+		s := f.Changes[0]
 		now, err := t.look(f.Path, false)
 		if err != nil {
 			return err
@@ -220,7 +220,7 @@ func (t *worktree) takeBack(file string, r *record) error {
 }
 
 // mend takes back what an interrupted process was applying.
-func (t *worktree) mend(ctx context.Context) error {
+func (t *sharedTree) mend(ctx context.Context) error {
 	names, err := os.ReadDir(t.path(undoDir))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0 {
 		return nil
@@ -234,7 +234,7 @@ func (t *worktree) mend(ctx context.Context) error {
 }
 
 // mendOnce is mend for those who only look; they need nothing else that is loaded.
-func (t *worktree) mendOnce() {
+func (t *sharedTree) mendOnce() {
 	ctx, cancel := context.WithTimeout(context.Background(), maxLockWait)
 	defer cancel()
 	if err := t.mend(ctx); err != nil {
@@ -242,7 +242,7 @@ func (t *worktree) mendOnce() {
 	}
 }
 
-func (t *worktree) mendLocked() error {
+func (t *sharedTree) mendLocked() error {
 	names, err := os.ReadDir(t.path(undoDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -267,7 +267,7 @@ func (t *worktree) mendLocked() error {
 
 // replace makes a path what it is to be, if it still is what it was. No symlink is followed, neither on
 // the way nor at its end.
-func (t *worktree) replace(rel string, from, to state, made int) error {
+func (t *sharedTree) replace(rel string, from, to state, made int) error {
 	root, err := os.OpenRoot(t.root)
 	if err != nil {
 		return err
@@ -305,7 +305,7 @@ func (t *worktree) replace(rel string, from, to state, made int) error {
 
 // folder opens the directory of a path. From then on a symlink that takes the place of a part of it
 // leads nowhere.
-func (t *worktree) folder(rel string) (*os.Root, error) {
+func (t *sharedTree) folder(rel string) (*os.Root, error) {
 	dir, err := workspace.OpenDir(filepath.Dir(t.abs(rel)))
 	if errors.Is(err, workspace.ErrMoved) {
 		return nil, errMeanwhile
@@ -317,7 +317,7 @@ func (t *worktree) folder(rel string) (*os.Root, error) {
 }
 
 // exchange writes a file beside its place and then puts it there.
-func (t *worktree) exchange(dir *os.Root, rel string, from, to state, perm fs.FileMode, data []byte) error {
+func (t *sharedTree) exchange(dir *os.Root, rel string, from, to state, perm fs.FileMode, data []byte) error {
 	temp := ".lathe-" + strings.TrimPrefix(tempName(), tempPrefix) + ".tmp"
 	t.disk.at("stage", rel)
 	if err := stage(dir, temp, path.Base(rel), from, to, perm, data); err != nil {
@@ -344,7 +344,7 @@ func meanwhile(err error) error {
 	return err
 }
 
-func (t *worktree) stillIs(rel string, from state) error {
+func (t *sharedTree) stillIs(rel string, from state) error {
 	now, err := t.look(rel, false)
 	if err != nil {
 		return err
@@ -355,7 +355,7 @@ func (t *worktree) stillIs(rel string, from state) error {
 	return nil
 }
 
-func (t *worktree) delete(root *os.Root, rel string, from state, made int) error {
+func (t *sharedTree) delete(root *os.Root, rel string, from state, made int) error {
 	if err := t.stillIs(rel, from); err != nil {
 		return err
 	}
@@ -378,7 +378,7 @@ func (t *worktree) delete(root *os.Root, rel string, from state, made int) error
 
 // permFor is the protection a restored file gets: what the file that is there has, with or without the
 // right to run it, or else what it had.
-func (t *worktree) permFor(root *os.Root, name string, from, to state) fs.FileMode {
+func (t *sharedTree) permFor(root *os.Root, name string, from, to state) fs.FileMode {
 	perm := fs.FileMode(to.Perm) & 0o777
 	if info, err := root.Lstat(name); err == nil && !from.absent() && info.Mode().IsRegular() {
 		perm = info.Mode().Perm()
@@ -401,7 +401,7 @@ func stage(root *os.Root, temp, name string, from, to state, perm fs.FileMode, d
 	}
 	_, err = f.Write(data)
 	if err == nil && !from.absent() && from.Mode != modeLink {
-		_ = workspace.KeepAttributes(f, root, name) // it may be gone by now, which the next look tells
+		_ = workspace.CopyAttributes(f, root, name) // it may be gone by now, which the next look tells
 	}
 	if err == nil {
 		err = f.Chmod(perm)

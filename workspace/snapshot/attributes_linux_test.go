@@ -21,7 +21,7 @@ func TestUndo_KeepsAttributes(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	b.apply("ses", must2(b.work.Undo(t.Context(), []Done{done}))(t))
+	b.apply("ses", must2(b.work.Undo(t.Context(), []StepRef{done}))(t))
 	if got := b.files()["file"]; got != "first\n" {
 		t.Fatalf("after undo %q", got)
 	}

@@ -90,7 +90,7 @@ func BenchmarkStep_FileTools(b *testing.B) {
 					copy(text, fmt.Sprint(i))
 					must(b, os.WriteFile(w.path(name), text, 0o644))
 					tools += time.Since(began)
-					must(b, st.Wrote(b.Context(), w.path(name)))
+					must(b, st.RecordWrite(b.Context(), w.path(name)))
 				}
 				_, err = st.End(b.Context())
 				must(b, err)
@@ -117,7 +117,7 @@ func BenchmarkStep_Command(b *testing.B) {
 				st.Warm() // while the model answers
 				<-st.warm.done
 				b.StartTimer()
-				f, err := st.Frame(b.Context())
+				f, err := st.BeginCommand(b.Context())
 				must(b, err)
 				b.StopTimer()
 				must(b, os.WriteFile(w.path("pkg01/part03/file05.go"), fmt.Appendf(nil, "%d", i), 0o644))

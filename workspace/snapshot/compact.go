@@ -12,9 +12,9 @@ import (
 )
 
 // sweep replaces heaps that hold much that nothing refers to by one that holds the rest.
-func (h *house) sweep(ctx context.Context) error {
-	var waste, small []*heapList
-	for _, l := range h.heaps {
+func (h *worktreeDir) sweep(ctx context.Context) error {
+	var waste, small []*packList
+	for _, l := range h.packs {
 		used := int64(0)
 		for _, e := range l.entries {
 			if h.objects[e.id].marked {
@@ -25,11 +25,11 @@ func (h *house) sweep(ctx context.Context) error {
 		case time.Since(l.young) < graceTime:
 		case used == 0 || l.size-used > l.size/wasteShare:
 			waste = append(waste, l)
-		case l.size < smallHeap:
+		case l.size < smallPack:
 			small = append(small, l)
 		}
 	}
-	if len(small) > manyHeaps {
+	if len(small) > manyPacks {
 		waste = append(waste, small...)
 	}
 	if len(waste) > 0 {
@@ -37,11 +37,11 @@ func (h *house) sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	return h.leave()
+	return h.removeDead()
 }
 
 // compact copies what is referred to out of heaps and removes them. Those that are being written stay.
-func (h *house) compact(ctx context.Context, heaps []*heapList) error {
+func (h *worktreeDir) compact(ctx context.Context, heaps []*packList) error {
 	temp := h.path(objectsDir, tempName())
 	h.disk.at("create", temp)
 	out, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -85,7 +85,7 @@ func (h *house) compact(ctx context.Context, heaps []*heapList) error {
 
 // copyHeap copies the objects of one heap that are referred to and not copied yet. It reports whether
 // the heap can go.
-func (h *house) copyHeap(out *os.File, l *heapList, copied map[oid]bool) (bool, error) {
+func (h *worktreeDir) copyHeap(out *os.File, l *packList, copied map[oid]bool) (bool, error) {
 	in, err := os.OpenFile(l.path, os.O_RDWR, 0)
 	if err != nil {
 		return false, nil // it went meanwhile

@@ -24,7 +24,7 @@ const (
 
 // Diffs shows what steps changed, for each file from before the first to after the last. A file that a
 // person edited between two steps shows the parts of the steps alone.
-func (w *Work) Diffs(ctx context.Context, steps []Done) ([]lathe.FileDiff, error) {
+func (w *Worktree) Diffs(ctx context.Context, steps []StepRef) ([]lathe.FileDiff, error) {
 	files, _, err := w.t.histories(ctx, steps)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (w *Work) Diffs(ctx context.Context, steps []Done) ([]lathe.FileDiff, error
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if d, ok := w.t.fileDiff(rel, netSpans(files[rel].spans), math.MaxInt32); ok {
+		if d, ok := w.t.fileDiff(rel, netChanges(files[rel].changes), math.MaxInt32); ok {
 			out = append(out, d)
 		}
 	}
@@ -42,7 +42,7 @@ func (w *Work) Diffs(ctx context.Context, steps []Done) ([]lathe.FileDiff, error
 }
 
 // fileDiff shows the changes of one file. It reports false if there is none.
-func (t *worktree) fileDiff(rel string, spans []span, context int) (lathe.FileDiff, bool) {
+func (t *sharedTree) fileDiff(rel string, spans []fileChange, context int) (lathe.FileDiff, bool) {
 	d := lathe.FileDiff{File: rel}
 	if len(spans) == 0 {
 		return d, false
@@ -73,7 +73,7 @@ func (t *worktree) fileDiff(rel string, spans []span, context int) (lathe.FileDi
 }
 
 // text returns a content as text. It reports false for what is binary, too large or not kept.
-func (t *worktree) text(s state) (string, bool) {
+func (t *sharedTree) text(s state) (string, bool) {
 	if s.absent() {
 		return "", true
 	}
@@ -114,10 +114,10 @@ func unified(rel, before, after string, context int) (patch string, added, delet
 
 // diffText is what people read of changes: a head for each file, and the lines that differ with a few
 // around them.
-func (t *worktree) diffText(files []fileTrace) string {
+func (t *sharedTree) diffText(files []fileTrace) string {
 	var b strings.Builder
 	for _, f := range files {
-		spans := netSpans(f.Spans)
+		spans := netChanges(f.Changes)
 		d, ok := t.fileDiff(f.Path, spans, textContext)
 		if !ok {
 			continue

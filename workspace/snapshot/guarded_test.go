@@ -24,7 +24,7 @@ func TestRedo_LeavesGuardedAlone(t *testing.T) {
 	if got := b.files(); got[".npmrc"] != "user\n" || got["lathe.json"] != "" || got["a"] != "user\n" {
 		t.Errorf("after undo %q", got)
 	}
-	again := must2(b.work.UndoAnew(t.Context(), "ses", nil))(t)
+	again := must2(b.work.ReplanUndo(t.Context(), "ses", nil))(t)
 	for _, plan := range []Plan{again, b.redo("ses").Plan} {
 		for _, c := range plan.Changes {
 			if guarded := filepath.Base(c.Path) != "a"; guarded != (c.Conflict == whyGuarded) {
@@ -62,7 +62,7 @@ func TestApply_PlantedSymlink(t *testing.T) {
 			must(t, os.Chtimes(b.path("real"), long, long))
 			st := b.step()
 			b.tool(st, "hooks/pre-commit", func() { b.write("hooks/pre-commit", "agent\n") })
-			plan := must2(b.work.Undo(t.Context(), []Done{b.end(st)}))(t)
+			plan := must2(b.work.Undo(t.Context(), []StepRef{b.end(st)}))(t)
 			b.work.t.disk.before = func(at, rel string) {
 				if at == op && rel == "hooks/pre-commit" {
 					must(t, os.Rename(b.path("hooks"), b.path("away")))

@@ -17,7 +17,7 @@ type bench struct {
 	t     testing.TB
 	dir   string // the top
 	store *Store
-	work  *Work
+	work  *Worktree
 	keys  int
 }
 
@@ -35,13 +35,13 @@ func (b *bench) open(storeDir string) {
 	b.work = b.at(b.dir)
 }
 
-func (b *bench) at(dir string) *Work {
+func (b *bench) at(dir string) *Worktree {
 	b.t.Helper()
 	place, err := workspace.Locate(context.Background(), dir, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return b.store.Work(place)
+	return b.store.Worktree(place)
 }
 
 // again is another process on the same store.
@@ -123,26 +123,26 @@ func (b *bench) tool(st *Step, name string, write func()) {
 	b.t.Helper()
 	must(b.t, st.Capture(b.t.Context(), b.path(name)))
 	write()
-	must(b.t, st.Wrote(b.t.Context(), b.path(name)))
+	must(b.t, st.RecordWrite(b.t.Context(), b.path(name)))
 }
 
 // command changes files in a frame.
 func (b *bench) command(st *Step, run func()) {
 	b.t.Helper()
-	f, err := st.Frame(b.t.Context())
+	f, err := st.BeginCommand(b.t.Context())
 	must(b.t, err)
 	run()
 	must(b.t, f.End(b.t.Context()))
 }
 
-func (b *bench) end(st *Step) Done {
+func (b *bench) end(st *Step) StepRef {
 	b.t.Helper()
 	p, err := st.End(b.t.Context())
 	must(b.t, err)
-	return Done{Key: st.key, Before: p.Before, After: p.After, Files: p.Files}
+	return StepRef{Key: st.key, Before: p.Before, After: p.After, Files: p.Files}
 }
 
-func (b *bench) undo(key string, steps ...Done) Applied {
+func (b *bench) undo(key string, steps ...StepRef) Applied {
 	b.t.Helper()
 	p, err := b.work.Undo(b.t.Context(), steps)
 	must(b.t, err)

@@ -23,7 +23,7 @@ const (
 var errIndex = errors.New("the index of snapshots is damaged")
 
 // save writes what is known to a file.
-func (t *worktree) save(file string) error {
+func (t *sharedTree) save(file string) error {
 	t.mu.Lock()
 	known := t.known
 	t.dirty, t.saved = false, time.Now()
@@ -176,7 +176,7 @@ func (r *indexReader) signed() int64 {
 
 // readIndexes returns what the last process knew: from the file it left, or if it was killed from the
 // one it saved while it ran.
-func (t *worktree) readIndexes() (*dir, error) {
+func (t *sharedTree) readIndexes() (*dir, error) {
 	best := t.path(indexFile)
 	info, err := os.Stat(best)
 	last := time.Time{}
@@ -196,7 +196,7 @@ func (t *worktree) readIndexes() (*dir, error) {
 }
 
 // deadIndexes lists those of processes that were killed.
-func (t *worktree) deadIndexes() []string {
+func (t *sharedTree) deadIndexes() []string {
 	lives, _ := os.ReadDir(t.path(liveDir)) // without it nobody was there
 	var dead []string
 	for _, e := range lives {
@@ -219,13 +219,13 @@ func isDead(file string) bool {
 }
 
 // seed is what the project's own index knows.
-func (t *worktree) seed() *dir {
+func (t *sharedTree) seed() *dir {
 	staged := t.project.index()
 	root := &builder{}
 	for i := range staged.list {
 		e := &staged.list[i]
-		id, ok := e.ID.Sum1()
-		if !ok || e.Unmerged || e.Intended {
+		id, ok := e.ID.SHA1()
+		if !ok || e.Unmerged || e.IntentToAdd {
 			continue
 		}
 		if e.Mode == modeTree {
@@ -245,7 +245,7 @@ func (t *worktree) seed() *dir {
 }
 
 // seedTree adds all files of a tree that a sparse index does not name one by one.
-func (t *worktree) seedTree(root *builder, prefix string, id oid, depth int) {
+func (t *sharedTree) seedTree(root *builder, prefix string, id oid, depth int) {
 	entries, err := t.objects.readTree(id)
 	if err != nil || depth > maxDepth {
 		return

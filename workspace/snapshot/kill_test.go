@@ -52,12 +52,12 @@ func playChild(args []string) error {
 	if err != nil {
 		return err
 	}
-	w := store.Work(place)
+	w := store.Worktree(place)
 	switch args[0] {
 	case "capture":
 		return errors.Join(captureScene(w, dir, store), store.Close())
 	case "apply":
-		p, err := w.Undo(context.Background(), []Done{{Key: "msg_one"}, {Key: "msg_two"}})
+		p, err := w.Undo(context.Background(), []StepRef{{Key: "msg_one"}, {Key: "msg_two"}})
 		if err == nil {
 			_, err = w.Apply(context.Background(), "ses", p)
 		}
@@ -69,7 +69,7 @@ func playChild(args []string) error {
 }
 
 // captureScene is a step with two tools and a command.
-func captureScene(w *Work, dir string, s *Store) error {
+func captureScene(w *Worktree, dir string, s *Store) error {
 	ctx := context.Background()
 	st := w.Step("msg_dead")
 	write := func(name, text string) error {
@@ -84,11 +84,11 @@ func captureScene(w *Work, dir string, s *Store) error {
 	}
 	for _, name := range [...]string{"a", "new/b"} {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(st.Capture(ctx, path), write(name, "agent\n"), st.Wrote(ctx, path)); err != nil {
+		if err := errors.Join(st.Capture(ctx, path), write(name, "agent\n"), st.RecordWrite(ctx, path)); err != nil {
 			return err
 		}
 	}
-	f, err := st.Frame(ctx)
+	f, err := st.BeginCommand(ctx)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func TestKill_Capture(t *testing.T) {
 		left := b.files()
 		p, err := b.work.Recover(t.Context(), "msg_dead")
 		must(t, err)
-		plan, err := b.work.Undo(t.Context(), []Done{{Key: "msg_dead", Before: p.Before, After: p.After, Files: p.Files}})
+		plan, err := b.work.Undo(t.Context(), []StepRef{{Key: "msg_dead", Before: p.Before, After: p.After, Files: p.Files}})
 		must(t, err)
 		for _, c := range plan.Changes {
 			if c.Conflict != "" {
@@ -224,7 +224,7 @@ func TestKill_Apply(t *testing.T) {
 		before = b.files()
 	}, func(b *bench, point int) {
 		t := b.t
-		steps := []Done{{Key: "msg_one"}, {Key: "msg_two"}}
+		steps := []StepRef{{Key: "msg_one"}, {Key: "msg_two"}}
 		plan, err := b.work.Undo(t.Context(), steps) // whoever comes next mends
 		must(t, err)
 		got := b.files()
@@ -268,7 +268,7 @@ func TestKill_Tidy(t *testing.T) {
 				continue
 			}
 			kept++
-			for _, s := range r.Files[0].Spans {
+			for _, s := range r.Files[0].Changes {
 				if !b.work.t.available(s.Before) || !b.work.t.available(s.After) {
 					t.Errorf("point %d: step %d has a record and no content", point, i)
 				}
@@ -283,7 +283,7 @@ func TestKill_Tidy(t *testing.T) {
 			t.Errorf("point %d: %d records are left", point, kept)
 		}
 		must(t, b.store.Tidy(t.Context()))
-		b.undo("ses", Done{Key: fmt.Sprintf("msg_%02d", steps-1)})
+		b.undo("ses", StepRef{Key: fmt.Sprintf("msg_%02d", steps-1)})
 		if got := b.files()["f"]; got != fmt.Sprintf("%d\n", steps-2) {
 			t.Errorf("point %d: after undo %q", point, got)
 		}

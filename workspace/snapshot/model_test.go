@@ -154,7 +154,7 @@ func oneModel(t *testing.T, rt *rapid.T, total map[string]int) {
 	for i, name := range modelFiles[:4] {
 		b.write(name, fmt.Sprintf("begin %d\n", i))
 	}
-	var done []Done
+	var done []StepRef
 	session := 0
 	for range rapid.IntRange(3, 14).Draw(rt, "length") {
 		switch op := rapid.SampledFrom([]string{"step", "step", "user", "undo", "restart"}).Draw(rt, "op"); op {
@@ -178,7 +178,7 @@ func oneModel(t *testing.T, rt *rapid.T, total map[string]int) {
 }
 
 // step is one of the agent's, with the person at work beside it, outside of frames.
-func (m *model) step(number int) Done {
+func (m *model) step(number int) StepRef {
 	st := m.b.step()
 	for range rapid.IntRange(1, 4).Draw(m.t, "tools") {
 		switch rapid.SampledFrom([]string{"tool", "command", "user"}).Draw(m.t, "in step") {
@@ -205,7 +205,7 @@ func (m *model) step(number int) Done {
 }
 
 // undo takes the last steps back, sometimes redoes and undoes them again.
-func (m *model) undo(done []Done, session string) {
+func (m *model) undo(done []StepRef, session string) {
 	if len(done) == 0 {
 		return
 	}

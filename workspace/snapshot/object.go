@@ -70,17 +70,17 @@ type objects struct {
 	disk     *disk
 	dir      string
 	repo     *project
-	heapSize int64
+	packSize int64
 	pool     sync.Pool // of *zlib.Writer
 
 	mu    sync.Mutex // guards the rest, and the order of what is appended
-	heaps map[string]*heap
-	where map[oid]spot
-	own   *heap // to which this process appends; nil before it does
+	packs map[string]*packfile
+	where map[oid]location
+	own   *packfile // to which this process appends; nil before it does
 }
 
 func newObjects(d *disk, dir string, repo *project) *objects {
-	return &objects{disk: d, dir: dir, repo: repo, heapSize: heapSize, heaps: map[string]*heap{}, where: map[oid]spot{}}
+	return &objects{disk: d, dir: dir, repo: repo, packSize: packSize, packs: map[string]*packfile{}, where: map[oid]location{}}
 }
 
 // put keeps an object and returns its name.
@@ -94,7 +94,7 @@ func (o *objects) put(kind gitobj.Kind, data []byte) (oid, error) {
 func (o *objects) keep(id oid, kind gitobj.Kind, data []byte) error {
 	o.mu.Lock()
 	s, ok := o.where[id]
-	there := ok && (s.heap == o.own || time.Since(s.heap.young) < graceTime/2)
+	there := ok && (s.pack == o.own || time.Since(s.pack.young) < graceTime/2)
 	o.mu.Unlock()
 	if there {
 		return nil

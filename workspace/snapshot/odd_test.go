@@ -33,7 +33,7 @@ func TestFrame_Names(t *testing.T) {
 	if len(p.Files) != len(names) {
 		t.Errorf("files %q", p.Files)
 	}
-	b.undo("ses", Done{Key: st.key})
+	b.undo("ses", StepRef{Key: st.key})
 	if got := b.files(); !maps.Equal(got, before) {
 		t.Errorf("after undo %q", got)
 	}
@@ -65,12 +65,12 @@ func TestFrame_TooMuch(t *testing.T) {
 	b.store.o.MaxBytes = 1000
 	b.write("f", strings.Repeat("x", 2000))
 	st := b.step()
-	_, err := st.Frame(t.Context())
+	_, err := st.BeginCommand(t.Context())
 	if !errors.Is(err, errTooMuch) {
 		t.Fatalf("error %v", err)
 	}
 	b.remove("f")
-	if _, again := st.Frame(t.Context()); !errors.Is(again, errTooMuch) {
+	if _, again := st.BeginCommand(t.Context()); !errors.Is(again, errTooMuch) {
 		t.Errorf("it was tried again: %v", again)
 	}
 	b.tool(st, "g", func() { b.write("g", "tools still work\n") })

@@ -14,7 +14,7 @@ import (
 func octal(mode uint32) string { return strconv.FormatUint(uint64(mode), 8) }
 
 // Track walks the tree and names its state.
-func (w *Work) Track(ctx context.Context) (string, error) {
+func (w *Worktree) Track(ctx context.Context) (string, error) {
 	if err := w.t.walk(ctx, w.below); err != nil {
 		return "", err
 	}
@@ -23,7 +23,7 @@ func (w *Work) Track(ctx context.Context) (string, error) {
 }
 
 // Patch walks the tree and lists what differs from an earlier one.
-func (w *Work) Patch(ctx context.Context, tree string) (Patch, error) {
+func (w *Worktree) Patch(ctx context.Context, tree string) (Patch, error) {
 	p := Patch{Before: tree}
 	files, now, err := w.since(ctx, tree)
 	if err != nil {
@@ -38,7 +38,7 @@ func (w *Work) Patch(ctx context.Context, tree string) (Patch, error) {
 }
 
 // Diff walks the tree and shows what differs from an earlier one.
-func (w *Work) Diff(ctx context.Context, tree string) (string, error) {
+func (w *Worktree) Diff(ctx context.Context, tree string) (string, error) {
 	files, _, err := w.since(ctx, tree)
 	if err != nil {
 		return "", err
@@ -47,7 +47,7 @@ func (w *Work) Diff(ctx context.Context, tree string) (string, error) {
 }
 
 // since compares a tree with the state of now.
-func (w *Work) since(ctx context.Context, tree string) ([]fileTrace, string, error) {
+func (w *Worktree) since(ctx context.Context, tree string) ([]fileTrace, string, error) {
 	now, err := w.Track(ctx)
 	if err != nil {
 		return nil, "", err
@@ -57,7 +57,7 @@ func (w *Work) since(ctx context.Context, tree string) ([]fileTrace, string, err
 }
 
 // between lists what differs from one tree to another.
-func (t *worktree) between(from, to string) ([]fileTrace, error) {
+func (t *sharedTree) between(from, to string) ([]fileTrace, error) {
 	a, err := parseTree(from)
 	b, err2 := parseTree(to)
 	if err = errors.Join(err, err2); err != nil {
@@ -68,7 +68,7 @@ func (t *worktree) between(from, to string) ([]fileTrace, error) {
 		if x.mode == modeRepo || y.mode == modeRepo {
 			return
 		}
-		files = append(files, fileTrace{path, []span{{Before: x.state(), After: y.state()}}})
+		files = append(files, fileTrace{path, []fileChange{{Before: x.state(), After: y.state()}}})
 	})
 	if err != nil {
 		return nil, lathe.Errorf(lathe.NotFound, "compare snapshots: %w", err)
@@ -77,7 +77,7 @@ func (t *worktree) between(from, to string) ([]fileTrace, error) {
 }
 
 // DiffFull compares two trees file by file.
-func (w *Work) DiffFull(ctx context.Context, from, to string) ([]lathe.FileDiff, error) {
+func (w *Worktree) DiffFull(ctx context.Context, from, to string) ([]lathe.FileDiff, error) {
 	files, err := w.t.between(from, to)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (w *Work) DiffFull(ctx context.Context, from, to string) ([]lathe.FileDiff,
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if d, ok := w.t.fileDiff(f.Path, f.Spans, math.MaxInt32); ok {
+		if d, ok := w.t.fileDiff(f.Path, f.Changes, math.MaxInt32); ok {
 			out = append(out, d)
 		}
 	}
@@ -96,14 +96,14 @@ func (w *Work) DiffFull(ctx context.Context, from, to string) ([]lathe.FileDiff,
 }
 
 // Restore plans to bring back all files of a tree. Files that are not in it stay.
-func (w *Work) Restore(ctx context.Context, tree string) (Plan, error) {
+func (w *Worktree) Restore(ctx context.Context, tree string) (Plan, error) {
 	files, _, err := w.since(ctx, tree)
 	if err != nil {
 		return Plan{}, err
 	}
 	var p Plan
 	for _, f := range files {
-		if to := f.Spans[0].Before; !to.absent() {
+		if to := f.Changes[0].Before; !to.absent() {
 			c, err := w.t.change(f.Path, to)
 			if err != nil {
 				return Plan{}, err
@@ -116,7 +116,7 @@ func (w *Work) Restore(ctx context.Context, tree string) (Plan, error) {
 }
 
 // change plans to make a path a state, whatever it is now.
-func (t *worktree) change(rel string, to state) (Change, error) {
+func (t *sharedTree) change(rel string, to state) (Change, error) {
 	now, err := t.look(rel, false)
 	if err != nil {
 		return Change{}, lathe.Errorf(lathe.Unavailable, "look at %s: %w", t.abs(rel), err)
@@ -134,10 +134,10 @@ func (t *worktree) change(rel string, to state) (Change, error) {
 }
 
 // Revert plans to bring the files of patches back to what they were before the first that names them.
-func (w *Work) Revert(ctx context.Context, ps []Patch) (Plan, error) {
-	done := make([]Done, len(ps))
+func (w *Worktree) Revert(ctx context.Context, ps []Patch) (Plan, error) {
+	done := make([]StepRef, len(ps))
 	for i, p := range ps {
-		done[i] = Done{Before: p.Before, After: p.After, Files: p.Files}
+		done[i] = StepRef{Before: p.Before, After: p.After, Files: p.Files}
 	}
 	return w.Undo(ctx, done)
 }

@@ -21,16 +21,16 @@ import (
 type project struct {
 	own, common string // its directories; "" without git
 
-	mu     sync.Mutex // guards the rest
-	repo   *gitobj.Repo
-	opened time.Time
-	staged staged
+	mu       sync.Mutex // guards the rest
+	repo     *gitobj.Repo
+	opened   time.Time
+	gitIndex gitIndex
 }
 
-// staged is what the index of the repository said when it was last read.
-type staged struct {
-	list []gitobj.Staged // sorted by path
-	file stat            // of the index itself
+// gitIndex is what the index of the repository said when it was last read.
+type gitIndex struct {
+	list []gitobj.IndexEntry // sorted by path
+	file stat                // of the index itself
 	// exact says that a file which looks as the index has it also has the content it names. Where
 	// filters or other line ends may lie between the two, files are read.
 	exact bool
@@ -94,36 +94,36 @@ func (p *project) close() error {
 }
 
 // index returns what the repository's index says now. One that cannot be read says nothing.
-func (p *project) index() staged {
+func (p *project) index() gitIndex {
 	repo := p.open(false)
 	if repo == nil {
-		return staged{}
+		return gitIndex{}
 	}
 	info, err := os.Stat(repo.IndexFile())
 	if err != nil {
-		return staged{}
+		return gitIndex{}
 	}
 	now := statOf(info)
 	p.mu.Lock()
-	known := p.staged
+	known := p.gitIndex
 	p.mu.Unlock()
 	if known.file == now {
 		return known
 	}
 	list, err := repo.Index()
 	if err != nil {
-		return staged{file: now}
+		return gitIndex{file: now}
 	}
-	s := staged{list: list, file: now}
+	s := gitIndex{list: list, file: now}
 	s.exact = exactRules(repo, list)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.staged = s
+	p.gitIndex = s
 	return s
 }
 
 // find returns what the index says of a path.
-func (s *staged) find(path string) (*gitobj.Staged, bool) {
+func (s *gitIndex) find(path string) (*gitobj.IndexEntry, bool) {
 	i := sort.Search(len(s.list), func(i int) bool { return s.list[i].Path >= path })
 	if i < len(s.list) && s.list[i].Path == path {
 		return &s.list[i], true
@@ -132,8 +132,8 @@ func (s *staged) find(path string) (*gitobj.Staged, bool) {
 }
 
 // clean reports whether a file looks as the index has it and was not written in the same moment.
-func (s *staged) clean(e *gitobj.Staged, st stat, mode uint32) bool {
-	if e.Unmerged || e.Intended || e.Mode != mode || e.Size != uint32(st.size) || e.Inode != uint32(st.inode) {
+func (s *gitIndex) clean(e *gitobj.IndexEntry, st stat, mode uint32) bool {
+	if e.Unmerged || e.IntentToAdd || e.Mode != mode || e.Size != uint32(st.size) || e.Inode != uint32(st.inode) {
 		return false
 	}
 	if !sameTime(e.MtimeSec, e.MtimeNano, st.mtime) || !sameTime(e.CtimeSec, e.CtimeNano, st.ctime) {
@@ -148,7 +148,7 @@ func sameTime(sec, nano uint32, unix int64) bool {
 }
 
 // exactRules looks for anything that makes files differ from what is committed.
-func exactRules(repo *gitobj.Repo, list []gitobj.Staged) bool {
+func exactRules(repo *gitobj.Repo, list []gitobj.IndexEntry) bool {
 	config, err := repo.Config()
 	if err != nil {
 		return false
@@ -167,7 +167,7 @@ func exactRules(repo *gitobj.Repo, list []gitobj.Staged) bool {
 		}
 	}
 	text, err := gitobj.ReadFile(repo.InfoFile("attributes"), 1<<20)
-	if err == nil && converts(text) || errors.Is(err, gitobj.ErrLarge) {
+	if err == nil && converts(text) || errors.Is(err, gitobj.ErrTooLarge) {
 		return false
 	}
 	return sampled(repo, list)
@@ -181,12 +181,12 @@ func converts(attributes []byte) bool {
 
 // sampled compares the sizes of a few files with those of their contents: settings for all
 // repositories of a person are not read, but they show.
-func sampled(repo *gitobj.Repo, list []gitobj.Staged) bool {
+func sampled(repo *gitobj.Repo, list []gitobj.IndexEntry) bool {
 	const samples = 48
 	step := max(1, len(list)/samples)
 	for i := 0; i < len(list); i += step {
 		e := &list[i]
-		if e.Mode&0o170000 != 0o100000 || e.Size == 0 || e.Size > 1<<20 || e.Skip || e.Unmerged || e.Intended || e.MtimeSec == 0 {
+		if e.Mode&0o170000 != 0o100000 || e.Size == 0 || e.Size > 1<<20 || e.Skip || e.Unmerged || e.IntentToAdd || e.MtimeSec == 0 {
 			continue
 		}
 		if _, data, err := repo.Object(e.ID); err == nil && uint32(len(data)) != e.Size {
@@ -204,7 +204,7 @@ type excluded struct {
 
 // rootRules returns what is ignored in the whole work tree; the same value as long as the exclude files
 // stay as they are.
-func (t *worktree) rootRules() *search.GitRules {
+func (t *sharedTree) rootRules() *search.GitRules {
 	var now excluded
 	if t.project.common != "" {
 		if info, err := os.Stat(filepath.Join(t.project.common, "info", "exclude")); err == nil {

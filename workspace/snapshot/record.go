@@ -32,26 +32,26 @@ type record struct {
 }
 
 type fileTrace struct {
-	Path  string // below the root, with slashes
-	Spans []span
+	Path    string // below the root, with slashes
+	Changes []fileChange
 }
 
 // jsonTrace is a fileTrace on disk. A name need not be text.
 type jsonTrace struct {
-	Path  pathText `json:"path"`
-	Spans []span   `json:"spans"`
+	Path    pathText     `json:"path"`
+	Changes []fileChange `json:"spans"`
 }
 
 // MarshalJSON keeps names that are no text.
 func (f fileTrace) MarshalJSON() ([]byte, error) {
-	return json.Marshal(jsonTrace{pathText(f.Path), f.Spans})
+	return json.Marshal(jsonTrace{pathText(f.Path), f.Changes})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (f *fileTrace) UnmarshalJSON(data []byte) error {
 	var j jsonTrace
 	err := json.Unmarshal(data, &j)
-	f.Path, f.Spans = string(j.Path), j.Spans
+	f.Path, f.Changes = string(j.Path), j.Changes
 	return err
 }
 
@@ -82,7 +82,9 @@ func (p *pathText) UnmarshalText(text []byte) error {
 
 const recordSuffix = ".json"
 
-func (t *worktree) recordPath(key string) string { return t.path(stepsDir, fileName(key)+recordSuffix) }
+func (t *sharedTree) recordPath(key string) string {
+	return t.path(stepsDir, fileName(key)+recordSuffix)
+}
 
 // readRecord reads one; nil if there is none. It is the last line of its file: that of a step was its
 // journal.
@@ -104,7 +106,7 @@ func readRecord(file string) (*record, error) {
 }
 
 // writeRecord writes one down; of one that says nothing any more the file goes.
-func (t *worktree) writeRecord(file string, r *record) error {
+func (t *sharedTree) writeRecord(file string, r *record) error {
 	if len(r.Files)+len(r.Running) == 0 {
 		return t.disk.remove(file)
 	}
@@ -119,12 +121,12 @@ func (t *worktree) writeRecord(file string, r *record) error {
 }
 
 // settle makes traces a record with its two trees.
-func (t *worktree) settle(key string, traces map[string]*trace) (*record, error) {
+func (t *sharedTree) settle(key string, traces map[string]*trace) (*record, error) {
 	r := &record{Key: key, Time: t.store.o.Now().UTC()}
 	known, _ := t.moment()
 	before, after := known, known
 	for _, path := range slices.Sorted(maps.Keys(traces)) {
-		spans := netSpans(traces[path].spans)
+		spans := netChanges(traces[path].changes)
 		if len(spans) == 0 {
 			continue
 		}
@@ -148,7 +150,7 @@ func (s state) item() item {
 	return item{mode: s.Mode, id: id, stat: stat{perm: s.Perm}}
 }
 
-func (t *worktree) patchOf(r *record) Patch {
+func (t *sharedTree) patchOf(r *record) Patch {
 	p := Patch{Before: r.Before, After: r.After}
 	for _, f := range r.Files {
 		p.Files = append(p.Files, t.abs(f.Path))
@@ -173,11 +175,11 @@ type entry struct {
 	Time   int64    `json:"time,omitempty"` // of a capture, in nanoseconds of this machine's clock
 }
 
-func (t *worktree) journalPath(key string) string { return t.path(openDir, fileName(key)) }
+func (t *sharedTree) journalPath(key string) string { return t.path(openDir, fileName(key)) }
 
 // openJournal makes the journal of a step. One that another process left is taken over with what is
 // in it.
-func (t *worktree) openJournal(key string) (*journal, error) {
+func (t *sharedTree) openJournal(key string) (*journal, error) {
 	path := t.journalPath(key)
 	t.disk.at("create", path)
 	var err error
@@ -191,7 +193,7 @@ func (t *worktree) openJournal(key string) (*journal, error) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				return nil, fmt.Errorf("keep what a step changes: %w", err)
 			}
-		case errors.Is(err, filelock.ErrHeld):
+		case errors.Is(err, filelock.ErrLocked):
 			time.Sleep(time.Millisecond)
 		default:
 			return nil, fmt.Errorf("keep what a step changes: %w", err)
@@ -263,10 +265,10 @@ func readJournal(f *os.File) (map[string]*trace, map[string]time.Time, error) {
 		}
 		switch {
 		case e.Before != nil && e.After != nil:
-			tr.add(span{Before: *e.Before, After: *e.After, Made: e.Made, from: e.From, to: e.To})
+			tr.add(fileChange{Before: *e.Before, After: *e.After, Made: e.Made, from: e.From, to: e.To})
 		case e.Before != nil:
 			if tr.open == nil {
-				tr.open = &span{Before: *e.Before, Made: e.Made, Time: e.Time, from: e.From}
+				tr.open = &fileChange{Before: *e.Before, Made: e.Made, Time: e.Time, from: e.From}
 			}
 			captured[path] = time.Unix(0, e.Time)
 		case e.After != nil && tr.open != nil:
@@ -283,7 +285,7 @@ const writeTime = 10 * time.Second
 
 // Recover tells what a step had written whose process died, and keeps it as if the step had ended. A
 // Patch without files means that nothing is known, or that the step still runs.
-func (w *Work) Recover(ctx context.Context, key string) (Patch, error) {
+func (w *Worktree) Recover(ctx context.Context, key string) (Patch, error) {
 	t := w.t
 	if r, err := readRecord(t.recordPath(key)); r != nil || err != nil {
 		if r == nil {
@@ -300,7 +302,7 @@ func (w *Work) Recover(ctx context.Context, key string) (Patch, error) {
 	}
 	defer f.Close()
 	if err := filelock.TryLock(f); err != nil {
-		if errors.Is(err, filelock.ErrHeld) {
+		if errors.Is(err, filelock.ErrLocked) {
 			err = nil
 		}
 		return Patch{}, err
@@ -324,7 +326,7 @@ func (w *Work) Recover(ctx context.Context, key string) (Patch, error) {
 }
 
 // recoverOpen ends a capture after which the process died: the tool may have written or not.
-func (t *worktree) recoverOpen(path string, tr *trace, captured time.Time) error {
+func (t *sharedTree) recoverOpen(path string, tr *trace, captured time.Time) error {
 	now, err := t.look(path, true)
 	if err != nil {
 		return fmt.Errorf("recover a step: %w", err)
@@ -341,7 +343,7 @@ func (t *worktree) recoverOpen(path string, tr *trace, captured time.Time) error
 
 // finish makes the journal of a step its record: by one line more and another name, which costs less
 // than a new file. Without a journal there is nothing to keep.
-func (t *worktree) finish(key string, traces map[string]*trace, j *journal) (Patch, error) {
+func (t *sharedTree) finish(key string, traces map[string]*trace, j *journal) (Patch, error) {
 	r, err := t.settle(key, traces)
 	if err != nil {
 		return Patch{}, err
@@ -361,7 +363,7 @@ func (t *worktree) finish(key string, traces map[string]*trace, j *journal) (Pat
 	return p, nil
 }
 
-func (t *worktree) record(j *journal, r *record) error {
+func (t *sharedTree) record(j *journal, r *record) error {
 	line, err := json.Marshal(r)
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func (h handle) open(name string) (handle, error) {
 
 // list appends the entries. Names that are in old are taken from there, so that a walk over a tree that
 // did not change makes none.
-func (h handle) list(old *dir, out []listed, buf *[scanRoom]byte) ([]listed, error) {
+func (h handle) list(old *dir, out []listed, buf *[scanBuffer]byte) ([]listed, error) {
 	for {
 		n, err := unix.Getdents(h.fd, buf[:])
 		if errors.Is(err, unix.EINTR) {

@@ -51,7 +51,7 @@ func (s seen) unblock(deleted map[string]bool) seen {
 
 // look reads what is at a path below root, with slashes, without following any symlink. With keep the
 // content becomes an object.
-func (t *worktree) look(rel string, keep bool) (seen, error) {
+func (t *sharedTree) look(rel string, keep bool) (seen, error) {
 	root, err := os.OpenRoot(t.root)
 	if err != nil {
 		return seen{}, err
@@ -96,7 +96,7 @@ func lookAbove(root *os.Root, rel string) (seen, bool, error) {
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
 // lookAt looks at the file itself, and reports whether it stayed the same meanwhile.
-func (t *worktree) lookAt(root *os.Root, rel string, keep bool) (seen, bool, error) {
+func (t *sharedTree) lookAt(root *os.Root, rel string, keep bool) (seen, bool, error) {
 	name := filepath.FromSlash(rel)
 	info, err := root.Lstat(name)
 	if isGone(err) {

@@ -13,9 +13,9 @@ const warmTime = time.Second
 // Step is one step of a session: what it captures and frames is its own, all else is the user's. Its
 // tools may call it side by side.
 type Step struct {
-	work *Work
-	t    *worktree
-	key  string
+	worktree *Worktree
+	t        *sharedTree
+	key      string
 
 	mu      sync.Mutex // guards the rest
 	journal *journal
@@ -32,9 +32,9 @@ type warm struct {
 }
 
 // Step begins a step under a key that no other step has. What is known is loaded beside the caller.
-func (w *Work) Step(key string) *Step {
+func (w *Worktree) Step(key string) *Step {
 	w.t.store.beside(w.t.load)
-	return &Step{work: w, t: w.t, key: key, traces: map[string]*trace{}}
+	return &Step{worktree: w, t: w.t, key: key, traces: map[string]*trace{}}
 }
 
 // Tree names the state of the work tree as it is known now, which may be older than what is there:
@@ -88,7 +88,7 @@ func (st *Step) capture(rel string) error {
 			return err
 		}
 	}
-	open := &span{Before: now.state, Made: now.missing, Time: time.Now().UnixNano(), from: seq}
+	open := &fileChange{Before: now.state, Made: now.missing, Time: time.Now().UnixNano(), from: seq}
 	if err := st.journal.append(st.t.disk, entry{Path: pathText(rel), Before: &open.Before, Made: open.Made, From: seq, Time: open.Time}); err != nil {
 		return err
 	}
@@ -115,18 +115,18 @@ func (st *Step) trace(rel string) *trace {
 	return tr
 }
 
-// Wrote keeps what files are after a tool has written them, or has failed to.
-func (st *Step) Wrote(ctx context.Context, paths ...string) error {
+// RecordWrite keeps what files are after a tool has written them, or has failed to.
+func (st *Step) RecordWrite(ctx context.Context, paths ...string) error {
 	var errs []error
 	for _, path := range paths {
 		if rel, ok := st.t.rel(path); ok {
-			errs = append(errs, st.wrote(ctx, rel))
+			errs = append(errs, st.recordWrite(ctx, rel))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (st *Step) wrote(_ context.Context, rel string) error {
+func (st *Step) recordWrite(_ context.Context, rel string) error {
 	now, err := st.t.look(rel, true)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (st *Step) Warm() {
 	st.warm = w
 	st.t.store.beside(func() {
 		defer close(w.done)
-		w.err = st.t.walk(context.Background(), st.work.below)
+		w.err = st.t.walk(context.Background(), st.worktree.below)
 	})
 }
 
@@ -177,7 +177,7 @@ func (st *Step) walked(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	return st.t.walk(ctx, st.work.below)
+	return st.t.walk(ctx, st.worktree.below)
 }
 
 // End closes the step and keeps its record. Files whose tool never said that it had written are taken
@@ -193,7 +193,7 @@ func (st *Step) End(ctx context.Context) (Patch, error) {
 		}
 	}
 	st.mu.Unlock()
-	err := st.Wrote(ctx, open...)
+	err := st.RecordWrite(ctx, open...)
 	st.mu.Lock()
 	if st.ended {
 		st.mu.Unlock()

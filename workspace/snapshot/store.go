@@ -24,10 +24,10 @@ type Store struct {
 	o    Options
 	disk disk
 
-	mu    sync.Mutex // guards the rest
-	trees map[string]*worktree
-	works map[[2]string]*Work
-	wg    sync.WaitGroup // of all that runs beside a call
+	mu        sync.Mutex // guards the rest
+	trees     map[string]*sharedTree
+	worktrees map[[2]string]*Worktree
+	wg        sync.WaitGroup // of all that runs beside a call
 }
 
 // New makes a store. It touches no disk.
@@ -38,8 +38,8 @@ func New(o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{o: o, trees: map[string]*worktree{}, works: map[[2]string]*Work{}}
-	s.Limit(o.MaxAge, o.MaxBytes)
+	s := &Store{o: o, trees: map[string]*sharedTree{}, worktrees: map[[2]string]*Worktree{}}
+	s.SetLimits(o.MaxAge, o.MaxBytes)
 	return s
 }
 
@@ -49,7 +49,7 @@ func (s *Store) Close() error {
 	s.wg.Wait()
 	s.mu.Lock()
 	trees := s.trees
-	s.trees, s.works = map[string]*worktree{}, map[[2]string]*Work{}
+	s.trees, s.worktrees = map[string]*sharedTree{}, map[[2]string]*Worktree{}
 	s.mu.Unlock()
 	var errs []error
 	for _, t := range trees {
@@ -58,9 +58,9 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Work is the work tree of a place: the top of its checkout, or its directory without git. Walks stay
+// Worktree is the work tree of a place: the top of its checkout, or its directory without git. Walks stay
 // below the directory. The same place gives the same Work.
-func (s *Store) Work(p workspace.Place) *Work {
+func (s *Store) Worktree(p workspace.Place) *Worktree {
 	directory := real(p.Directory)
 	root := directory
 	if p.VCS == "git" && p.Sandbox != "" && workspace.Inside(p.Sandbox, directory) {
@@ -73,7 +73,7 @@ func (s *Store) Work(p workspace.Place) *Work {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := [2]string{root, below}
-	if w, ok := s.works[key]; ok {
+	if w, ok := s.worktrees[key]; ok {
 		return w
 	}
 	t, ok := s.trees[root]
@@ -81,8 +81,8 @@ func (s *Store) Work(p workspace.Place) *Work {
 		t = s.newTree(root, p)
 		s.trees[root] = t
 	}
-	w := &Work{t: t, below: filepath.ToSlash(below)}
-	s.works[key] = w
+	w := &Worktree{t: t, below: filepath.ToSlash(below)}
+	s.worktrees[key] = w
 	return w
 }
 
@@ -93,9 +93,9 @@ func real(path string) string {
 	return path
 }
 
-func (s *Store) newTree(root string, p workspace.Place) *worktree {
+func (s *Store) newTree(root string, p workspace.Place) *sharedTree {
 	sum := sha1.Sum([]byte(root))
-	t := &worktree{
+	t := &sharedTree{
 		store: s, disk: &s.disk, root: root, project: &project{},
 		dir:     filepath.Join(s.o.Dir, fileName(p.ProjectID), hex.EncodeToString(sum[:])),
 		walking: make(chan struct{}, 1),
@@ -108,7 +108,7 @@ func (s *Store) newTree(root string, p workspace.Place) *worktree {
 		}
 	}
 	t.objects = newObjects(t.disk, filepath.Join(t.dir, objectsDir), t.project)
-	t.objects.heapSize = min(heapSize, max(s.o.MaxBytes/32, 4<<10)) // what is being written is not tidied
+	t.objects.packSize = min(packSize, max(s.o.MaxBytes/32, 4<<10)) // what is being written is not tidied
 	return t
 }
 
@@ -136,8 +136,8 @@ func fileName(key string) string {
 // go runs f beside the caller until Close.
 func (s *Store) beside(f func()) { s.wg.Go(f) }
 
-// Limit changes how long and how much is kept, from the next tidying on; zero is the default.
-func (s *Store) Limit(age time.Duration, bytes int64) {
+// SetLimits changes how long and how much is kept, from the next tidying on; zero is the default.
+func (s *Store) SetLimits(age time.Duration, bytes int64) {
 	if age <= 0 {
 		age = defaultAge
 	}

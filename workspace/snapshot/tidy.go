@@ -19,19 +19,19 @@ import (
 const tidyFile = "tidy"
 
 const (
-	// smallHeap is up to which size heaps are joined once there are manyHeaps of them.
-	smallHeap, manyHeaps = 1 << 20, 8
+	// smallPack is up to which size heaps are joined once there are manyHeaps of them.
+	smallPack, manyPacks = 1 << 20, 8
 	// wasteShare is which part of a heap may be of no use before it is replaced.
 	wasteShare = 4
 )
 
-// house is the directory of a work tree, as seen from outside.
-type house struct {
-	*worktree
+// worktreeDir is the directory of a work tree, as seen from outside.
+type worktreeDir struct {
+	*sharedTree
 	live    bool
 	objects map[oid]object
-	heaps   []*heapList
-	rooms   []room
+	packs   []*packList
+	roots   []gcRoot
 }
 
 type object struct {
@@ -39,25 +39,25 @@ type object struct {
 	marked bool
 }
 
-// heapList is a heap and what is in it.
-type heapList struct {
-	heap
-	entries []heapEntry
+// packList is a heap and what is in it.
+type packList struct {
+	packfile
+	entries []packEntry
 }
 
-type heapEntry struct {
+type packEntry struct {
 	id   oid
 	off  int64
 	size int
 }
 
-// room is something that keeps objects: the record of a step, what can be redone, or an index.
-type room struct {
-	house *house
-	file  string
-	time  time.Time
-	size  int64
-	mark  func(*marker)
+// gcRoot is something that keeps objects: the record of a step, what can be redone, or an index.
+type gcRoot struct {
+	tree *worktreeDir
+	file string
+	time time.Time
+	size int64
+	mark func(*reachability)
 }
 
 // Tidy removes what is older than MaxAge, then the oldest until the rest is within MaxBytes, then all
@@ -73,7 +73,7 @@ func (s *Store) Tidy(ctx context.Context) error {
 	}
 	defer f.Close()
 	if err := filelock.TryLock(f); err != nil {
-		if errors.Is(err, filelock.ErrHeld) {
+		if errors.Is(err, filelock.ErrLocked) {
 			return nil
 		}
 		return lathe.Errorf(lathe.Unavailable, "tidy the snapshots: %w", err)
@@ -85,7 +85,7 @@ func (s *Store) Tidy(ctx context.Context) error {
 }
 
 func (s *Store) tidy(ctx context.Context) error {
-	houses, err := s.houses(ctx)
+	houses, err := s.worktreeDirs(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,14 +95,14 @@ func (s *Store) tidy(ctx context.Context) error {
 		}
 	}()
 	var total int64
-	var rooms []room
+	var rooms []gcRoot
 	for _, h := range houses {
-		m := marker{house: h}
+		m := reachability{tree: h}
 		h.markRoots(&m)
 		total += m.bytes
-		rooms = append(rooms, h.rooms...)
+		rooms = append(rooms, h.roots...)
 	}
-	slices.SortFunc(rooms, func(a, b room) int { return b.time.Compare(a.time) })
+	slices.SortFunc(rooms, func(a, b gcRoot) int { return b.time.Compare(a.time) })
 	age, most := s.limits()
 	oldest := s.o.Now().Add(-age)
 	full := false
@@ -111,7 +111,7 @@ func (s *Store) tidy(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if !full && !r.time.Before(oldest) {
-			m := marker{house: r.house}
+			m := reachability{tree: r.tree}
 			r.mark(&m)
 			if full = total+m.bytes+r.size > most; !full {
 				total += m.bytes + r.size
@@ -132,8 +132,8 @@ func (s *Store) tidy(ctx context.Context) error {
 }
 
 // remove takes it away, unless it is a journal that a step has taken over since it was found dead.
-func (r room) remove() error {
-	if filepath.Dir(r.file) == r.house.path(openDir) {
+func (r gcRoot) remove() error {
+	if filepath.Dir(r.file) == r.tree.path(openDir) {
 		f, err := os.OpenFile(r.file, os.O_RDWR, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -146,19 +146,19 @@ func (r room) remove() error {
 			return nil
 		}
 	}
-	return r.house.disk.remove(r.file)
+	return r.tree.disk.remove(r.file)
 }
 
 // close lets go of a work tree that this process does not use.
-func (h *house) close(s *Store) {
+func (h *worktreeDir) close(s *Store) {
 	if s.loaded(h.dir) == nil {
-		_ = h.worktree.objects.close() // it was only read
+		_ = h.sharedTree.objects.close() // it was only read
 	}
 }
 
-// houses reads what there is on disk.
-func (s *Store) houses(ctx context.Context) ([]*house, error) {
-	var out []*house
+// worktreeDirs reads what there is on disk.
+func (s *Store) worktreeDirs(ctx context.Context) ([]*worktreeDir, error) {
+	var out []*worktreeDir
 	projects, err := os.ReadDir(s.o.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -172,7 +172,7 @@ func (s *Store) houses(ctx context.Context) ([]*house, error) {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			h, err := s.visit(filepath.Join(s.o.Dir, project.Name(), tree.Name()))
+			h, err := s.readWorktreeDir(filepath.Join(s.o.Dir, project.Name(), tree.Name()))
 			if err != nil {
 				return nil, err
 			}
@@ -182,13 +182,13 @@ func (s *Store) houses(ctx context.Context) ([]*house, error) {
 	return out, nil
 }
 
-// visit reads the directory of a work tree. Objects are listed before anything that refers to them is
+// readWorktreeDir reads the directory of a work tree. Objects are listed before anything that refers to them is
 // read, so that those of a step that ends meanwhile are too young to be judged.
-func (s *Store) visit(dir string) (*house, error) {
-	h := &house{worktree: s.loaded(dir), objects: map[oid]object{}}
-	if h.worktree == nil {
-		h.worktree = &worktree{store: s, disk: &s.disk, dir: dir, project: &project{}}
-		h.worktree.objects = newObjects(&s.disk, filepath.Join(dir, objectsDir), h.project)
+func (s *Store) readWorktreeDir(dir string) (*worktreeDir, error) {
+	h := &worktreeDir{sharedTree: s.loaded(dir), objects: map[oid]object{}}
+	if h.sharedTree == nil {
+		h.sharedTree = &sharedTree{store: s, disk: &s.disk, dir: dir, project: &project{}}
+		h.sharedTree.objects = newObjects(&s.disk, filepath.Join(dir, objectsDir), h.project)
 	}
 	if err := h.list(); err != nil {
 		return nil, err
@@ -215,25 +215,25 @@ func (s *Store) visit(dir string) (*house, error) {
 }
 
 // addIndex adds what was known when nobody was there any more.
-func (h *house) addIndex(file string) {
+func (h *worktreeDir) addIndex(file string) {
 	if info, err := os.Stat(file); err == nil {
-		h.rooms = append(h.rooms, room{h, file, info.ModTime(), onDisk(info.Size()), func(m *marker) { m.index(file) }})
+		h.roots = append(h.roots, gcRoot{h, file, info.ModTime(), onDisk(info.Size()), func(m *reachability) { m.index(file) }})
 	}
 }
 
 // addJournals adds the steps whose process died and that nobody has asked for.
-func (h *house) addJournals() {
+func (h *worktreeDir) addJournals() {
 	entries, _ := os.ReadDir(h.path(openDir))
 	for _, e := range entries {
 		file := h.path(openDir, e.Name())
 		if info, err := e.Info(); err == nil && isDead(file) {
-			h.rooms = append(h.rooms, room{h, file, info.ModTime(), onDisk(info.Size()), func(m *marker) { m.journal(file) }})
+			h.roots = append(h.roots, gcRoot{h, file, info.ModTime(), onDisk(info.Size()), func(m *reachability) { m.journal(file) }})
 		}
 	}
 }
 
 // loaded is the work tree at a directory that this process uses; nil if it does not.
-func (s *Store) loaded(dir string) *worktree {
+func (s *Store) loaded(dir string) *sharedTree {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.trees {
@@ -245,7 +245,7 @@ func (s *Store) loaded(dir string) *worktree {
 }
 
 // list finds the objects, and removes what writers that were killed left behind.
-func (h *house) list() error {
+func (h *worktreeDir) list() error {
 	entries, err := os.ReadDir(h.path(objectsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -268,9 +268,9 @@ func (h *house) list() error {
 		if err != nil {
 			continue
 		}
-		l := &heapList{heap: heap{path: path, file: f, young: info.ModTime()}}
-		err = l.heap.entries(info.Size(), func(id oid, off int64, size int) {
-			l.entries = append(l.entries, heapEntry{id, off, size})
+		l := &packList{packfile: packfile{path: path, file: f, young: info.ModTime()}}
+		err = l.packfile.entries(info.Size(), func(id oid, off int64, size int) {
+			l.entries = append(l.entries, packEntry{id, off, size})
 			h.objects[id] = object{size: int64(headSize + size)}
 		})
 		l.file = nil
@@ -278,15 +278,15 @@ func (h *house) list() error {
 			return err
 		}
 		l.size = info.Size()
-		h.heaps = append(h.heaps, l)
+		h.packs = append(h.packs, l)
 	}
-	return h.worktree.objects.find()
+	return h.sharedTree.objects.find()
 }
 
 // onDisk is what a file of a size takes.
 func onDisk(size int64) int64 { return (size + 4095) &^ 4095 }
 
-func (h *house) addRecords(name string) error {
+func (h *worktreeDir) addRecords(name string) error {
 	entries, err := os.ReadDir(h.path(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -307,13 +307,13 @@ func (h *house) addRecords(name string) error {
 		if r == nil || len(r.Running) > 0 {
 			continue
 		}
-		h.rooms = append(h.rooms, room{h, file, r.Time, onDisk(info.Size()), func(m *marker) { m.record(r) }})
+		h.roots = append(h.roots, gcRoot{h, file, r.Time, onDisk(info.Size()), func(m *reachability) { m.record(r) }})
 	}
 	return nil
 }
 
-// leave takes away what dead processes left, and the directory of a work tree that nobody needs.
-func (h *house) leave() error {
+// removeDead takes away what dead processes left, and the directory of a work tree that nobody needs.
+func (h *worktreeDir) removeDead() error {
 	lives, _ := os.ReadDir(h.path(liveDir))
 	for _, e := range lives {
 		info, err := e.Info()
@@ -355,7 +355,7 @@ func isThere(path string) bool {
 
 // Stats measures the store.
 func (s *Store) Stats(ctx context.Context) (Stats, error) {
-	houses, err := s.houses(ctx)
+	houses, err := s.worktreeDirs(ctx)
 	if err != nil {
 		return Stats{}, fmt.Errorf("measure the snapshots: %w", err)
 	}
@@ -363,10 +363,10 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	for _, h := range houses {
 		defer h.close(s)
 		st.Objects += len(h.objects)
-		for _, l := range h.heaps {
+		for _, l := range h.packs {
 			st.Bytes += l.size
 		}
-		for _, r := range h.rooms {
+		for _, r := range h.roots {
 			st.Bytes += r.size
 			if filepath.Base(filepath.Dir(r.file)) != stepsDir {
 				continue

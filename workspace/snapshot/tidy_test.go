@@ -22,14 +22,14 @@ func TestTidy_Month(t *testing.T) {
 	now := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 	b.store.o.Now = func() time.Time { return now }
 	b.store.o.MaxBytes = limit
-	b.work.t.objects.heapSize = 64 << 10
+	b.work.t.objects.packSize = 64 << 10
 	b.store.o.MaxAge = 7 * 24 * time.Hour
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 40 {
 		b.write(fmt.Sprintf("dir%d/f%d", i%5, i), strings.Repeat(fmt.Sprintln("begin", i), 50))
 	}
 	var most int64
-	var last Done
+	var last StepRef
 	steps := 0
 	for range days {
 		for range perDay {
@@ -64,7 +64,7 @@ func TestTidy_Month(t *testing.T) {
 		}
 	}
 	t.Logf("%d steps in a month, at most %d of %d bytes", steps, most, limit)
-	before := must2(b.work.Undo(t.Context(), []Done{last}))(t)
+	before := must2(b.work.Undo(t.Context(), []StepRef{last}))(t)
 	if len(before.Changes) != 1 || before.Changes[0].Conflict != "" {
 		t.Errorf("the last step cannot be undone: %+v", before)
 	}
@@ -84,7 +84,7 @@ func TestTidy_Month(t *testing.T) {
 // Tidying beside steps that run takes nothing from them.
 func TestTidy_BesideSteps(t *testing.T) {
 	b := newBench(t, gittest.RealTemp(t))
-	b.work.t.objects.heapSize = 1 // what is written is done with at once
+	b.work.t.objects.packSize = 1 // what is written is done with at once
 	for i := range 10 {
 		b.write(fmt.Sprint("f", i), fmt.Sprint("first ", i))
 	}
@@ -114,7 +114,7 @@ func TestTidy_BesideSteps(t *testing.T) {
 		name := fmt.Sprint("f", i)
 		st := b.step()
 		b.command(st, func() { b.write(name, "changed") })
-		if tr := st.traces[name]; tr == nil || tr.spans[0].Before.Lost {
+		if tr := st.traces[name]; tr == nil || tr.changes[0].Before.Lost {
 			lost++
 		}
 		must2(st.End(t.Context()))(t)
@@ -140,7 +140,7 @@ func TestTidy_Grace(t *testing.T) {
 	b := newBench(t, gittest.RealTemp(t))
 	b.work.t.load()
 	id := must2(b.work.t.objects.put(gitobj.BlobKind, []byte("orphan")))(t)
-	b.work.t.objects.heapSize = 1
+	b.work.t.objects.packSize = 1
 	must2(b.work.t.objects.put(gitobj.BlobKind, []byte("the last of its heap")))(t)
 	must(t, b.store.Tidy(t.Context()))
 	must(t, b.work.t.objects.find())

@@ -4,9 +4,9 @@ import (
 	"slices"
 )
 
-// span is one change of a file by a step: from what it was to what the step left. A file that the user
+// fileChange is one change of a file by a step: from what it was to what the step left. A file that the user
 // changed while the step went on has more than one, and what lies between them is the user's.
-type span struct {
+type fileChange struct {
 	Before state `json:"b"`
 	After  state `json:"a"`
 	// Made is how many of the directories above the file were not there before.
@@ -19,17 +19,17 @@ type span struct {
 
 // trace is all that a step did to one file.
 type trace struct {
-	spans []span
-	open  *span // captured and not yet written
+	changes []fileChange
+	open    *fileChange // captured and not yet written
 }
 
 // add puts a change among the others. Those that overlap in time become one, from the first look to
 // the last: a tool and a command of one step may write the same file side by side.
-func (tr *trace) add(s span) {
-	tr.spans = append(tr.spans, s)
-	slices.SortStableFunc(tr.spans, func(a, b span) int { return int(int64(a.from - b.from)) })
-	merged := tr.spans[:1]
-	for _, next := range tr.spans[1:] {
+func (tr *trace) add(s fileChange) {
+	tr.changes = append(tr.changes, s)
+	slices.SortStableFunc(tr.changes, func(a, b fileChange) int { return int(int64(a.from - b.from)) })
+	merged := tr.changes[:1]
+	for _, next := range tr.changes[1:] {
 		last := &merged[len(merged)-1]
 		if next.from >= last.to {
 			merged = append(merged, next)
@@ -39,13 +39,13 @@ func (tr *trace) add(s span) {
 			last.After, last.to = next.After, next.to
 		}
 	}
-	tr.spans = merged
+	tr.changes = merged
 }
 
-// netSpans returns what counts: changes that follow each other without anything between are one, and what
+// netChanges returns what counts: changes that follow each other without anything between are one, and what
 // led back to where it began is none.
-func netSpans(spans []span) []span {
-	var out []span
+func netChanges(spans []fileChange) []fileChange {
+	var out []fileChange
 	for _, s := range spans {
 		if last := len(out) - 1; last >= 0 && out[last].After.same(s.Before) {
 			out[last].After = s.After

@@ -22,12 +22,12 @@ const (
 
 // history is what the undone steps did to one file, the oldest first.
 type history struct {
-	spans []span
-	why   string // a conflict that is known already
+	changes []fileChange
+	why     string // a conflict that is known already
 }
 
 // Undo plans to take steps back, which are given oldest first. It touches nothing.
-func (w *Work) Undo(ctx context.Context, steps []Done) (Plan, error) {
+func (w *Worktree) Undo(ctx context.Context, steps []StepRef) (Plan, error) {
 	w.t.mendOnce()
 	files, outside, err := w.t.histories(ctx, steps)
 	if err != nil {
@@ -54,7 +54,7 @@ func (p *Plan) sort() {
 }
 
 // Redo plans to take back what was applied under a key. It touches nothing.
-func (w *Work) Redo(ctx context.Context, key string) (Plan, error) {
+func (w *Worktree) Redo(ctx context.Context, key string) (Plan, error) {
 	w.t.mendOnce()
 	r, err := readRecord(w.t.undoPath(key))
 	if err != nil {
@@ -65,7 +65,7 @@ func (w *Work) Redo(ctx context.Context, key string) (Plan, error) {
 	}
 	files := map[string]*history{}
 	for _, f := range r.Files {
-		files[f.Path] = &history{spans: f.Spans}
+		files[f.Path] = &history{changes: f.Changes}
 		if w.t.guarded(f.Path) { // what comes back is the model's, and nobody is asked here
 			files[f.Path].why = whyGuarded
 		}
@@ -74,15 +74,15 @@ func (w *Work) Redo(ctx context.Context, key string) (Plan, error) {
 }
 
 // guarded reports whether other programs obey a file.
-func (t *worktree) guarded(rel string) bool {
+func (t *sharedTree) guarded(rel string) bool {
 	file := workspace.File{Name: t.abs(rel), Path: t.abs(rel)}
 	_, ok := guarded.List{}.Check(guarded.Project{Dir: t.root, Root: t.root}, file)
 	return ok
 }
 
-// UndoAnew plans to take back what was applied under a key and then steps, and returns what both
+// ReplanUndo plans to take back what was applied under a key and then steps, and returns what both
 // together come to. It touches nothing; what is applied adds up under the key.
-func (w *Work) UndoAnew(ctx context.Context, key string, steps []Done) (Plan, error) {
+func (w *Worktree) ReplanUndo(ctx context.Context, key string, steps []StepRef) (Plan, error) {
 	first, err := w.Redo(ctx, key)
 	if err != nil {
 		return Plan{}, err
@@ -118,9 +118,9 @@ func (w *Work) UndoAnew(ctx context.Context, key string, steps []Done) (Plan, er
 	return out, nil
 }
 
-// importedSpan is spanOf for a step without a record, as an import is one: it can name any content.
-func (t *worktree) importedSpan(done Done, rel string) (span, string) {
-	s, why := t.spanOf(done, rel)
+// importedChange is spanOf for a step without a record, as an import is one: it can name any content.
+func (t *sharedTree) importedChange(done StepRef, rel string) (fileChange, string) {
+	s, why := t.changeOf(done, rel)
 	if why == "" && t.guarded(rel) {
 		why = whyGuarded
 	}
@@ -128,15 +128,15 @@ func (t *worktree) importedSpan(done Done, rel string) (span, string) {
 }
 
 // histories puts together what steps did to each file.
-func (t *worktree) histories(ctx context.Context, steps []Done) (files map[string]*history, outside []string, err error) {
+func (t *sharedTree) histories(ctx context.Context, steps []StepRef) (files map[string]*history, outside []string, err error) {
 	files = map[string]*history{}
-	add := func(path string, why string, spans ...span) {
+	add := func(path string, why string, spans ...fileChange) {
 		h := files[path]
 		if h == nil {
 			h = &history{}
 			files[path] = h
 		}
-		h.spans = append(h.spans, spans...)
+		h.changes = append(h.changes, spans...)
 		h.why = why
 	}
 	for _, done := range steps {
@@ -149,7 +149,7 @@ func (t *worktree) histories(ctx context.Context, steps []Done) (files map[strin
 		}
 		if r != nil && r.Key == done.Key {
 			for _, f := range r.Files {
-				add(f.Path, "", f.Spans...)
+				add(f.Path, "", f.Changes...)
 			}
 			continue
 		}
@@ -159,7 +159,7 @@ func (t *worktree) histories(ctx context.Context, steps []Done) (files map[strin
 				outside = append(outside, path)
 				continue
 			}
-			s, why := t.importedSpan(done, rel)
+			s, why := t.importedChange(done, rel)
 			add(rel, why, s)
 		}
 	}
@@ -167,9 +167,9 @@ func (t *worktree) histories(ctx context.Context, steps []Done) (files map[strin
 	return files, slices.Compact(outside), nil
 }
 
-// spanOf reads what a step did to a file from its two trees, where there is no record of it.
-func (t *worktree) spanOf(done Done, rel string) (span, string) {
-	s := span{Before: state{Lost: true}, After: state{Lost: true}}
+// changeOf reads what a step did to a file from its two trees, where there is no record of it.
+func (t *sharedTree) changeOf(done StepRef, rel string) (fileChange, string) {
+	s := fileChange{Before: state{Lost: true}, After: state{Lost: true}}
 	read := func(tree string, into *state) bool {
 		id, err := parseTree(tree)
 		if err != nil {
@@ -193,7 +193,7 @@ func (t *worktree) spanOf(done Done, rel string) (span, string) {
 }
 
 // plan decides for each file what can be taken back. What is to come first is taken as done.
-func (t *worktree) plan(ctx context.Context, files map[string]*history, first map[string]Change) (Plan, error) {
+func (t *sharedTree) plan(ctx context.Context, files map[string]*history, first map[string]Change) (Plan, error) {
 	var p Plan
 	deleted := map[string]bool{}                          // links that go, out of the way of what is below them
 	for _, rel := range slices.Sorted(maps.Keys(files)) { // what is above comes first
@@ -217,8 +217,8 @@ func (t *worktree) plan(ctx context.Context, files map[string]*history, first ma
 
 // planFile compares what is there with what the last step left. It reports false where there is
 // nothing to do.
-func (t *worktree) planFile(rel string, h *history, now seen) (Change, bool) {
-	spans := netSpans(h.spans)
+func (t *sharedTree) planFile(rel string, h *history, now seen) (Change, bool) {
+	spans := netChanges(h.changes)
 	if len(spans) == 0 {
 		return Change{}, false
 	}
@@ -254,13 +254,13 @@ func (c *Change) deletes() bool {
 }
 
 // available reports whether a state can be restored.
-func (t *worktree) available(s state) bool {
+func (t *sharedTree) available(s state) bool {
 	id, ok := parseOID(s.ID)
 	return s.absent() || ok && t.objects.has(id)
 }
 
-// Forget makes what was applied under a key final: it can no longer be taken back.
-func (w *Work) Forget(ctx context.Context, key string) error {
+// Finalize makes what was applied under a key final: it can no longer be taken back.
+func (w *Worktree) Finalize(ctx context.Context, key string) error {
 	release, err := w.t.lock(ctx)
 	if err == nil {
 		defer release()

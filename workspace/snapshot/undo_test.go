@@ -34,7 +34,7 @@ func TestUndo_UserEdits(t *testing.T) {
 	b.remove("deleted")
 	b.write("same", "first\n") // the user took it back by hand
 
-	plan := must2(b.work.Undo(t.Context(), []Done{first, second}))(t)
+	plan := must2(b.work.Undo(t.Context(), []StepRef{first, second}))(t)
 	got := map[string]string{}
 	for _, c := range plan.Changes {
 		got[b.rels([]string{c.Path})[0]] = c.Conflict + c.Note
@@ -50,7 +50,7 @@ func TestUndo_UserEdits(t *testing.T) {
 		t.Errorf("after undo %q, want %q", got, files)
 	}
 	// Conflicts stay conflicts, and nothing else is left to do.
-	plan = must2(b.work.Undo(t.Context(), []Done{first, second}))(t)
+	plan = must2(b.work.Undo(t.Context(), []StepRef{first, second}))(t)
 	for _, c := range plan.Changes {
 		if c.Conflict == "" {
 			t.Errorf("a second undo would change %+v", c)
@@ -66,7 +66,7 @@ func TestApply_LooksAgain(t *testing.T) {
 	st := b.step()
 	b.tool(st, "a", func() { b.write("a", "agent\n") })
 	b.tool(st, "b", func() { b.write("b", "agent\n") })
-	plan := must2(b.work.Undo(t.Context(), []Done{b.end(st)}))(t)
+	plan := must2(b.work.Undo(t.Context(), []StepRef{b.end(st)}))(t)
 	b.write("a", "user\n")
 	applied := b.apply("ses", plan)
 	if applied.Changes[0].Conflict == "" || applied.Changes[1].Conflict != "" {
@@ -80,7 +80,7 @@ func TestApply_LooksAgain(t *testing.T) {
 	}
 	// Also between that look and the replacing.
 	b.write("a", "agent\n")
-	plan = must2(b.work.Undo(t.Context(), []Done{{Key: st.key}}))(t)
+	plan = must2(b.work.Undo(t.Context(), []StepRef{{Key: st.key}}))(t)
 	b.store.disk.before = func(op, path string) {
 		if op == "stage" {
 			b.write(path, "user again\n")
@@ -100,7 +100,7 @@ func TestApply_PlanFromElsewhere(t *testing.T) {
 	st := b.step()
 	b.tool(st, "a", func() { b.write("a", "agent\n") })
 	b.tool(st, "n", func() { b.write("n", "agent\n") })
-	plan := must2(b.work.Undo(t.Context(), []Done{b.end(st)}))(t)
+	plan := must2(b.work.Undo(t.Context(), []StepRef{b.end(st)}))(t)
 	var bare Plan
 	for _, c := range plan.Changes {
 		bare.Changes = append(bare.Changes, Change{Path: c.Path, From: c.From, To: c.To})
@@ -114,7 +114,7 @@ func TestApply_PlanFromElsewhere(t *testing.T) {
 func TestRedo_AddsUp(t *testing.T) {
 	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "0\n")
-	var done []Done
+	var done []StepRef
 	for i := 1; i <= 3; i++ {
 		st := b.step()
 		b.tool(st, "a", func() { b.write("a", fmt.Sprintf("%d\n", i)) })
@@ -133,7 +133,7 @@ func TestRedo_AddsUp(t *testing.T) {
 		t.Errorf("nothing is left to redo: %+v", plan)
 	}
 	b.undo("ses", done...)
-	must(t, b.work.Forget(t.Context(), "ses"))
+	must(t, b.work.Finalize(t.Context(), "ses"))
 	if plan := must2(b.work.Redo(t.Context(), "ses"))(t); len(plan.Changes) != 0 {
 		t.Errorf("redo of what is final: %+v", plan)
 	}
@@ -151,8 +151,8 @@ func TestUndo_WithoutRecords(t *testing.T) {
 	b.tool(st, "new", func() { b.write("new", "agent\n") })
 	done := b.end(st)
 	must(t, os.Remove(b.work.t.recordPath(done.Key)))
-	unknown := Done{Key: "x", Before: done.Before, Files: []string{b.work.t.abs("a"), "/elsewhere/f"}}
-	plan := must2(b.work.Undo(t.Context(), []Done{unknown}))(t)
+	unknown := StepRef{Key: "x", Before: done.Before, Files: []string{b.work.t.abs("a"), "/elsewhere/f"}}
+	plan := must2(b.work.Undo(t.Context(), []StepRef{unknown}))(t)
 	var why []string
 	for _, c := range plan.Changes {
 		why = append(why, c.Conflict)
@@ -161,8 +161,8 @@ func TestUndo_WithoutRecords(t *testing.T) {
 	if want := []string{whyOutside, whyUnknown}; !slices.Equal(why, want) {
 		t.Errorf("conflicts %q, want %q", why, want)
 	}
-	gone := Done{Key: "x", Before: strings.Repeat("1", 40), After: done.After, Files: done.Files}
-	if plan := must2(b.work.Undo(t.Context(), []Done{gone}))(t); plan.Changes[0].Conflict != whyNotKept {
+	gone := StepRef{Key: "x", Before: strings.Repeat("1", 40), After: done.After, Files: done.Files}
+	if plan := must2(b.work.Undo(t.Context(), []StepRef{gone}))(t); plan.Changes[0].Conflict != whyNotKept {
 		t.Errorf("plan %+v", plan)
 	}
 	b.undo("ses", done)
@@ -186,7 +186,7 @@ func TestRecover_LateWrite(t *testing.T) {
 	must(t, os.Chtimes(b.path("a"), late, late))
 	c := b.again()
 	p := must2(c.work.Recover(t.Context(), "msg_dead"))(t)
-	plan := must2(c.work.Undo(t.Context(), []Done{{Key: "msg_dead", Before: p.Before, After: p.After, Files: p.Files}}))(t)
+	plan := must2(c.work.Undo(t.Context(), []StepRef{{Key: "msg_dead", Before: p.Before, After: p.After, Files: p.Files}}))(t)
 	if len(plan.Changes) != 1 || plan.Changes[0].Conflict == "" {
 		t.Errorf("plan %+v", plan)
 	}
@@ -214,7 +214,7 @@ func TestDiffs(t *testing.T) {
 	b.tool(two, "mod", func() { b.write("mod", "a\nB\nc\nd\n") })
 	b.tool(two, "broken", func() { b.write("broken", "user\n1\n2\n") })
 	second := b.end(two)
-	got := must2(b.work.Diffs(t.Context(), []Done{first, second}))(t)
+	got := must2(b.work.Diffs(t.Context(), []StepRef{first, second}))(t)
 	want := []lathe.FileDiff{
 		{File: "bin", Status: "modified"},
 		{

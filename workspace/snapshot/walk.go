@@ -26,7 +26,7 @@ const (
 	maxDepth = 256
 	// maxWorkers is where more of them only wait for the same disk.
 	maxWorkers = 8
-	scanRoom   = 32 << 10
+	scanBuffer = 32 << 10
 	repoDir    = ".git"
 )
 
@@ -48,24 +48,24 @@ const (
 
 // walker is one walk: what is known of a tree is compared with what is there.
 type walker struct {
-	root    string // with slashes
-	objects *objects
-	staged  staged
-	budget  int64    // bytes that may be kept
-	newcome int64    // files that may be new
-	own     []string // directories of ours, which are not looked into
+	root     string // with slashes
+	objects  *objects
+	gitIndex gitIndex
+	budget   int64    // bytes that may be kept
+	newcome  int64    // files that may be new
+	own      []string // directories of ours, which are not looked into
 
-	tokens chan struct{} // for who may help
-	rooms  sync.Pool     // of *walkRoom
-	stop   atomic.Bool
-	stored atomic.Int64
-	fresh  atomic.Int64
-	mu     sync.Mutex
-	err    error // the first
+	tokens  chan struct{} // for who may help
+	buffers sync.Pool     // of *walkRoom
+	stop    atomic.Bool
+	stored  atomic.Int64
+	fresh   atomic.Int64
+	mu      sync.Mutex
+	err     error // the first
 }
 
-type walkRoom struct {
-	scan [scanRoom]byte
+type walkBuffers struct {
+	scan [scanBuffer]byte
 	list []listed
 }
 
@@ -78,7 +78,7 @@ var errNested = errors.New("another repository")
 // walk reads the tree below a path and returns the whole as it then is known.
 func (w *walker) walk(ctx context.Context, known *dir, below string, rules *search.GitRules) (*dir, error) {
 	w.tokens = make(chan struct{}, min(runtime.GOMAXPROCS(0), maxWorkers)-1)
-	w.rooms.New = func() any { return &walkRoom{} }
+	w.buffers.New = func() any { return &walkBuffers{} }
 	defer context.AfterFunc(ctx, func() { w.stop.Store(true) })()
 	top, err := openHandle(w.root)
 	if err != nil {
@@ -160,8 +160,8 @@ func (w *walker) rulesIn(h handle, path string, known *dir, above *search.GitRul
 
 // dir reads one directory and all below it.
 func (w *walker) dir(h handle, path string, known *dir, above *search.GitRules) (*dir, error) {
-	room := w.rooms.Get().(*walkRoom)
-	defer w.rooms.Put(room)
+	room := w.buffers.Get().(*walkBuffers)
+	defer w.buffers.Put(room)
 	list, err := h.list(known, room.list[:0], &room.scan)
 	room.list = list
 	if err != nil {
@@ -264,8 +264,8 @@ func (s *scan) folder(e *listed, old *item) {
 		return
 	}
 	if old == nil || old.mode == modeRepo {
-		if there, ok := s.staged.find(path); ok && there.Mode == modeRepo {
-			if id, ok := there.ID.Sum1(); ok && (old == nil || old.id != id) {
+		if there, ok := s.gitIndex.find(path); ok && there.Mode == modeRepo {
+			if id, ok := there.ID.SHA1(); ok && (old == nil || old.id != id) {
 				s.add(item{name: name, mode: modeRepo, id: id})
 			}
 			return
@@ -353,7 +353,7 @@ func (s *scan) file(e *listed, old *item) {
 func (s *scan) renew(e *listed, old *item, now stat, mode uint32) item {
 	it := item{name: e.name, mode: mode, stat: now}
 	path := join(s.path, e.name)
-	entry, tracked := s.staged.find(path)
+	entry, tracked := s.gitIndex.find(path)
 	switch {
 	case now.size > maxUntracked && !tracked && !old.isFile():
 		return item{}
@@ -361,9 +361,9 @@ func (s *scan) renew(e *listed, old *item, now stat, mode uint32) item {
 		it.flags = lost
 		return it
 	}
-	looksClean := tracked && s.staged.clean(entry, now, mode)
-	if looksClean && s.staged.exact {
-		if id, ok := entry.ID.Sum1(); ok && s.objects.repo.has(id) {
+	looksClean := tracked && s.gitIndex.clean(entry, now, mode)
+	if looksClean && s.gitIndex.exact {
+		if id, ok := entry.ID.SHA1(); ok && s.objects.repo.has(id) {
 			it.id = id
 			return it
 		}
@@ -451,14 +451,14 @@ func (s *scan) result(above *search.GitRules) *dir {
 func (s *scan) absent(it *item, path string) (item, bool) {
 	path = join(path, it.name)
 	if it.sub == nil {
-		if e, ok := s.staged.find(path); ok && e.Skip && it.isFile() {
+		if e, ok := s.gitIndex.find(path); ok && e.Skip && it.isFile() {
 			kept := *it
 			kept.flags = pinned
 			return kept, true
 		}
 		return item{}, false
 	}
-	if e, ok := s.staged.find(path + "/"); ok && e.Mode == modeTree { // a sparse index has it as a whole
+	if e, ok := s.gitIndex.find(path + "/"); ok && e.Mode == modeTree { // a sparse index has it as a whole
 		return *it, true
 	}
 	kept := &dir{}

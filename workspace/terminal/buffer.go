@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// Kept is how much of what a terminal showed is kept, in characters as clients count them.
-	Kept = 2 << 20
+	// BufferLimit is how much of what a terminal showed is kept, in characters as clients count them.
+	BufferLimit = 2 << 20
 
 	chunkSize = 16 << 10 // bytes, about
 )
@@ -72,7 +72,7 @@ func (b *buffer) put(r rune) {
 // trim forgets the oldest chunks.
 func (b *buffer) trim() {
 	n := 0
-	for n < len(b.chunks) && b.end-b.start-int64(b.chunks[n].units) >= Kept {
+	for n < len(b.chunks) && b.end-b.start-int64(b.chunks[n].units) >= BufferLimit {
 		b.start += int64(b.chunks[n].units)
 		n++
 	}
@@ -107,28 +107,28 @@ func (b *buffer) bounds() (start, end int64) {
 	return b.start, b.end
 }
 
-// Piece is a part of what a terminal showed.
-type Piece struct {
-	Text string
-	Next int64           // the position behind it
-	More <-chan struct{} // of an empty one: closed when there is more, or nothing more will come
-	Over bool            // nothing more comes
+// Output is a part of what a terminal showed.
+type Output struct {
+	Text  string
+	Next  int64           // the position behind it
+	More  <-chan struct{} // of an empty one: closed when there is more, or nothing more will come
+	Ended bool            // nothing more comes
 }
 
 // read returns up to limit units from a position on, fewer where a character would be cut. What
 // was forgotten is passed over.
-func (b *buffer) read(from int64, limit int) Piece {
+func (b *buffer) read(from int64, limit int) Output {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	from = max(from, b.start)
 	if from >= b.end {
 		if b.over {
-			return Piece{Next: b.end, Over: true}
+			return Output{Next: b.end, Ended: true}
 		}
 		if b.changed == nil {
 			b.changed = make(chan struct{})
 		}
-		return Piece{Next: b.end, More: b.changed}
+		return Output{Next: b.end, More: b.changed}
 	}
 	var out []byte
 	skip, room := from-b.start, int64(limit)
@@ -148,7 +148,7 @@ func (b *buffer) read(from int64, limit int) Piece {
 			break
 		}
 	}
-	return Piece{Text: string(out), Next: from}
+	return Output{Text: string(out), Next: from}
 }
 
 // cut returns up to room units behind the first skip ones. over is how many units more were

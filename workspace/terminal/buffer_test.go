@@ -51,12 +51,12 @@ func TestBuffer_ReadsWhatWasAdded(t *testing.T) {
 func TestBuffer_ForgetsTheOldest(t *testing.T) {
 	var b buffer
 	line := []byte(strings.Repeat("x", 999) + "\n")
-	const lines = 3 * Kept / 1000
+	const lines = 3 * BufferLimit / 1000
 	for range lines {
 		b.add(line)
 	}
 	start, end := b.bounds()
-	if end != lines*1000 || end-start < Kept || end-start > Kept+2*chunkSize {
+	if end != lines*1000 || end-start < BufferLimit || end-start > BufferLimit+2*chunkSize {
 		t.Errorf("%d to %d", start, end)
 	}
 	if p := b.read(0, 10); p.Text != strings.Repeat("x", 10) && !strings.Contains(p.Text, "\n") || p.Next != start+10 {
@@ -71,15 +71,15 @@ func TestBuffer_BadBytesAndTheEnd(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	p := b.read(3, 100)
-	if p.Text != "" || p.More == nil || p.Over {
+	if p.Text != "" || p.More == nil || p.Ended {
 		t.Errorf("%+v", p)
 	}
 	b.finish()
 	<-p.More
-	if p := b.read(3, 100); p.Text != "\ufffd" || p.Over {
+	if p := b.read(3, 100); p.Text != "\ufffd" || p.Ended {
 		t.Errorf("%+v", p)
 	}
-	if p := b.read(4, 100); !p.Over {
+	if p := b.read(4, 100); !p.Ended {
 		t.Errorf("%+v", p)
 	}
 }

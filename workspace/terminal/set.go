@@ -21,7 +21,7 @@ type Options struct {
 	Shell   string   // the one the user prefers, a path or a name; "" is what the machine has
 	IDs     *lathe.IDs
 	Publish func(...lathe.Event) // tells what happens
-	Most    int                  // terminals at a time; 0 is 50
+	Max     int                  // terminals at a time; 0 is 50
 	// Confine says what the terminals of a directory are confined to; nil is nothing.
 	Confine func(workspace.Place) (sandbox.Profile, error)
 }
@@ -40,14 +40,14 @@ type Set struct {
 
 // Open makes a set. It starts nothing.
 func Open(o Options) *Set {
-	if o.Most <= 0 {
-		o.Most = 50
+	if o.Max <= 0 {
+		o.Max = 50
 	}
 	return &Set{Options: o, all: map[lathe.PtyID]*Terminal{}}
 }
 
-// New is what a terminal may be given; all of it may be left out.
-type New struct {
+// CreateOptions is what a terminal may be given; all of it may be left out.
+type CreateOptions struct {
 	Command string // a path, or a name on the PATH; "" is the user's shell
 	Args    []string
 	Dir     string // from the place's directory, if it is relative
@@ -56,7 +56,7 @@ type New struct {
 }
 
 // Create starts a terminal in a directory and tells so.
-func (s *Set) Create(at workspace.Place, in New) (lathe.Pty, error) {
+func (s *Set) Create(at workspace.Place, in CreateOptions) (lathe.Pty, error) {
 	c, err := s.command(at, in)
 	if err != nil {
 		return lathe.Pty{}, err
@@ -99,8 +99,8 @@ func (s *Set) begin() error {
 	switch {
 	case s.closed:
 		return errClosed
-	case len(s.all)+s.begun >= s.Most:
-		return lathe.Errorf(lathe.Limited, "there are %d terminals already; close one of them first", s.Most)
+	case len(s.all)+s.begun >= s.Max:
+		return lathe.Errorf(lathe.Limited, "there are %d terminals already; close one of them first", s.Max)
 	}
 	s.begun++
 	return nil
@@ -192,7 +192,7 @@ const (
 )
 
 // command checks what a terminal is given, and completes it.
-func (s *Set) command(at workspace.Place, in New) (sandbox.Command, error) {
+func (s *Set) command(at workspace.Place, in CreateOptions) (sandbox.Command, error) {
 	c := sandbox.Command{Dir: at.Directory, Args: in.Args, UserTyped: true}
 	if err := in.check(); err != nil {
 		return c, err
@@ -223,7 +223,7 @@ func (s *Set) command(at workspace.Place, in New) (sandbox.Command, error) {
 	return c, nil
 }
 
-func (in New) check() error {
+func (in CreateOptions) check() error {
 	size := 0
 	for name, value := range in.Env {
 		size += len(name) + len(value)

@@ -104,7 +104,7 @@ func (t *Terminal) Type(input []byte) error {
 
 // Read returns what was shown from a position on, up to limit characters. What is no longer kept
 // is passed over.
-func (t *Terminal) Read(from int64, limit int) Piece { return t.shown.read(from, limit) }
+func (t *Terminal) Read(from int64, limit int) Output { return t.shown.read(from, limit) }
 
 // Bounds are the positions of the oldest character that is kept, and behind the newest.
 func (t *Terminal) Bounds() (start, end int64) { return t.shown.bounds() }

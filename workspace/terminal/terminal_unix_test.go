@@ -40,7 +40,7 @@ func begin(t *testing.T, most int) *room {
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Grace: 300 * time.Millisecond})
 	r := &room{T: t, at: workspace.Place{Directory: dir, ProjectID: "p"}, told: make(chan lathe.Event, 1000)}
 	r.Set = terminal.Open(terminal.Options{
-		Runner: runner, Env: []string{"PATH=/usr/bin:/bin", "PS1=$ ", "A=1", "HOME=" + dir}, Shell: "/bin/sh", IDs: lathe.NewIDs(), Most: most,
+		Runner: runner, Env: []string{"PATH=/usr/bin:/bin", "PS1=$ ", "A=1", "HOME=" + dir}, Shell: "/bin/sh", IDs: lathe.NewIDs(), Max: most,
 		Publish: func(all ...lathe.Event) {
 			for _, e := range all {
 				r.told <- e
@@ -58,7 +58,7 @@ func begin(t *testing.T, most int) *room {
 	return r
 }
 
-func (r *room) create(in terminal.New) *terminal.Terminal {
+func (r *room) create(in terminal.CreateOptions) *terminal.Terminal {
 	r.Helper()
 	info, err := r.Create(r.at, in)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *room) shows(t *terminal.Terminal, word string) string {
 	for at := int64(0); !strings.Contains(all, word); {
 		p := t.Read(at, 1000)
 		all, at = all+p.Text, p.Next
-		if p.Over {
+		if p.Ended {
 			r.Fatalf("over after %q", all)
 		}
 		if p.Text == "" {
@@ -108,7 +108,7 @@ func (r *room) hears(kind string) lathe.Event {
 
 func TestShell(t *testing.T) {
 	r := begin(t, 0)
-	term := r.create(terminal.New{Env: map[string]string{"B": "2"}})
+	term := r.create(terminal.CreateOptions{Env: map[string]string{"B": "2"}})
 	info := term.Info()
 	if want := "Terminal " + string(info.ID[len(info.ID)-4:]); info.Title != want || info.Command != "/bin/sh" || fmt.Sprint(info.Args) != "[-l]" || info.Cwd != r.at.Directory || info.Status != "running" || info.PID == 0 {
 		t.Errorf("%+v", info)
@@ -139,7 +139,7 @@ func TestShell(t *testing.T) {
 
 func TestRemove_EndsWhatItStarted(t *testing.T) {
 	r := begin(t, 0)
-	term := r.create(terminal.New{Command: "sh", Args: []string{"-c", `trap "" HUP TERM; (trap "" HUP TERM; while :; do sleep 0.05; done) & echo "pid $!."; wait`}})
+	term := r.create(terminal.CreateOptions{Command: "sh", Args: []string{"-c", `trap "" HUP TERM; (trap "" HUP TERM; while :; do sleep 0.05; done) & echo "pid $!."; wait`}})
 	pid := 0
 	shown := r.shows(term, ".\r\n")
 	if _, err := fmt.Sscanf(shown, "pid %d.", &pid); err != nil {
@@ -147,7 +147,7 @@ func TestRemove_EndsWhatItStarted(t *testing.T) {
 	}
 	term.Remove()
 	r.hears("pty.deleted")
-	for p := term.Read(1<<40, 1); !p.Over; p = term.Read(1<<40, 1) {
+	for p := term.Read(1<<40, 1); !p.Ended; p = term.Read(1<<40, 1) {
 		<-p.More
 	}
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
@@ -158,7 +158,7 @@ func TestRemove_EndsWhatItStarted(t *testing.T) {
 func TestCreate_Refuses(t *testing.T) {
 	r := begin(t, 2)
 	long := strings.Repeat("x", 100<<10)
-	for name, in := range map[string]terminal.New{
+	for name, in := range map[string]terminal.CreateOptions{
 		"program": {Command: "no-such-program"}, "path": {Command: "../../no/such"}, "directory": {Command: r.at.Directory}, "dir": {Dir: "nowhere"}, "null": {Command: "sh", Args: []string{"a\x00"}},
 		"env": {Env: map[string]string{"A=B": ""}}, "args": {Args: []string{long}}, "title": {Title: long}, "values": {Env: map[string]string{"A": long}}, "name": {Command: long},
 	} {
@@ -166,9 +166,9 @@ func TestCreate_Refuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r.create(terminal.New{})
-	r.create(terminal.New{})
-	if _, err := r.Create(r.at, terminal.New{}); lathe.CodeOf(err) != lathe.Limited {
+	r.create(terminal.CreateOptions{})
+	r.create(terminal.CreateOptions{})
+	if _, err := r.Create(r.at, terminal.CreateOptions{}); lathe.CodeOf(err) != lathe.Limited {
 		t.Errorf("a third: %v", err)
 	}
 	if list := r.List(r.at.Directory); len(list) != 2 || len(r.List("/")) != 0 || r.Find("/", list[0].ID) != nil {
@@ -179,7 +179,7 @@ func TestCreate_Refuses(t *testing.T) {
 // A program that does not read what is typed makes nobody wait for long.
 func TestType_NobodyReads(t *testing.T) {
 	r := begin(t, 0)
-	term := r.create(terminal.New{Command: "sh", Args: []string{"-c", "stty raw -echo; echo ready; exec sleep 60"}})
+	term := r.create(terminal.CreateOptions{Command: "sh", Args: []string{"-c", "stty raw -echo; echo ready; exec sleep 60"}})
 	r.shows(term, "ready")
 	began := time.Now()
 	if err := term.Type(make([]byte, 1<<20)); err != nil {
@@ -200,11 +200,11 @@ func TestShells(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	r := begin(t, 0)
-	r.create(terminal.New{})
+	r.create(terminal.CreateOptions{})
 	if err := r.Set.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := r.Create(r.at, terminal.New{}); lathe.CodeOf(err) != lathe.Unavailable {
+	if _, err := r.Create(r.at, terminal.CreateOptions{}); lathe.CodeOf(err) != lathe.Unavailable {
 		t.Error(err)
 	}
 	if n := len(r.List(r.at.Directory)); n != 0 {

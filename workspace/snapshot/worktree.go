@@ -38,14 +38,14 @@ const saveEvery = 30 * time.Second
 // refuseTime is how long a tree that was too large is not tried again.
 const refuseTime = 10 * time.Minute
 
-// Work is a work tree as a session sees it.
-type Work struct {
-	t     *worktree
+// Worktree is a work tree as a session sees it.
+type Worktree struct {
+	t     *sharedTree
 	below string // where walks stay, with slashes; "" is all
 }
 
-// worktree is what all sessions of one work tree share.
-type worktree struct {
+// sharedTree is what all sessions of one work tree share.
+type sharedTree struct {
 	store   *Store
 	disk    *disk
 	root    string // real
@@ -64,7 +64,7 @@ type worktree struct {
 	seq     uint64           // counts what was seen, so that it can be put in order
 	touched map[string]touch // what tools wrote while a frame is open
 	open    map[string]*Step // what tools are about to write
-	frames  int
+	windows int
 	dirty   bool // known is not saved
 	saved   time.Time
 	saving  bool
@@ -85,12 +85,12 @@ type live struct {
 	name string
 }
 
-func (t *worktree) path(parts ...string) string {
+func (t *sharedTree) path(parts ...string) string {
 	return filepath.Join(append([]string{t.dir}, parts...)...)
 }
 
 // rel is the path below the root with slashes. It reports false for what is outside or git's own.
-func (t *worktree) rel(file string) (string, bool) {
+func (t *sharedTree) rel(file string) (string, bool) {
 	file = filepath.FromSlash(file)
 	if !filepath.IsAbs(file) || !workspace.Inside(t.root, file) {
 		return "", false
@@ -110,7 +110,7 @@ func (t *worktree) rel(file string) (string, bool) {
 
 // ownDirs are the directories of this program that lie in the work tree, as they do in somebody's home:
 // the store, and what is kept beside it. What changes in there is nobody's work.
-func (t *worktree) ownDirs() []string {
+func (t *sharedTree) ownDirs() []string {
 	var own []string
 	dir := real(t.store.o.Dir)
 	for _, dir := range [...]string{dir, filepath.Dir(dir)} {
@@ -122,11 +122,11 @@ func (t *worktree) ownDirs() []string {
 }
 
 // abs is the path as patches have it.
-func (t *worktree) abs(rel string) string { return path.Join(filepath.ToSlash(t.root), rel) }
+func (t *sharedTree) abs(rel string) string { return path.Join(filepath.ToSlash(t.root), rel) }
 
 // spelled reports whether the disk has a file under exactly this name: where letters fold, another
 // spelling is another file that only looks like this one.
-func (t *worktree) spelled(rel string) bool {
+func (t *sharedTree) spelled(rel string) bool {
 	full := filepath.Join(t.root, filepath.FromSlash(rel))
 	dir, err := workspace.Resolve(t.root, filepath.Dir(full))
 	if err != nil {
@@ -141,7 +141,7 @@ func (t *worktree) spelled(rel string) bool {
 }
 
 // load brings back what is known, once. What fails in it only costs time later.
-func (t *worktree) load() {
+func (t *sharedTree) load() {
 	t.once.Do(func() {
 		if err := t.enter(); err != nil {
 			t.store.o.Log.Warn("snapshots of a directory cannot be kept", "dir", t.root, "error", err)
@@ -164,7 +164,7 @@ func (t *worktree) load() {
 }
 
 // enter makes the directory and tells others that it is in use.
-func (t *worktree) enter() error {
+func (t *sharedTree) enter() error {
 	if err := os.MkdirAll(t.path(liveDir), 0o700); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (t *worktree) enter() error {
 }
 
 // lock keeps others from changing files of the work tree and records of undoing.
-func (t *worktree) lock(ctx context.Context) (func(), error) {
+func (t *sharedTree) lock(ctx context.Context) (func(), error) {
 	if err := os.MkdirAll(t.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("lock the snapshots of %s: %w", t.root, err)
 	}
@@ -196,7 +196,7 @@ func (t *worktree) lock(ctx context.Context) (func(), error) {
 }
 
 // walk brings what is known below a path up to date.
-func (t *worktree) walk(ctx context.Context, below string) error {
+func (t *sharedTree) walk(ctx context.Context, below string) error {
 	t.load()
 	select {
 	case t.walking <- struct{}{}:
@@ -216,7 +216,7 @@ func (t *worktree) walk(ctx context.Context, below string) error {
 	}
 	_, most := t.store.limits()
 	w := &walker{
-		root: filepath.ToSlash(t.root), objects: t.objects, staged: t.project.index(), own: t.ownDirs(),
+		root: filepath.ToSlash(t.root), objects: t.objects, gitIndex: t.project.index(), own: t.ownDirs(),
 		budget: most / 2, newcome: maxFresh,
 	}
 	next, err := w.walk(ctx, base, below, rules)
@@ -249,7 +249,7 @@ func compareAll(a, b *dir, set func(path string, it item)) {
 }
 
 // note sets what is known of one path and returns the number of that moment.
-func (t *worktree) note(rel string, it item, step *Step) uint64 {
+func (t *sharedTree) note(rel string, it item, step *Step) uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seq++
@@ -261,20 +261,20 @@ func (t *worktree) note(rel string, it item, step *Step) uint64 {
 	if isDir := old != nil && old.sub != nil; !sameKnown(old, &it) && (it.mode != 0 || !isDir) {
 		t.known, t.dirty = t.known.with(rel, it), true
 	}
-	if step != nil && t.frames > 0 {
+	if step != nil && t.windows > 0 {
 		t.touched[rel] = touch{t.seq, step}
 	}
 	return t.seq
 }
 
 // opening notes that a tool of a step is about to write a path, until closing.
-func (t *worktree) opening(rel string, st *Step) {
+func (t *sharedTree) opening(rel string, st *Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open[rel] = st
 }
 
-func (t *worktree) closing(rel string, st *Step) {
+func (t *sharedTree) closing(rel string, st *Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.open[rel] == st {
@@ -283,7 +283,7 @@ func (t *worktree) closing(rel string, st *Step) {
 }
 
 // closeAll forgets what a step that has ended was about to write.
-func (t *worktree) closeAll(st *Step) {
+func (t *sharedTree) closeAll(st *Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maps.DeleteFunc(t.open, func(_ string, by *Step) bool { return by == st })
@@ -298,7 +298,7 @@ func sameKnown(old, it *item) bool {
 }
 
 // moment returns what is known now and a number that is later than all before.
-func (t *worktree) moment() (*dir, uint64) {
+func (t *sharedTree) moment() (*dir, uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seq++
@@ -306,7 +306,7 @@ func (t *worktree) moment() (*dir, uint64) {
 }
 
 // saveSoon saves what is known beside the caller, if that was long ago.
-func (t *worktree) saveSoon() {
+func (t *sharedTree) saveSoon() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.dirty || t.saving || t.live.file == nil || time.Since(t.saved) < saveEvery {
@@ -323,7 +323,7 @@ func (t *worktree) saveSoon() {
 	})
 }
 
-func (t *worktree) close() error {
+func (t *sharedTree) close() error {
 	var errs []error
 	t.mu.Lock()
 	dirty := t.dirty

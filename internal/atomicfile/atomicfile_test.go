@@ -7,13 +7,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lathe-agent/lathe/internal/wholefile"
+	"github.com/lathe-agent/lathe/internal/atomicfile"
 )
 
 func TestWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "file")
 	for _, text := range []string{"one", "", strings.Repeat("x", 1<<20)} {
-		if err := wholefile.Write(path, []byte(text)); err != nil {
+		if err := atomicfile.Write(path, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(path)
@@ -37,7 +37,7 @@ func TestWrite_Fails(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(path, "full"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := wholefile.Write(path, []byte("x")); err == nil {
+	if err := atomicfile.Write(path, []byte("x")); err == nil {
 		t.Error("a folder was replaced")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -52,7 +52,7 @@ func TestWrite_AtOnce(t *testing.T) {
 	for _, c := range "abcdefgh" {
 		all.Go(func() {
 			for range 20 {
-				if err := wholefile.Write(path, []byte(strings.Repeat(string(c), 5000))); err != nil {
+				if err := atomicfile.Write(path, []byte(strings.Repeat(string(c), 5000))); err != nil {
 					t.Error(err)
 				}
 			}

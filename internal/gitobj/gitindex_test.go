@@ -52,13 +52,13 @@ func TestIndex_AgreesWithGit(t *testing.T) {
 			for _, e := range list {
 				fmt.Fprintf(&got, "%06o %s 0\t%s\x00", e.Mode, e.ID, e.Path)
 				info, err := os.Lstat(filepath.Join(dir, e.Path))
-				if err != nil || !e.Intended && (e.Size != uint32(info.Size()) || e.MtimeSec != uint32(info.ModTime().Unix()) || e.MtimeNano != uint32(info.ModTime().Nanosecond())) {
+				if err != nil || !e.IntentToAdd && (e.Size != uint32(info.Size()) || e.MtimeSec != uint32(info.ModTime().Unix()) || e.MtimeNano != uint32(info.ModTime().Nanosecond())) {
 					t.Errorf("%+v does not describe its file: %v", e, err)
 				}
-				if e.Skip != (e.Path == "a-b" && version != "2") || e.Intended != (e.Path == "intended") {
+				if e.Skip != (e.Path == "a-b" && version != "2") || e.IntentToAdd != (e.Path == "intended") {
 					t.Errorf("flags of %+v", e)
 				}
-				if !e.Intended && !r.Has(e.ID) {
+				if !e.IntentToAdd && !r.Has(e.ID) {
 					t.Errorf("%s is not in the repository", e.Path)
 				}
 			}

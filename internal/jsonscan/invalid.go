@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Mend replaces what is no character in the strings of a JSON value: broken UTF-8, and halves of
+// ReplaceInvalid replaces what is no character in the strings of a JSON value: broken UTF-8, and halves of
 // surrogate pairs that stand alone, which some servers refuse. It returns the value itself when
 // there is nothing to mend.
-func Mend(raw []byte) []byte {
+func ReplaceInvalid(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		raw = []byte(string([]rune(string(raw)))) // each byte that is none, as a parser does
 	}
@@ -21,7 +21,7 @@ func Mend(raw []byte) []byte {
 		n := 1
 		switch {
 		case raw[i] != '\\':
-		case IsFirstHalf(raw[i:]) && isHalf(raw[i+6:], secondHalf):
+		case IsHighSurrogate(raw[i:]) && isHalf(raw[i+6:], secondHalf):
 			n = 12
 		case isHalf(raw[i:], firstHalf+secondHalf):
 			out, i = append(out, `\ufffd`...), i+6
@@ -38,8 +38,8 @@ func Mend(raw []byte) []byte {
 // The second hex digit of a surrogate tells which half of a pair it is.
 const firstHalf, secondHalf = "89ab", "cdef"
 
-// IsFirstHalf reports whether b begins with the escape of the first half of a surrogate pair.
-func IsFirstHalf(b []byte) bool { return isHalf(b, firstHalf) }
+// IsHighSurrogate reports whether b begins with the escape of the first half of a surrogate pair.
+func IsHighSurrogate(b []byte) bool { return isHalf(b, firstHalf) }
 
 // isHalf reports whether b begins with the escape of a half whose second digit is one of those
 // given.

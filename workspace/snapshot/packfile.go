@@ -19,8 +19,8 @@ import (
 // never written again; only tidying replaces it by a smaller one.
 
 const (
-	// heapSize is from which size on a heap is closed and another begun.
-	heapSize = 16 << 20
+	// packSize is from which size on a heap is closed and another begun.
+	packSize = 16 << 20
 	// headSize is what stands before each object: its name, and how many bytes follow.
 	headSize = len(oid{}) + 4
 	// graceTime is how long after its last change a heap is not judged: someone may be about to refer to
@@ -28,17 +28,17 @@ const (
 	graceTime = time.Hour
 )
 
-// heap is one such file. Objects.mu guards it.
-type heap struct {
+// packfile is one such file. Objects.mu guards it.
+type packfile struct {
 	path  string
 	file  *os.File // open for reading, the own one also for writing
 	size  int64    // up to where it was read
 	young time.Time
 }
 
-// spot is where an object lies.
-type spot struct {
-	heap *heap
+// location is where an object lies.
+type location struct {
+	pack *packfile
 	off  int64 // of its compressed form
 	size int
 }
@@ -60,9 +60,9 @@ func (o *objects) append(id oid, body []byte) error {
 	if _, err := h.file.WriteAt(record, h.size); err != nil {
 		return err // what was written of it is written over by the next
 	}
-	o.where[id] = spot{h, h.size + int64(headSize), len(body)}
+	o.where[id] = location{h, h.size + int64(headSize), len(body)}
 	h.size += int64(len(record))
-	if h.size >= o.heapSize {
+	if h.size >= o.packSize {
 		return o.seal()
 	}
 	return nil
@@ -84,8 +84,8 @@ func (o *objects) begin() error {
 	if err := filelock.TryLock(f); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	o.own = &heap{path: path, file: f}
-	o.heaps[path] = o.own
+	o.own = &packfile{path: path, file: f}
+	o.packs[path] = o.own
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (o *objects) refresh() error {
 			return err
 		}
 	}
-	for path, h := range o.heaps {
+	for path, h := range o.packs {
 		if !there[path] && h != o.own {
 			o.drop(h) // tidied away
 		}
@@ -143,26 +143,26 @@ func (o *objects) refresh() error {
 
 // scan reads the names of what a heap has gained.
 func (o *objects) scan(path string) error {
-	h := o.heaps[path]
+	h := o.packs[path]
 	if h == nil {
 		f, err := os.Open(path)
 		if err != nil {
 			return err
 		}
-		h = &heap{path: path, file: f}
-		o.heaps[path] = h
+		h = &packfile{path: path, file: f}
+		o.packs[path] = h
 	}
 	info, err := h.file.Stat()
 	if err != nil {
 		return err
 	}
 	h.young = info.ModTime()
-	return h.entries(info.Size(), func(id oid, off int64, size int) { o.where[id] = spot{h, off, size} })
+	return h.entries(info.Size(), func(id oid, off int64, size int) { o.where[id] = location{h, off, size} })
 }
 
 // entries calls found for each object up to a size, and notes how far it came. One that is not whole is
 // the end: its writer was killed, or writes it now.
-func (h *heap) entries(limit int64, found func(id oid, off int64, size int)) error {
+func (h *packfile) entries(limit int64, found func(id oid, off int64, size int)) error {
 	var head [headSize]byte
 	for h.size+int64(headSize) <= limit {
 		if _, err := h.file.ReadAt(head[:], h.size); err != nil {
@@ -183,10 +183,10 @@ func (h *heap) entries(limit int64, found func(id oid, off int64, size int)) err
 }
 
 // drop forgets a heap that is gone.
-func (o *objects) drop(h *heap) {
-	delete(o.heaps, h.path)
+func (o *objects) drop(h *packfile) {
+	delete(o.packs, h.path)
 	for id, s := range o.where {
-		if s.heap == h {
+		if s.pack == h {
 			delete(o.where, id)
 		}
 	}
@@ -200,7 +200,7 @@ func (o *objects) body(id oid) ([]byte, error) {
 	for try := 0; ; try++ {
 		if s, ok := o.where[id]; ok {
 			body := make([]byte, s.size)
-			if _, err := s.heap.file.ReadAt(body, s.off); err != nil {
+			if _, err := s.pack.file.ReadAt(body, s.off); err != nil {
 				return nil, fmt.Errorf("read a snapshot: %w", err)
 			}
 			return body, nil
@@ -228,10 +228,10 @@ func (o *objects) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	err := o.seal()
-	for _, h := range o.heaps {
+	for _, h := range o.packs {
 		_ = h.file.Close() // it was only read
 	}
-	clear(o.heaps)
+	clear(o.packs)
 	clear(o.where)
 	return err
 }

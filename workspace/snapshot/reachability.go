@@ -6,39 +6,39 @@ import (
 	"strings"
 )
 
-// marker marks what is referred to, and counts the bytes that were not marked before.
-type marker struct {
-	house *house
+// reachability marks what is referred to, and counts the bytes that were not marked before.
+type reachability struct {
+	tree  *worktreeDir
 	bytes int64
 	mine  []oid
 }
 
-func (m *marker) object(id oid) bool {
-	o, ok := m.house.objects[id]
+func (m *reachability) object(id oid) bool {
+	o, ok := m.tree.objects[id]
 	if !ok || o.marked {
 		return false
 	}
 	o.marked = true
-	m.house.objects[id] = o
+	m.tree.objects[id] = o
 	m.bytes += o.size
 	m.mine = append(m.mine, id)
 	return true
 }
 
 // forget takes back all marks of this marker.
-func (m *marker) forget() {
+func (m *reachability) forget() {
 	for _, id := range m.mine {
-		o := m.house.objects[id]
+		o := m.tree.objects[id]
 		o.marked = false
-		m.house.objects[id] = o
+		m.tree.objects[id] = o
 	}
 }
 
-func (m *marker) tree(id oid) {
+func (m *reachability) tree(id oid) {
 	if !m.object(id) {
 		return
 	}
-	entries, err := m.house.worktree.objects.readTree(id)
+	entries, err := m.tree.sharedTree.objects.readTree(id)
 	if err != nil {
 		return // what cannot be read keeps nothing
 	}
@@ -51,15 +51,15 @@ func (m *marker) tree(id oid) {
 	}
 }
 
-func (m *marker) state(s state) {
+func (m *reachability) state(s state) {
 	if id, ok := parseOID(s.ID); ok {
 		m.object(id)
 	}
 }
 
-func (m *marker) record(r *record) {
+func (m *reachability) record(r *record) {
 	for _, f := range append(slices.Clone(r.Files), r.Running...) {
-		for _, s := range f.Spans {
+		for _, s := range f.Changes {
 			m.state(s.Before)
 			m.state(s.After)
 		}
@@ -71,26 +71,26 @@ func (m *marker) record(r *record) {
 	}
 }
 
-func (m *marker) journal(file string) {
+func (m *reachability) journal(file string) {
 	for _, tr := range tracesIn(file) {
 		if tr.open != nil {
 			m.state(tr.open.Before)
 		}
-		for _, s := range tr.spans {
+		for _, s := range tr.changes {
 			m.state(s.Before)
 			m.state(s.After)
 		}
 	}
 }
 
-func (m *marker) index(file string) {
+func (m *reachability) index(file string) {
 	if known, err := readIndex(file); err == nil {
 		m.known(known)
 	}
 }
 
 // known marks what an index refers to, with the trees that it takes for kept.
-func (m *marker) known(d *dir) {
+func (m *reachability) known(d *dir) {
 	if id := d.tree.Load(); id != nil {
 		m.object(*id)
 	}
@@ -105,7 +105,7 @@ func (m *marker) known(d *dir) {
 
 // markRoots marks what stays in any case: what processes that live know, steps that run, and undoing
 // that was interrupted.
-func (h *house) markRoots(m *marker) {
+func (h *worktreeDir) markRoots(m *reachability) {
 	if h.live {
 		m.index(h.path(indexFile))
 	}
@@ -116,7 +116,7 @@ func (h *house) markRoots(m *marker) {
 		}
 	}
 	h.mu.Lock()
-	known := h.worktree.known
+	known := h.sharedTree.known
 	h.mu.Unlock()
 	if known != nil {
 		m.known(known)

@@ -16,7 +16,7 @@ func TestMend(t *testing.T) {
 		`"\ud83d"`: `"\ufffd"`, `"\uDE00x"`: `"\ufffdx"`, `"\ud83d\ud83d\ude00"`: `"\ufffd\ud83d\ude00"`, `"\ud83dx\ude00"`: `"\ufffdx\ufffd"`,
 		`"\\ud83d"`: `"\\ud83d"`, `"\\\ud83d"`: `"\\\ufffd"`, `"\ud83"`: `"\ud83"`, "\"a\xffb\"": "\"a\uFFFDb\"", `"\ud83d\`: `"\ufffd\`,
 	} {
-		if got := string(jsonscan.Mend([]byte(in))); got != want {
+		if got := string(jsonscan.ReplaceInvalid([]byte(in))); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
@@ -30,11 +30,11 @@ func FuzzMend(f *testing.F) {
 		if json.Unmarshal(in, &before) != nil {
 			return
 		}
-		mended := jsonscan.Mend(in)
+		mended := jsonscan.ReplaceInvalid(in)
 		if err := json.Unmarshal(mended, &after); err != nil || !reflect.DeepEqual(before, after) || !utf8.Valid(mended) {
 			t.Fatalf("%s became %s: %v", in, mended, err)
 		}
-		if again := jsonscan.Mend(mended); !bytes.Equal(again, mended) {
+		if again := jsonscan.ReplaceInvalid(mended); !bytes.Equal(again, mended) {
 			t.Fatalf("%s became %s", mended, again)
 		}
 	})

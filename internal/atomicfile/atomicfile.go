@@ -1,8 +1,8 @@
-// Package wholefile puts a file in place whole or not at all: whoever reads it, also after a crash or a
+// Package atomicfile puts a file in place whole or not at all: whoever reads it, also after a crash or a
 // full disk, finds what was there before or all that is there now.
 //
 // It holds no state. Start reading at [Write].
-package wholefile
+package atomicfile
 
 import (
 	"errors"
@@ -29,12 +29,12 @@ func Write(path string, data []byte) error {
 		_ = os.Remove(f.Name()) // it is of no use to anyone
 		return err
 	}
-	Sync(dir)
+	SyncDir(dir)
 	return nil
 }
 
-// Sync lets the names in a folder survive a power cut, where the system can do that.
-func Sync(dir string) {
+// SyncDir lets the names in a folder survive a power cut, where the system can do that.
+func SyncDir(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		_ = f.Sync() // not every system can
 		_ = f.Close()

@@ -124,7 +124,7 @@ func TestCapture_TooLarge(t *testing.T) {
 	st := b.step()
 	b.tool(st, "huge", func() { b.write("huge", "small\n") })
 	done := b.end(st)
-	plan := must2(b.work.Undo(t.Context(), []Done{done}))(t)
+	plan := must2(b.work.Undo(t.Context(), []StepRef{done}))(t)
 	if len(plan.Changes) != 1 || plan.Changes[0].Conflict != whyNotKept {
 		t.Errorf("plan %+v", plan)
 	}
@@ -232,7 +232,7 @@ func TestFrame_Subdirectory(t *testing.T) {
 	if got := b.rels(done.Files); !slices.Equal(got, []string{"sub/in/f"}) {
 		t.Errorf("files %q", got)
 	}
-	diffs := must2(b.work.Diffs(t.Context(), []Done{done}))(t)
+	diffs := must2(b.work.Diffs(t.Context(), []StepRef{done}))(t)
 	if len(diffs) != 1 || diffs[0].File != "sub/in/f" {
 		t.Errorf("diffs %+v", diffs)
 	}
@@ -259,14 +259,14 @@ func TestFrame_OverlappingSteps(t *testing.T) {
 			}
 			one, two, three, four := b.step(), other.step(), other.step(), other.step()
 			must(t, four.Capture(t.Context(), b.path("d"))) // before the frame, and it writes in it
-			f := must2(one.Frame(t.Context()))(t)
+			f := must2(one.BeginCommand(t.Context()))(t)
 			other.tool(two, "a", func() { b.write("a", "by two\n") })
 			other.tool(three, "c", func() { b.write("c", "by three\n") })
 			ended := other.end(three)
 			b.write("b", "by one\n")
 			b.write("d", "by four\n")
 			must(t, f.End(t.Context()))
-			must(t, four.Wrote(t.Context(), b.path("d")))
+			must(t, four.RecordWrite(t.Context(), b.path("d")))
 			done := b.end(one)
 			if got := b.rels(other.end(four).Files); !slices.Equal(got, []string{"d"}) {
 				t.Errorf("files of four %q", got)
@@ -292,9 +292,9 @@ func TestFrame_Again(t *testing.T) {
 	b.write("f", "1\n")
 	st := b.step()
 	st.Warm()
-	f := must2(st.Frame(t.Context()))(t)
+	f := must2(st.BeginCommand(t.Context()))(t)
 	b.write("user", "mine\n")
-	must(t, f.Again(t.Context()))
+	must(t, f.Restart(t.Context()))
 	b.write("f", "2\n")
 	must(t, f.End(t.Context()))
 	if got := b.rels(b.end(st).Files); !slices.Equal(got, []string{"f"}) {
@@ -417,14 +417,14 @@ func TestApply_Symlinks(t *testing.T) {
 	st := b.step()
 	b.tool(st, "dir/f", func() { b.write("dir/f", "agent\n") })
 	done := b.end(st)
-	plan := must2(b.work.Undo(t.Context(), []Done{done}))(t)
+	plan := must2(b.work.Undo(t.Context(), []StepRef{done}))(t)
 	must(t, os.RemoveAll(b.path("dir")))
 	must(t, os.Symlink(outside, b.path("dir")))
 	applied := b.apply("ses", plan)
 	if applied.Changes[0].Conflict == "" {
 		t.Errorf("applied through a symlink: %+v", applied)
 	}
-	if plan := must2(b.work.Undo(t.Context(), []Done{done}))(t); plan.Changes[0].Conflict == "" {
+	if plan := must2(b.work.Undo(t.Context(), []StepRef{done}))(t); plan.Changes[0].Conflict == "" {
 		t.Errorf("planned through a symlink: %+v", plan)
 	}
 	if got, err := os.ReadFile(filepath.Join(outside, "f")); err != nil || string(got) != "agent\n" {

@@ -15,8 +15,8 @@ const (
 	maxStagedPath  = 4096      // bytes of a path in it
 )
 
-// Staged is one file of a work tree as its index has it.
-type Staged struct {
+// IndexEntry is one file of a work tree as its index has it.
+type IndexEntry struct {
 	Path string // from the top, with "/"; ends in "/" where a sparse index has a whole tree
 	Mode uint32
 	ID   ID
@@ -24,15 +24,15 @@ type Staged struct {
 	MtimeSec, MtimeNano, CtimeSec, CtimeNano uint32
 	Inode, Size                              uint32
 
-	Skip     bool // not checked out on purpose: its absence means nothing
-	Unmerged bool // more than one version waits for a person; ID is one of them
-	Intended bool // will be added; ID says nothing
+	Skip        bool // not checked out on purpose: its absence means nothing
+	Unmerged    bool // more than one version waits for a person; ID is one of them
+	IntentToAdd bool // will be added; ID says nothing
 }
 
 // Index reads the index of the checkout, sorted by path. A missing one is empty. One that
 // is split over two files or has an extension that must be understood and is not known is
 // refused.
-func (r *Repo) Index() ([]Staged, error) {
+func (r *Repo) Index() ([]IndexEntry, error) {
 	data, err := readWhole(filepath.Join(r.gitDir, "index"), maxStagedBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -72,13 +72,13 @@ func (r *Repo) Has(id ID) bool {
 // SHA1ID is the id with these bytes.
 func SHA1ID(sum [sha1Size]byte) ID { return rawID(sum[:]) }
 
-// Sum1 returns the bytes of an id of SHA-1.
-func (id ID) Sum1() (sum [sha1Size]byte, ok bool) {
+// SHA1 returns the bytes of an id of SHA-1.
+func (id ID) SHA1() (sum [sha1Size]byte, ok bool) {
 	copy(sum[:], id.sum[:])
 	return sum, id.size == sha1Size
 }
 
-func parseStaged(data []byte, hash int) ([]Staged, error) {
+func parseStaged(data []byte, hash int) ([]IndexEntry, error) {
 	if len(data) < 12+hash || !bytes.Equal(data[:4], []byte("DIRC")) {
 		return nil, corrupt("an index has no head")
 	}
@@ -90,7 +90,7 @@ func parseStaged(data []byte, hash int) ([]Staged, error) {
 	if uint64(count)*uint64(40+hash) > uint64(len(data))*2 { // the shortest there can be, with room for version 4
 		return nil, corrupt("an index says more than it can hold")
 	}
-	list := make([]Staged, 0, count)
+	list := make([]IndexEntry, 0, count)
 	for range count {
 		e, stage, ok := r.next()
 		if !ok {
@@ -134,7 +134,7 @@ type stagedReader struct {
 	path    []byte // of the entry before, which version 4 builds on
 }
 
-func (r *stagedReader) next() (e Staged, stage int, ok bool) {
+func (r *stagedReader) next() (e IndexEntry, stage int, ok bool) {
 	const fixed = 40
 	size := fixed + r.hash + 2
 	if len(r.rest) < size {
@@ -150,7 +150,7 @@ func (r *stagedReader) next() (e Staged, stage int, ok bool) {
 			return e, 0, false
 		}
 		more := binary.BigEndian.Uint16(at[size:])
-		e.Skip, e.Intended = more&0x4000 != 0, more&0x2000 != 0
+		e.Skip, e.IntentToAdd = more&0x4000 != 0, more&0x2000 != 0
 		size += 2
 	}
 	n, ok := r.name(at[size:])

@@ -13,68 +13,68 @@ import (
 // objects. More change only when branches do, and those stay in the project.
 const maxAdopt = 2000
 
-// Frame is the time in which a command may change anything.
-type Frame struct {
-	step  *Step
-	start *dir
-	seq   uint64
-	began time.Time
-	ended bool
+// CommandWindow is the time in which a command may change anything.
+type CommandWindow struct {
+	step      *Step
+	startTree *dir
+	seq       uint64
+	began     time.Time
+	ended     bool
 }
 
-// Frame begins right before a command starts. It walks the tree, unless Warm began to just now; what
+// BeginCommand begins right before a command starts. It walks the tree, unless Warm began to just now; what
 // changed until here is the user's.
-func (st *Step) Frame(ctx context.Context) (*Frame, error) {
-	f := &Frame{step: st}
+func (st *Step) BeginCommand(ctx context.Context) (*CommandWindow, error) {
+	f := &CommandWindow{step: st}
 	st.t.mu.Lock()
-	st.t.frames++
+	st.t.windows++
 	st.t.mu.Unlock()
 	if err := st.walked(ctx); err != nil {
-		f.leave()
+		f.release()
 		return nil, err
 	}
-	f.begin()
+	f.start()
 	return f, nil
 }
 
-// Again begins the frame anew: the command starts only now, and what changed until here is the user's.
-func (f *Frame) Again(ctx context.Context) error {
+// Restart begins the frame anew: the command starts only now, and what changed until here is the user's.
+func (f *CommandWindow) Restart(ctx context.Context) error {
 	if f.ended {
 		return errEnded
 	}
-	if err := f.step.t.walk(ctx, f.step.work.below); err != nil {
+	if err := f.step.t.walk(ctx, f.step.worktree.below); err != nil {
 		return err
 	}
-	f.begin()
+	f.start()
 	return nil
 }
 
-func (f *Frame) begin() {
-	f.start, f.seq = f.step.t.moment()
+func (f *CommandWindow) start() {
+	f.startTree, f.seq = f.step.t.moment()
 	f.began = time.Now()
 }
 
-func (f *Frame) leave() {
+func (f *CommandWindow) release() {
 	t := f.step.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.frames--; t.frames == 0 {
+	if t.windows--; t.windows == 0 {
 		clear(t.touched)
 	}
 }
 
 // End keeps what changed since the frame began. What another step captured meanwhile is that step's.
-func (f *Frame) End(ctx context.Context) error {
+func (f *CommandWindow) End(ctx context.Context) error {
 	if f.ended {
 		return nil
 	}
 	f.ended = true
-	defer f.leave()
+	defer f.release()
 	t := f.step.t
-	if err := t.walk(context.WithoutCancel(ctx), f.step.work.below); err != nil {
+	if err := t.walk(context.WithoutCancel(ctx), f.step.worktree.below); err != nil {
 		return err
 	}
-	found := f.found()
+	found := f.changes()
 	if len(found) == 0 {
 		return nil
 	}
@@ -102,8 +102,8 @@ func (f *Frame) End(ctx context.Context) error {
 	return st.journal.append(t.disk, lines...)
 }
 
-// found lists what changed between the two walks and is not another step's.
-func (f *Frame) found() map[string]span {
+// changes lists what changed between the two walks and is not another step's.
+func (f *CommandWindow) changes() map[string]fileChange {
 	t := f.step.t
 	end, seq := t.moment()
 	t.mu.Lock()
@@ -117,15 +117,15 @@ func (f *Frame) found() map[string]span {
 		others[path] = others[path] || step != f.step
 	}
 	t.mu.Unlock()
-	found := map[string]span{}
+	found := map[string]fileChange{}
 	adopted := 0
-	compare(f.start, end, "", func(path string, a, b *item) {
+	compare(f.startTree, end, "", func(path string, a, b *item) {
 		if others[path] || a.passed() || b.passed() || repoItem(a) || repoItem(b) {
 			return
 		}
-		s := span{Before: a.state(), After: b.state(), from: f.seq, to: seq}
+		s := fileChange{Before: a.state(), After: b.state(), from: f.seq, to: seq}
 		if a == nil {
-			_, depth := f.start.at(path)
+			_, depth := f.startTree.at(path)
 			s.Made = strings.Count(path, "/") - depth // the directories above it that were not there
 		}
 		if adopted++; a != nil && !s.Before.Lost && adopted <= maxAdopt && a.mode != modeRepo {
@@ -151,18 +151,18 @@ func tracesIn(file string) map[string]*trace {
 
 // foreign lists what steps of other processes captured since a moment: in the journals of those that
 // run, and in the records of those that have ended.
-func (t *worktree) foreign(key string, since time.Time) map[string]bool {
+func (t *sharedTree) foreign(key string, since time.Time) map[string]bool {
 	out := map[string]bool{}
 	if !t.crowded() {
 		return out
 	}
-	isNew := func(s span) bool { return s.Time >= since.UnixNano() }
+	isNew := func(s fileChange) bool { return s.Time >= since.UnixNano() }
 	for _, file := range changedSince(t.path(openDir), time.Time{}) {
 		if filepath.Base(file) == fileName(key) || isDead(file) {
 			continue
 		}
 		for path, tr := range tracesIn(file) {
-			if tr.open != nil || slices.ContainsFunc(tr.spans, isNew) {
+			if tr.open != nil || slices.ContainsFunc(tr.changes, isNew) {
 				out[path] = true
 			}
 		}
@@ -173,7 +173,7 @@ func (t *worktree) foreign(key string, since time.Time) map[string]bool {
 			continue
 		}
 		for _, ft := range r.Files {
-			if slices.ContainsFunc(ft.Spans, isNew) {
+			if slices.ContainsFunc(ft.Changes, isNew) {
 				out[ft.Path] = true
 			}
 		}
@@ -182,7 +182,7 @@ func (t *worktree) foreign(key string, since time.Time) map[string]bool {
 }
 
 // crowded reports whether other processes may use the work tree.
-func (t *worktree) crowded() bool {
+func (t *sharedTree) crowded() bool {
 	entries, err := os.ReadDir(t.path(liveDir))
 	others := 0
 	for _, e := range entries {
