@@ -7,12 +7,12 @@ import (
 
 // Options say where a store is and how large it may become.
 type Options struct {
-	Dir      string        // made when something is first kept
-	MaxAge   time.Duration // of what can be undone; 0 is 30 days
-	MaxBytes int64         // of the whole store after [Store.Tidy]; 0 is 1 GiB
+	Dir      string        // created with the first snapshot
+	MaxAge   time.Duration // how long a step can be undone; 0 is 30 days
+	MaxBytes int64         // size of the whole store after [Store.Tidy]; 0 is 1 GiB
 	Now      func() time.Time
 	Log      *slog.Logger
-	// Excludes is the file of what the user's git ignores in all repositories; nil is none.
+	// Excludes returns the path of the user's global gitignore file; nil is none.
 	Excludes func() string
 }
 
@@ -23,14 +23,14 @@ type Stats struct {
 	Oldest                    time.Time // of the records; zero if there is none
 }
 
-// Patch is what a step changed.
+// Patch lists the changes of a step.
 type Patch struct {
 	Before string   // a tree with each file as it was right before the step first wrote it
-	After  string   // a tree with what the step left
+	After  string   // a tree with the result of the step
 	Files  []string // absolute, with "/", sorted
 }
 
-// StepRef is a step to undo or to show, as its patch part tells it.
+// StepRef names a step to undo or show, as recorded in its patch part.
 type StepRef struct {
 	Key           string
 	Before, After string   // trees; "" if not known
@@ -47,21 +47,21 @@ type Entry struct {
 type Change struct {
 	Path     string // absolute
 	From, To Entry
-	Conflict string // why the file is left alone; "" if it is not
-	Note     string // what else a person should know
+	Conflict string // why the file stays untouched; "" if it does not
+	Note     string // a hint for the user
 
 	rel  string
 	from state
 	to   state
-	made int // how many directories above it go with the file, if they are empty
+	made int // how many parent directories to remove with the file, if they are empty
 }
 
-// Plan is what would be done, sorted by path. Only files that differ or conflict are in it.
+// Plan lists changes to apply, sorted by path. It has only files that differ or conflict.
 type Plan struct{ Changes []Change }
 
-// Applied is what was done.
+// Applied is the result of [Worktree.Apply].
 type Applied struct {
 	Plan
-	Tree string // before it
-	Diff string // unified text from then to now
+	Tree string // the tree before the change
+	Diff string // unified diff from Tree to the current state
 }

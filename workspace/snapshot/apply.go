@@ -18,13 +18,13 @@ import (
 
 func (t *sharedTree) undoPath(key string) string { return t.path(undoDir, fileName(key)+recordSuffix) }
 
-// errMeanwhile says that a file is no longer what the plan was made for.
+// errMeanwhile means that a file changed after the plan was made.
 var errMeanwhile = errors.New("it was changed just now; it stays as it is")
 
-// Apply does what a plan says, except its conflicts. Each file is looked at again right before it is
-// replaced; one that changed meanwhile becomes a conflict. If anything else fails, all is as before. What
-// is done under one key adds up, until Redo and Apply take it back or Forget makes it final. Diff shows
-// everything under the key.
+// Apply applies a plan, except its conflicts. It checks each file again right before it replaces it, and
+// a file that changed meanwhile becomes a conflict. If anything else fails, Apply restores the previous
+// state. Changes under one key add up until Redo and Apply revert them or Finalize makes them final.
+// Diff shows all changes under the key.
 func (w *Worktree) Apply(ctx context.Context, key string, p Plan) (Applied, error) {
 	t := w.t
 	t.load()
@@ -58,10 +58,10 @@ func (w *Worktree) Apply(ctx context.Context, key string, p Plan) (Applied, erro
 	return done, nil
 }
 
-// prepare looks at the files of a plan again and keeps what they are.
+// prepare reads the files of a plan again and stores their contents.
 func (t *sharedTree) prepare(changes []Change) {
 	deleted := map[string]bool{}
-	for i := range changes { // by path: what is above comes first
+	for i := range changes { // by path: parents come first
 		c := &changes[i]
 		rel, ok := t.rel(c.Path)
 		switch {
@@ -91,7 +91,7 @@ func (t *sharedTree) prepare(changes []Change) {
 	}
 }
 
-// complete fills in what a plan that was written down and read again does not have.
+// complete fills in the fields that a plan loses when it is saved and read again.
 func (c *Change) complete(rel string) {
 	if c.rel == rel {
 		return
@@ -102,8 +102,8 @@ func (c *Change) complete(rel string) {
 	c.to.ID = c.To.ID
 }
 
-// run replaces files between two writings of the record: the first says what may be half done, the
-// second that it is whole.
+// run replaces files between two writes of the record. The first marks the change as incomplete, the
+// second as complete.
 func (t *sharedTree) run(r *record, changes []Change) error {
 	var todo []*Change
 	for i := range changes {
@@ -116,7 +116,7 @@ func (t *sharedTree) run(r *record, changes []Change) error {
 		return nil
 	}
 	file := t.undoPath(r.Key)
-	// What is about to be replaced must be safe before it is.
+	// Sync the old contents before they are replaced.
 	if err := errors.Join(t.objects.sync(), t.writeRecord(file, r)); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (t *sharedTree) run(r *record, changes []Change) error {
 	return t.writeRecord(file, r)
 }
 
-// missing counts the directories that have to be made for a file.
+// missing counts the directories to create for a file.
 func (t *sharedTree) missing(c *Change) int {
 	if c.to.absent() {
 		return 0
@@ -157,8 +157,7 @@ func (t *sharedTree) missing(c *Change) int {
 	return now.missing
 }
 
-// inOrder puts what goes before what comes, so that a file can take the place of a directory and the
-// other way round.
+// inOrder puts deletions before creations, so that a file can replace a directory and vice versa.
 func inOrder(todo []*Change) []*Change {
 	out := slices.Clone(todo)
 	slices.SortStableFunc(out, func(a, b *Change) int {
@@ -175,7 +174,7 @@ func inOrder(todo []*Change) []*Change {
 	return out
 }
 
-// merge adds what was done to what was done before under the same key.
+// merge adds changes to the earlier ones under the same key.
 func (r *record) merge(done map[string]fileChange) {
 	for i := range r.Files {
 		f := &r.Files[i]
@@ -191,7 +190,7 @@ func (r *record) merge(done map[string]fileChange) {
 	slices.SortFunc(r.Files, func(a, b fileTrace) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// takeBack undoes what a record says is running, as far as nobody else has been there.
+// takeBack reverts an incomplete change, except for files that someone else changed meanwhile.
 func (t *sharedTree) takeBack(file string, r *record) error {
 	var back []*Change
 	deleted := map[string]bool{}
@@ -219,7 +218,7 @@ func (t *sharedTree) takeBack(file string, r *record) error {
 	return t.writeRecord(file, r)
 }
 
-// mend takes back what an interrupted process was applying.
+// mend reverts what an interrupted process was applying.
 func (t *sharedTree) mend(ctx context.Context) error {
 	names, err := os.ReadDir(t.path(undoDir))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0 {
@@ -233,7 +232,7 @@ func (t *sharedTree) mend(ctx context.Context) error {
 	return t.mendLocked()
 }
 
-// mendOnce is mend for those who only look; they need nothing else that is loaded.
+// mendOnce is mend for readers, which need nothing else that is loaded.
 func (t *sharedTree) mendOnce() {
 	ctx, cancel := context.WithTimeout(context.Background(), maxLockWait)
 	defer cancel()
@@ -265,8 +264,8 @@ func (t *sharedTree) mendLocked() error {
 	return nil
 }
 
-// replace makes a path what it is to be, if it still is what it was. No symlink is followed, neither on
-// the way nor at its end.
+// replace changes a path from one state to another, if it still has the first one. It follows no
+// symlink, neither on the way nor at the end.
 func (t *sharedTree) replace(rel string, from, to state, made int) error {
 	root, err := os.OpenRoot(t.root)
 	if err != nil {
@@ -303,8 +302,7 @@ func (t *sharedTree) replace(rel string, from, to state, made int) error {
 	return t.exchange(dir, rel, from, to, perm, data)
 }
 
-// folder opens the directory of a path. From then on a symlink that takes the place of a part of it
-// leads nowhere.
+// folder opens the directory of a path. A symlink that replaces a part of the path later has no effect.
 func (t *sharedTree) folder(rel string) (*os.Root, error) {
 	dir, err := workspace.OpenDir(filepath.Dir(t.abs(rel)))
 	if errors.Is(err, workspace.ErrMoved) {
@@ -316,12 +314,12 @@ func (t *sharedTree) folder(rel string) (*os.Root, error) {
 	return dir, nil
 }
 
-// exchange writes a file beside its place and then puts it there.
+// exchange writes a temporary file and renames it over the old one.
 func (t *sharedTree) exchange(dir *os.Root, rel string, from, to state, perm fs.FileMode, data []byte) error {
 	temp := ".lathe-" + strings.TrimPrefix(tempName(), tempPrefix) + ".tmp"
 	t.disk.at("stage", rel)
 	if err := stage(dir, temp, path.Base(rel), from, to, perm, data); err != nil {
-		_ = dir.Remove(temp) // what failed is told
+		_ = dir.Remove(temp) // the error is reported
 		return fmt.Errorf("restore %s: %w", rel, err)
 	}
 	if err := t.stillIs(rel, from); err != nil {
@@ -336,7 +334,7 @@ func (t *sharedTree) exchange(dir *os.Root, rel string, from, to state, perm fs.
 	return nil
 }
 
-// meanwhile makes an obstacle on the way a conflict; anything else is a failure.
+// meanwhile turns an obstacle on the path into a conflict; anything else is a failure.
 func meanwhile(err error) error {
 	if isGone(err) || errors.Is(err, fs.ErrExist) || errors.Is(err, errIsDir) || errors.Is(err, errNotEmpty) {
 		return errMeanwhile
@@ -376,8 +374,8 @@ func (t *sharedTree) delete(root *os.Root, rel string, from state, made int) err
 	return nil
 }
 
-// permFor is the protection a restored file gets: what the file that is there has, with or without the
-// right to run it, or else what it had.
+// permFor returns the permissions of a restored file: those of the existing file with the executable bit
+// adjusted, or else the recorded ones.
 func (t *sharedTree) permFor(root *os.Root, name string, from, to state) fs.FileMode {
 	perm := fs.FileMode(to.Perm) & 0o777
 	if info, err := root.Lstat(name); err == nil && !from.absent() && info.Mode().IsRegular() {
@@ -390,7 +388,7 @@ func (t *sharedTree) permFor(root *os.Root, name string, from, to state) fs.File
 	return perm &^ 0o111
 }
 
-// stage writes a file or link beside its place.
+// stage writes a temporary file or link in the same directory.
 func stage(root *os.Root, temp, name string, from, to state, perm fs.FileMode, data []byte) error {
 	if to.Mode == modeLink {
 		return root.Symlink(filepath.FromSlash(string(data)), temp)
@@ -401,7 +399,7 @@ func stage(root *os.Root, temp, name string, from, to state, perm fs.FileMode, d
 	}
 	_, err = f.Write(data)
 	if err == nil && !from.absent() && from.Mode != modeLink {
-		_ = workspace.CopyAttributes(f, root, name) // it may be gone by now, which the next look tells
+		_ = workspace.CopyAttributes(f, root, name) // the file may be gone, which the next check reports
 	}
 	if err == nil {
 		err = f.Chmod(perm)

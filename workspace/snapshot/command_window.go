@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// maxAdopt is up to how many contents that a frame changed are copied out of the project's own
-// objects. More change only when branches do, and those stay in the project.
+// maxAdopt limits how many changed contents are copied out of the project's own objects. Only a branch
+// switch changes more, and those contents stay in the project.
 const maxAdopt = 2000
 
-// CommandWindow is the time in which a command may change anything.
+// CommandWindow is the time in which a command may change any file.
 type CommandWindow struct {
 	step      *Step
 	startTree *dir
@@ -22,8 +22,8 @@ type CommandWindow struct {
 	ended     bool
 }
 
-// BeginCommand begins right before a command starts. It walks the tree, unless Warm began to just now; what
-// changed until here is the user's.
+// BeginCommand opens the window right before a command starts. It walks the tree, unless Warm started a
+// walk just now. Earlier changes belong to the user.
 func (st *Step) BeginCommand(ctx context.Context) (*CommandWindow, error) {
 	f := &CommandWindow{step: st}
 	st.t.mu.Lock()
@@ -37,7 +37,7 @@ func (st *Step) BeginCommand(ctx context.Context) (*CommandWindow, error) {
 	return f, nil
 }
 
-// Restart begins the frame anew: the command starts only now, and what changed until here is the user's.
+// Restart opens the window again: the command starts only now, and earlier changes belong to the user.
 func (f *CommandWindow) Restart(ctx context.Context) error {
 	if f.ended {
 		return errEnded
@@ -63,7 +63,7 @@ func (f *CommandWindow) release() {
 	}
 }
 
-// End keeps what changed since the frame began. What another step captured meanwhile is that step's.
+// End records what changed since the window opened, except files that another step captured meanwhile.
 func (f *CommandWindow) End(ctx context.Context) error {
 	if f.ended {
 		return nil
@@ -102,7 +102,7 @@ func (f *CommandWindow) End(ctx context.Context) error {
 	return st.journal.append(t.disk, lines...)
 }
 
-// changes lists what changed between the two walks and is not another step's.
+// changes lists the differences between the two walks that belong to no other step.
 func (f *CommandWindow) changes() map[string]fileChange {
 	t := f.step.t
 	end, seq := t.moment()
@@ -126,7 +126,7 @@ func (f *CommandWindow) changes() map[string]fileChange {
 		s := fileChange{Before: a.state(), After: b.state(), from: f.seq, to: seq}
 		if a == nil {
 			_, depth := f.startTree.at(path)
-			s.Made = strings.Count(path, "/") - depth // the directories above it that were not there
+			s.Made = strings.Count(path, "/") - depth // parent directories that did not exist
 		}
 		if adopted++; a != nil && !s.Before.Lost && adopted <= maxAdopt && a.mode != modeRepo {
 			s.Before.Lost = !t.objects.adopt(a.id, a.stat.size)
@@ -138,7 +138,7 @@ func (f *CommandWindow) changes() map[string]fileChange {
 
 func repoItem(it *item) bool { return it != nil && it.mode == modeRepo }
 
-// tracesIn reads a journal, as far as it can be read.
+// tracesIn reads a journal up to the first damaged line.
 func tracesIn(file string) map[string]*trace {
 	f, err := os.Open(file)
 	if err != nil {
@@ -149,8 +149,8 @@ func tracesIn(file string) map[string]*trace {
 	return traces
 }
 
-// foreign lists what steps of other processes captured since a moment: in the journals of those that
-// run, and in the records of those that have ended.
+// foreign lists the files that steps of other processes captured since a given time: from the journals
+// of running steps and the records of ended ones.
 func (t *sharedTree) foreign(key string, since time.Time) map[string]bool {
 	out := map[string]bool{}
 	if !t.crowded() {
@@ -181,7 +181,7 @@ func (t *sharedTree) foreign(key string, since time.Time) map[string]bool {
 	return out
 }
 
-// crowded reports whether other processes may use the work tree.
+// crowded reports whether other processes may use the worktree.
 func (t *sharedTree) crowded() bool {
 	entries, err := os.ReadDir(t.path(liveDir))
 	others := 0
@@ -193,7 +193,7 @@ func (t *sharedTree) crowded() bool {
 	return err != nil || others > 0
 }
 
-// changedSince lists the files of a directory that changed since a moment.
+// changedSince lists the files of a directory that changed since a given time.
 func changedSince(dir string, since time.Time) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/filelock"
 )
 
-// sweep replaces heaps that hold much that nothing refers to by one that holds the rest.
+// sweep replaces packfiles with many unreferenced objects by one with the rest.
 func (h *worktreeDir) sweep(ctx context.Context) error {
 	var waste, small []*packList
 	for _, l := range h.packs {
@@ -40,7 +40,8 @@ func (h *worktreeDir) sweep(ctx context.Context) error {
 	return h.removeDead()
 }
 
-// compact copies what is referred to out of heaps and removes them. Those that are being written stay.
+// compact copies referenced objects out of packfiles and removes those. Packfiles in use by a writer
+// stay.
 func (h *worktreeDir) compact(ctx context.Context, heaps []*packList) error {
 	temp := h.path(objectsDir, tempName())
 	h.disk.at("create", temp)
@@ -83,16 +84,16 @@ func (h *worktreeDir) compact(ctx context.Context, heaps []*packList) error {
 	return nil
 }
 
-// copyHeap copies the objects of one heap that are referred to and not copied yet. It reports whether
-// the heap can go.
+// copyPack copies the referenced objects of one packfile that are not copied yet. It reports whether the
+// packfile can be removed.
 func (h *worktreeDir) copyHeap(out *os.File, l *packList, copied map[oid]bool) (bool, error) {
 	in, err := os.OpenFile(l.path, os.O_RDWR, 0)
 	if err != nil {
-		return false, nil // it went meanwhile
+		return false, nil // removed meanwhile
 	}
 	defer in.Close()
 	if filelock.TryLock(in) != nil {
-		return false, nil // someone writes it
+		return false, nil // in use by a writer
 	}
 	if info, err := in.Stat(); err != nil || info.Size() != l.size {
 		return false, err

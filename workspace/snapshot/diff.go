@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// maxDiff is how large a text may be that is compared line by line.
+	// maxDiff is the largest text that is compared line by line.
 	maxDiff = 8 << 20
-	// binaryHead is how much of a file git looks at to tell text from other things.
+	// binaryHead is how many bytes git reads to tell text from binary.
 	binaryHead = 8000
-	// textContext is how many lines of context a diff for people has.
+	// textContext is the number of context lines in a diff for people.
 	textContext = 3
 )
 
-// Diffs shows what steps changed, for each file from before the first to after the last. A file that a
-// person edited between two steps shows the parts of the steps alone.
+// Diffs shows the changes of steps, for each file from before the first step to after the last. It
+// leaves out what a person edited between two steps.
 func (w *Worktree) Diffs(ctx context.Context, steps []StepRef) ([]lathe.FileDiff, error) {
 	files, _, err := w.t.histories(ctx, steps)
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *Worktree) Diffs(ctx context.Context, steps []StepRef) ([]lathe.FileDiff
 	return out, nil
 }
 
-// fileDiff shows the changes of one file. It reports false if there is none.
+// fileDiff shows the changes of one file. It reports false if it has none.
 func (t *sharedTree) fileDiff(rel string, spans []fileChange, context int) (lathe.FileDiff, bool) {
 	d := lathe.FileDiff{File: rel}
 	if len(spans) == 0 {
@@ -72,7 +72,7 @@ func (t *sharedTree) fileDiff(rel string, spans []fileChange, context int) (lath
 	return d, true
 }
 
-// text returns a content as text. It reports false for what is binary, too large or not kept.
+// text returns a content as text. It reports false for binary, too large or missing contents.
 func (t *sharedTree) text(s state) (string, bool) {
 	if s.absent() {
 		return "", true
@@ -88,7 +88,7 @@ func (t *sharedTree) text(s state) (string, bool) {
 	return string(data), true
 }
 
-// unified compares two texts, and counts lines that came and went.
+// unified compares two texts and counts added and removed lines.
 func unified(rel, before, after string, context int) (patch string, added, deleted int) {
 	if before == after {
 		return "", 0, 0
@@ -112,8 +112,7 @@ func unified(rel, before, after string, context int) (patch string, added, delet
 	return u.String(), added, deleted
 }
 
-// diffText is what people read of changes: a head for each file, and the lines that differ with a few
-// around them.
+// diffText formats changes for people: a header for each file, and the changed lines with some context.
 func (t *sharedTree) diffText(files []fileTrace) string {
 	var b strings.Builder
 	for _, f := range files {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// disk is the way to all files of a store. Each change passes before, so that tests can end the
-// process at any of them.
+// disk makes all changes to the files of a store. It calls before for each change, so that tests can end
+// the process at any of them.
 type disk struct {
 	before func(op, path string) // nil outside of tests
 }
@@ -21,8 +21,7 @@ func (d *disk) at(op, path string) {
 	}
 }
 
-// write gives a file new content at once: whoever reads it sees the old or the new. Synced content
-// survives a power cut, which only what stands between a person and a loss needs.
+// write replaces a file atomically. Synced content survives a power cut, which only undo data needs.
 func (d *disk) write(path string, data []byte, synced bool) error {
 	temp := filepath.Join(filepath.Dir(path), tempName())
 	d.at("create", temp)
@@ -48,12 +47,12 @@ func (d *disk) write(path string, data []byte, synced bool) error {
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		_ = os.Remove(temp) // what failed is told
+		_ = os.Remove(temp) // the error is reported
 	}
 	return err
 }
 
-// remove takes a file away; one that is gone already is fine.
+// remove removes a file. A missing file is no error.
 func (d *disk) remove(path string) error {
 	d.at("remove", path)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

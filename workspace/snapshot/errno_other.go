@@ -4,7 +4,7 @@ package snapshot
 
 import "syscall"
 
-// What Windows says of a directory in the way.
+// The errors of Windows for a directory in the way.
 const (
 	errIsDir    = syscall.Errno(5)
 	errNotEmpty = syscall.Errno(145)

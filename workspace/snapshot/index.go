@@ -22,7 +22,7 @@ const (
 
 var errIndex = errors.New("the index of snapshots is damaged")
 
-// save writes what is known to a file.
+// save writes the known state to a file.
 func (t *sharedTree) save(file string) error {
 	t.mu.Lock()
 	known := t.known
@@ -39,8 +39,8 @@ func (t *sharedTree) save(file string) error {
 	return nil
 }
 
-// appendDir writes a directory: its tree if that is kept, how many items there are, and each of them.
-// What is passed over is found again by the next walk.
+// appendDir writes a directory: its tree if that is stored, the number of items, and each item. The next
+// walk finds skipped items again.
 func appendDir(out []byte, d *dir) []byte {
 	var tree oid
 	if id := d.tree.Load(); id != nil && d.kept.Load() {
@@ -77,8 +77,8 @@ func appendDir(out []byte, d *dir) []byte {
 	return out
 }
 
-// indexReader reads what appendDir wrote. The sum over all was compared before, so that what it finds
-// wrong is a mistake of ours; it must not panic all the same.
+// indexReader reads the output of appendDir. The checksum was verified before, so an error here is a
+// bug. It must still not panic.
 type indexReader struct {
 	rest []byte
 	bad  bool
@@ -174,8 +174,8 @@ func (r *indexReader) signed() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// readIndexes returns what the last process knew: from the file it left, or if it was killed from the
-// one it saved while it ran.
+// readIndexes returns the known state of the last process: from its final index, or from the last save
+// if it was killed.
 func (t *sharedTree) readIndexes() (*dir, error) {
 	best := t.path(indexFile)
 	info, err := os.Stat(best)
@@ -195,9 +195,9 @@ func (t *sharedTree) readIndexes() (*dir, error) {
 	return known, err
 }
 
-// deadIndexes lists those of processes that were killed.
+// deadIndexes lists the indexes of killed processes.
 func (t *sharedTree) deadIndexes() []string {
-	lives, _ := os.ReadDir(t.path(liveDir)) // without it nobody was there
+	lives, _ := os.ReadDir(t.path(liveDir)) // a missing directory means no process
 	var dead []string
 	for _, e := range lives {
 		if name, ok := strings.CutSuffix(e.Name(), indexSuffix); ok && isDead(t.path(liveDir, name)) {
@@ -207,8 +207,8 @@ func (t *sharedTree) deadIndexes() []string {
 	return dead
 }
 
-// isDead reports whether the process that made a lock file is gone. A file that is not there is one
-// whose owner tidied up.
+// isDead reports whether the process that locked a file is gone. A missing file was removed by its
+// owner.
 func isDead(file string) bool {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
@@ -218,7 +218,7 @@ func isDead(file string) bool {
 	return filelock.TryLock(f) == nil
 }
 
-// seed is what the project's own index knows.
+// seed loads the state of the project's own index.
 func (t *sharedTree) seed() *dir {
 	staged := t.project.index()
 	root := &builder{}
@@ -244,7 +244,7 @@ func (t *sharedTree) seed() *dir {
 	return root.dir()
 }
 
-// seedTree adds all files of a tree that a sparse index does not name one by one.
+// seedTree adds all files of a tree that a sparse index names only as a whole.
 func (t *sharedTree) seedTree(root *builder, prefix string, id oid, depth int) {
 	entries, err := t.objects.readTree(id)
 	if err != nil || depth > maxDepth {
@@ -260,11 +260,11 @@ func (t *sharedTree) seedTree(root *builder, prefix string, id oid, depth int) {
 	}
 }
 
-// builder makes directories of sorted paths.
+// builder makes directories from sorted paths.
 type builder struct {
 	items []item
-	name  string   // of the open directory below
-	below *builder // nil if there is none
+	name  string   // name of the open subdirectory
+	below *builder // nil if no subdirectory is open
 }
 
 func (b *builder) add(path string, it item) {

@@ -23,28 +23,27 @@ const (
 	packSize = 16 << 20
 	// headSize is what stands before each object: its name, and how many bytes follow.
 	headSize = len(oid{}) + 4
-	// graceTime is how long after its last change a heap is not judged: someone may be about to refer to
-	// what is in it.
+	// graceTime protects a new packfile from Tidy: a process may be about to refer to its objects.
 	graceTime = time.Hour
 )
 
-// packfile is one such file. Objects.mu guards it.
+// packfile is one such file. objects.mu guards it.
 type packfile struct {
 	path  string
-	file  *os.File // open for reading, the own one also for writing
-	size  int64    // up to where it was read
+	file  *os.File // open for reading, this process's own also for writing
+	size  int64    // how far it was read
 	young time.Time
 }
 
-// location is where an object lies.
+// location is the position of an object.
 type location struct {
 	pack *packfile
-	off  int64 // of its compressed form
+	off  int64 // of the compressed object
 	size int
 }
 
-// append writes an object to the heap of this process. Objects.mu is held: what is behind another
-// object can only be found once that one is whole.
+// append writes an object to the packfile of this process. objects.mu is held: a reader finds an object
+// only if the one before it is complete.
 func (o *objects) append(id oid, body []byte) error {
 	if o.own == nil {
 		if err := o.begin(); err != nil {
@@ -58,7 +57,7 @@ func (o *objects) append(id oid, body []byte) error {
 	record = append(record, body...)
 	o.disk.at("append", h.path)
 	if _, err := h.file.WriteAt(record, h.size); err != nil {
-		return err // what was written of it is written over by the next
+		return err // the next object overwrites the partial one
 	}
 	o.where[id] = location{h, h.size + int64(headSize), len(body)}
 	h.size += int64(len(record))
@@ -68,7 +67,7 @@ func (o *objects) append(id oid, body []byte) error {
 	return nil
 }
 
-// begin makes a heap. Its lock says that it is being written.
+// begin creates a packfile. Its lock marks it as being written.
 func (o *objects) begin() error {
 	path := filepath.Join(o.dir, strings.TrimPrefix(tempName(), tempPrefix))
 	o.disk.at("create", path)
@@ -89,7 +88,7 @@ func (o *objects) begin() error {
 	return nil
 }
 
-// seal ends the heap of this process; the next object begins another.
+// seal closes the packfile of this process. The next object starts another.
 func (o *objects) seal() error {
 	h := o.own
 	if h == nil {
@@ -106,14 +105,14 @@ func (o *objects) seal() error {
 	return written.Close()
 }
 
-// find reads which objects there are.
+// find reads the list of objects.
 func (o *objects) find() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.refresh()
 }
 
-// refresh finds heaps that came or grew since.
+// refresh finds packfiles that are new or have grown.
 func (o *objects) refresh() error {
 	entries, err := os.ReadDir(o.dir)
 	if err != nil {
@@ -135,13 +134,13 @@ func (o *objects) refresh() error {
 	}
 	for path, h := range o.packs {
 		if !there[path] && h != o.own {
-			o.drop(h) // tidied away
+			o.drop(h) // removed by Tidy
 		}
 	}
 	return nil
 }
 
-// scan reads the names of what a heap has gained.
+// scan reads the IDs of new objects in a packfile.
 func (o *objects) scan(path string) error {
 	h := o.packs[path]
 	if h == nil {
@@ -160,8 +159,8 @@ func (o *objects) scan(path string) error {
 	return h.entries(info.Size(), func(id oid, off int64, size int) { o.where[id] = location{h, off, size} })
 }
 
-// entries calls found for each object up to a size, and notes how far it came. One that is not whole is
-// the end: its writer was killed, or writes it now.
+// entries calls found for each object up to a size, and records how far it read. It stops at an
+// incomplete object, whose writer was killed or is still writing.
 func (h *packfile) entries(limit int64, found func(id oid, off int64, size int)) error {
 	var head [headSize]byte
 	for h.size+int64(headSize) <= limit {
@@ -182,7 +181,7 @@ func (h *packfile) entries(limit int64, found func(id oid, off int64, size int))
 	return nil
 }
 
-// drop forgets a heap that is gone.
+// drop forgets a removed packfile.
 func (o *objects) drop(h *packfile) {
 	delete(o.packs, h.path)
 	for id, s := range o.where {
@@ -193,7 +192,7 @@ func (o *objects) drop(h *packfile) {
 	_ = h.file.Close() // it was only read
 }
 
-// body returns the compressed form of an object of ours.
+// body returns the compressed form of one of our objects.
 func (o *objects) body(id oid) ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -214,7 +213,7 @@ func (o *objects) body(id oid) ([]byte, error) {
 	}
 }
 
-// sync makes what this process has written survive a power cut.
+// sync makes the objects of this process survive a power cut.
 func (o *objects) sync() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

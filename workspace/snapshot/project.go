@@ -16,8 +16,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace/search"
 )
 
-// project is the repository of the work tree, if it has one: where a first state and contents come
-// from that need not be kept twice. It is only read.
+// project is the repository of the worktree, if any. It provides the first state and contents that need
+// not be stored twice. It is only read.
 type project struct {
 	own, common string // its directories; "" without git
 
@@ -27,20 +27,19 @@ type project struct {
 	gitIndex gitIndex
 }
 
-// gitIndex is what the index of the repository said when it was last read.
+// gitIndex is the index of the repository when it was last read.
 type gitIndex struct {
 	list []gitobj.IndexEntry // sorted by path
-	file stat                // of the index itself
-	// exact says that a file which looks as the index has it also has the content it names. Where
-	// filters or other line ends may lie between the two, files are read.
+	file stat                // of the index file
+	// exact means that a file with the stat of the index also has its content. It is false if filters or
+	// line ending rules may apply: then files are read.
 	exact bool
 }
 
-// reopenAfter keeps a repository that lacks objects from being opened for each of them.
+// reopenAfter limits how often a repository with missing objects is opened again.
 const reopenAfter = time.Second
 
-// open returns the repository, nil if there is none that can be used. Fresh asks for the packs that
-// are there now.
+// open returns the repository, or nil if none is usable. With fresh it loads the current packs.
 func (p *project) open(fresh bool) *gitobj.Repo {
 	if p.own == "" {
 		return nil
@@ -58,7 +57,7 @@ func (p *project) open(fresh bool) *gitobj.Repo {
 		}
 		return p.repo
 	}
-	// The old one stays open for those who read from it; it is closed when nobody refers to its files.
+	// Readers may still use the old repository. Its files close when they are garbage collected.
 	p.repo = repo
 	return repo
 }
@@ -93,7 +92,7 @@ func (p *project) close() error {
 	return err
 }
 
-// index returns what the repository's index says now. One that cannot be read says nothing.
+// index returns the current index of the repository. An unreadable index is empty.
 func (p *project) index() gitIndex {
 	repo := p.open(false)
 	if repo == nil {
@@ -122,7 +121,7 @@ func (p *project) index() gitIndex {
 	return s
 }
 
-// find returns what the index says of a path.
+// find returns the index entry of a path.
 func (s *gitIndex) find(path string) (*gitobj.IndexEntry, bool) {
 	i := sort.Search(len(s.list), func(i int) bool { return s.list[i].Path >= path })
 	if i < len(s.list) && s.list[i].Path == path {
@@ -131,7 +130,7 @@ func (s *gitIndex) find(path string) (*gitobj.IndexEntry, bool) {
 	return nil, false
 }
 
-// clean reports whether a file looks as the index has it and was not written in the same moment.
+// clean reports whether a file matches its index entry and was not written at the same moment.
 func (s *gitIndex) clean(e *gitobj.IndexEntry, st stat, mode uint32) bool {
 	if e.Unmerged || e.IntentToAdd || e.Mode != mode || e.Size != uint32(st.size) || e.Inode != uint32(st.inode) {
 		return false
@@ -142,12 +141,12 @@ func (s *gitIndex) clean(e *gitobj.IndexEntry, st stat, mode uint32) bool {
 	return st.mtime < s.file.mtime-int64(racyTime) && (e.MtimeNano != 0 || st.mtime < s.file.mtime-int64(2*time.Second))
 }
 
-// sameTime compares with what git wrote, which may be whole seconds.
+// sameTime compares with a time that git wrote, which may be in whole seconds.
 func sameTime(sec, nano uint32, unix int64) bool {
 	return uint32(unix/1e9) == sec && (nano == 0 || uint32(unix%1e9) == nano)
 }
 
-// exactRules looks for anything that makes files differ from what is committed.
+// exactRules looks for rules that make files differ from their committed contents.
 func exactRules(repo *gitobj.Repo, list []gitobj.IndexEntry) bool {
 	config, err := repo.Config()
 	if err != nil {
@@ -179,8 +178,8 @@ func converts(attributes []byte) bool {
 	return slices.ContainsFunc(words[:], func(w string) bool { return bytes.Contains(attributes, []byte(w)) })
 }
 
-// sampled compares the sizes of a few files with those of their contents: settings for all
-// repositories of a person are not read, but they show.
+// sampled compares the sizes of a few files with those of their contents. This detects filters of the
+// user's global config, which is not read.
 func sampled(repo *gitobj.Repo, list []gitobj.IndexEntry) bool {
 	const samples = 48
 	step := max(1, len(list)/samples)
@@ -196,14 +195,14 @@ func sampled(repo *gitobj.Repo, list []gitobj.IndexEntry) bool {
 	return true
 }
 
-// excluded are the files that say what is ignored in a whole work tree.
+// excluded identifies the ignore files that apply to a whole worktree.
 type excluded struct {
 	own, user stat
-	path      string // of the user's
+	path      string // path of the user's file
 }
 
-// rootRules returns what is ignored in the whole work tree; the same value as long as the exclude files
-// stay as they are.
+// rootRules returns the ignore rules of the whole worktree. The value stays the same while the exclude
+// files do not change.
 func (t *sharedTree) rootRules() *search.GitRules {
 	var now excluded
 	if t.project.common != "" {

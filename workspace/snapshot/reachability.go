@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// reachability marks what is referred to, and counts the bytes that were not marked before.
+// reachability marks referenced objects and counts the bytes of newly marked ones.
 type reachability struct {
-	tree  *worktreeDir
+	dir   *worktreeDir
 	bytes int64
 	mine  []oid
 }
 
 func (m *reachability) object(id oid) bool {
-	o, ok := m.tree.objects[id]
+	o, ok := m.dir.objects[id]
 	if !ok || o.marked {
 		return false
 	}
 	o.marked = true
-	m.tree.objects[id] = o
+	m.dir.objects[id] = o
 	m.bytes += o.size
 	m.mine = append(m.mine, id)
 	return true
 }
 
-// forget takes back all marks of this marker.
+// forget removes all marks that it set.
 func (m *reachability) forget() {
 	for _, id := range m.mine {
-		o := m.tree.objects[id]
+		o := m.dir.objects[id]
 		o.marked = false
-		m.tree.objects[id] = o
+		m.dir.objects[id] = o
 	}
 }
 
@@ -38,9 +38,9 @@ func (m *reachability) tree(id oid) {
 	if !m.object(id) {
 		return
 	}
-	entries, err := m.tree.sharedTree.objects.readTree(id)
+	entries, err := m.dir.sharedTree.objects.readTree(id)
 	if err != nil {
-		return // what cannot be read keeps nothing
+		return // an unreadable tree refers to nothing
 	}
 	for _, e := range entries {
 		if e.mode == modeTree {
@@ -89,7 +89,7 @@ func (m *reachability) index(file string) {
 	}
 }
 
-// known marks what an index refers to, with the trees that it takes for kept.
+// known marks the objects of an index, and the trees that it assumes to be stored.
 func (m *reachability) known(d *dir) {
 	if id := d.tree.Load(); id != nil {
 		m.object(*id)
@@ -103,8 +103,7 @@ func (m *reachability) known(d *dir) {
 	}
 }
 
-// markRoots marks what stays in any case: what processes that live know, steps that run, and undoing
-// that was interrupted.
+// markRoots marks what always stays: the indexes of live processes, running steps and interrupted undos.
 func (h *worktreeDir) markRoots(m *reachability) {
 	if h.live {
 		m.index(h.path(indexFile))

@@ -20,14 +20,14 @@ import (
 	"github.com/lathe-agent/lathe/internal/filelock"
 )
 
-// record is what is kept of a step, and of what was applied under a key.
+// record describes a step, or the changes applied under a key.
 type record struct {
 	Key    string      `json:"key"`
 	Time   time.Time   `json:"time"`
 	Before string      `json:"before,omitempty"`
 	After  string      `json:"after,omitempty"`
 	Files  []fileTrace `json:"files"`
-	// Running is what is being applied; it is taken back when its process dies.
+	// Running is an incomplete change. It is reverted when its process dies.
 	Running []fileTrace `json:"running,omitempty"`
 }
 
@@ -36,18 +36,18 @@ type fileTrace struct {
 	Changes []fileChange
 }
 
-// jsonTrace is a fileTrace on disk. A name need not be text.
+// jsonTrace is a fileTrace on disk. A file name need not be valid UTF-8.
 type jsonTrace struct {
 	Path    pathText     `json:"path"`
 	Changes []fileChange `json:"spans"`
 }
 
-// MarshalJSON keeps names that are no text.
+// MarshalJSON preserves names that are not valid UTF-8.
 func (f fileTrace) MarshalJSON() ([]byte, error) {
 	return json.Marshal(jsonTrace{pathText(f.Path), f.Changes})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (f *fileTrace) UnmarshalJSON(data []byte) error {
 	var j jsonTrace
 	err := json.Unmarshal(data, &j)
@@ -55,12 +55,12 @@ func (f *fileTrace) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// pathText is a path in JSON: itself if it is text, else its bytes in another form.
+// pathText is a path in JSON: as is if it is valid UTF-8, otherwise encoded.
 type pathText string
 
 const pathBytes = "base64:"
 
-// MarshalText writes the path.
+// MarshalText encodes the path.
 func (p pathText) MarshalText() ([]byte, error) {
 	if utf8.ValidString(string(p)) && !strings.HasPrefix(string(p), pathBytes) {
 		return []byte(p), nil
@@ -68,7 +68,7 @@ func (p pathText) MarshalText() ([]byte, error) {
 	return []byte(pathBytes + base64.StdEncoding.EncodeToString([]byte(p))), nil
 }
 
-// UnmarshalText reads it.
+// UnmarshalText decodes the path.
 func (p *pathText) UnmarshalText(text []byte) error {
 	coded, ok := bytes.CutPrefix(text, []byte(pathBytes))
 	if !ok {

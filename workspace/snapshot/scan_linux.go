@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// handle is an open directory. All that is in it is reached from it, and no symlink is followed.
+// handle is an open directory. Its entries are opened relative to it, without following symlinks.
 type handle struct{ fd int }
 
 const openFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY
@@ -41,8 +41,8 @@ func (h handle) open(name string) (handle, error) {
 	return handle{fd}, err
 }
 
-// list appends the entries. Names that are in old are taken from there, so that a walk over a tree that
-// did not change makes none.
+// list appends the entries. It reuses the names in old, so that a walk over an unchanged tree allocates
+// none.
 func (h handle) list(old *dir, out []listed, buf *[scanBuffer]byte) ([]listed, error) {
 	for {
 		n, err := unix.Getdents(h.fd, buf[:])
@@ -77,7 +77,7 @@ func findBytes(d *dir, name []byte) (int, bool) {
 	return slices.BinarySearchFunc(d.items, name, func(it item, name []byte) int { return strings.Compare(it.name, string(name)) })
 }
 
-// direntry reads the first record of what the kernel wrote.
+// direntry reads the first directory record in the kernel's buffer.
 func direntry(rec []byte) (name []byte, kind uint8, rest []byte) {
 	const (
 		inodeAt  = unsafe.Offsetof(unix.Dirent{}.Ino)
@@ -110,7 +110,7 @@ func (h handle) kindOf(t uint8, name string) entryKind {
 		return aFolder
 	case unix.DT_LNK:
 		return aLink
-	case unix.DT_UNKNOWN: // some file systems do not say
+	case unix.DT_UNKNOWN: // not reported by some file systems
 		var st unix.Stat_t
 		if unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 			return aSpecial
@@ -149,7 +149,7 @@ func fromStat(st *unix.Stat_t) (stat, uint32, error) {
 	return s, 0, nil
 }
 
-// read returns the content of a file or the target of a link, and what it was when it was read.
+// read returns the content of a file or the target of a link, and its stat at that time.
 func (h handle) read(name string, kind entryKind) (data []byte, s stat, mode uint32, steady bool, err error) {
 	if kind == aLink {
 		if s, mode, err = h.lstat(name); err != nil || mode != modeLink {
@@ -185,7 +185,7 @@ func (h handle) read(name string, kind entryKind) (data []byte, s stat, mode uin
 	return data, s, mode, after == s, nil
 }
 
-// fdReader reads a file without the cost of an [os.File], which a first walk over many would feel.
+// fdReader reads a file without the cost of an [os.File], which matters in a first walk.
 type fdReader int
 
 func (f fdReader) Read(p []byte) (int, error) {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// handle is a directory below the root of a walk, out of which nothing leads.
+// handle is a directory below the root of a walk. No path leads out of it.
 type handle struct {
 	root *os.Root
 	dir  string
@@ -69,7 +69,7 @@ func (h handle) lstat(name string) (stat, uint32, error) {
 	return statOf(info), gitMode(info.Mode()), nil
 }
 
-// read returns the content of a file or the target of a link, and what it was when it was read.
+// read returns the content of a file or the target of a link, and its stat at that time.
 func (h handle) read(name string, _ entryKind) (data []byte, s stat, mode uint32, steady bool, err error) {
 	path := filepath.Join(h.dir, name)
 	info, err := h.root.Lstat(path)

@@ -14,34 +14,34 @@ import (
 	"github.com/lathe-agent/lathe/internal/gitobj"
 )
 
-// state is what is at a path, as records have it. The zero state is a path without a file; directories
-// are none.
+// state is the state of a path in records. The zero state is a path without a file, also for
+// directories.
 type state struct {
 	Mode uint32 `json:"m,omitempty"`
 	ID   string `json:"i,omitempty"`
-	Perm uint32 `json:"p,omitempty"` // to give a file back the protection it had
-	Lost bool   `json:"l,omitempty"` // there was something whose content is not known
+	Perm uint32 `json:"p,omitempty"` // to restore the permissions
+	Lost bool   `json:"l,omitempty"` // the content is unknown
 }
 
 func (s state) absent() bool { return s.Mode == 0 && !s.Lost }
 
-// same compares what people see as one version of a file. What is not known is like nothing else.
+// same reports whether two states are the same version of a file. An unknown content equals nothing.
 func (s state) same(o state) bool {
 	return !s.Lost && !o.Lost && s.Mode == o.Mode && s.ID == o.ID
 }
 
 func (s state) entry() Entry { return Entry{Mode: s.Mode, ID: s.ID} }
 
-// seen is a state with what was found beside it.
+// seen is a state with details of its path.
 type seen struct {
 	state
 	item    item
-	missing int    // how many directories above it are not there
+	missing int    // how many parent directories do not exist
 	blocked string // why the path cannot be used
-	link    string // the symlink that is in the way, if that is why
+	link    string // the symlink that blocks it, if any
 }
 
-// unblock is what is seen once links that are to be deleted are gone.
+// unblock returns the state after links that will be deleted are gone.
 func (s seen) unblock(deleted map[string]bool) seen {
 	if s.link != "" && deleted[s.link] {
 		return seen{missing: s.missing}
@@ -49,8 +49,8 @@ func (s seen) unblock(deleted map[string]bool) seen {
 	return s
 }
 
-// look reads what is at a path below root, with slashes, without following any symlink. With keep the
-// content becomes an object.
+// look reads the state of a path below the root without following symlinks. With keep it stores the
+// content.
 func (t *sharedTree) look(rel string, keep bool) (seen, error) {
 	root, err := os.OpenRoot(t.root)
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *sharedTree) look(rel string, keep bool) (seen, error) {
 	}
 	for try := 0; ; try++ {
 		s, steady, err := t.lookAt(root, rel, keep)
-		if errors.Is(err, fs.ErrNotExist) && try < 3 { // it went between two looks
+		if errors.Is(err, fs.ErrNotExist) && try < 3 { // removed between two reads
 			continue
 		}
 		if err != nil || steady || try == 3 {
@@ -72,7 +72,7 @@ func (t *sharedTree) look(rel string, keep bool) (seen, error) {
 	}
 }
 
-// lookAbove looks at the directories on the way. It reports false when they say all there is to know.
+// lookAbove checks the parent directories. It reports false if the file itself need not be read.
 func lookAbove(root *os.Root, rel string) (seen, bool, error) {
 	for i := 0; i < len(rel); i++ {
 		if rel[i] != '/' {
@@ -95,7 +95,7 @@ func lookAbove(root *os.Root, rel string) (seen, bool, error) {
 
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
-// lookAt looks at the file itself, and reports whether it stayed the same meanwhile.
+// lookAt reads the file itself, and reports whether it stayed the same meanwhile.
 func (t *sharedTree) lookAt(root *os.Root, rel string, keep bool) (seen, bool, error) {
 	name := filepath.FromSlash(rel)
 	info, err := root.Lstat(name)
@@ -156,7 +156,7 @@ func readEntry(root *os.Root, name string, info fs.FileInfo) ([]byte, error) {
 	return readAll(f, info.Size())
 }
 
-// readAll reads a file of about a size, up to what is kept of any.
+// readAll reads a file of about the given size, up to maxContent.
 func readAll(f io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(int(min(size, maxContent)) + bytes.MinRead)

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// warmTime is how old the beginning of a walk may be for a command that starts now.
+// warmTime is the maximum age of a walk's start for a command that starts now.
 const warmTime = time.Second
 
-// Step is one step of a session: what it captures and frames is its own, all else is the user's. Its
-// tools may call it side by side.
+// Step is one step of a session. It owns what it captures and what its commands change; all else is the
+// user's. Its tools may call it concurrently.
 type Step struct {
 	worktree *Worktree
 	t        *sharedTree
@@ -24,21 +24,21 @@ type Step struct {
 	ended   bool
 }
 
-// warm is a walk that goes on beside the model.
+// warm is a walk that runs while the model answers.
 type warm struct {
 	began time.Time
 	done  chan struct{}
 	err   error // once done
 }
 
-// Step begins a step under a key that no other step has. What is known is loaded beside the caller.
+// Step starts a step under a unique key. It loads the known state in the background.
 func (w *Worktree) Step(key string) *Step {
 	w.t.store.beside(w.t.load)
 	return &Step{worktree: w, t: w.t, key: key, traces: map[string]*trace{}}
 }
 
-// Tree names the state of the work tree as it is known now, which may be older than what is there:
-// only captures and frames look.
+// Tree returns the name of the known state, which may be older than the disk: only captures and commands
+// read files.
 func (st *Step) Tree(ctx context.Context) (string, error) {
 	st.t.load()
 	if ctx.Err() != nil {
@@ -48,8 +48,8 @@ func (st *Step) Tree(ctx context.Context) (string, error) {
 	return st.t.objects.keepRoot(known)
 }
 
-// Capture keeps what files are right before a tool writes them. The paths are absolute and real; what
-// is outside the work tree is not kept. When it returns, a crash loses nothing of them.
+// Capture stores the state of files right before a tool writes them. The paths are absolute and real,
+// and those outside the worktree are ignored. After it returns, a crash loses nothing.
 func (st *Step) Capture(ctx context.Context, paths ...string) error {
 	st.t.load()
 	for _, path := range paths {
@@ -80,7 +80,7 @@ func (st *Step) capture(rel string) error {
 		return errEnded
 	}
 	tr := st.trace(rel)
-	if tr.open != nil { // a tool that writes it is under way
+	if tr.open != nil { // a tool is already writing it
 		return nil
 	}
 	if st.journal == nil {
@@ -98,7 +98,7 @@ func (st *Step) capture(rel string) error {
 
 var errEnded = errors.New("the step has ended; what is written now cannot be undone with it")
 
-// knownItem is what is to be known of a path that was looked at.
+// knownItem converts the state to an item of the known tree.
 func (s *seen) knownItem() item {
 	if s.blocked != "" || s.state.absent() {
 		return item{}
@@ -115,7 +115,7 @@ func (st *Step) trace(rel string) *trace {
 	return tr
 }
 
-// RecordWrite keeps what files are after a tool has written them, or has failed to.
+// RecordWrite records the state of files after a tool has written them or failed to.
 func (st *Step) RecordWrite(ctx context.Context, paths ...string) error {
 	var errs []error
 	for _, path := range paths {
@@ -146,7 +146,7 @@ func (st *Step) recordWrite(_ context.Context, rel string) error {
 	return st.journal.append(st.t.disk, entry{Path: pathText(rel), After: &after, To: seq})
 }
 
-// Warm begins the walk that a frame needs while the model is still answering.
+// Warm starts the walk for a command while the model is still answering.
 func (st *Step) Warm() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -161,7 +161,7 @@ func (st *Step) Warm() {
 	})
 }
 
-// walked makes what is known current, by the walk that is under way if that began just now.
+// walked brings the known state up to date, with the current walk if that started just now.
 func (st *Step) walked(ctx context.Context) error {
 	st.mu.Lock()
 	w := st.warm
@@ -180,11 +180,10 @@ func (st *Step) walked(ctx context.Context) error {
 	return st.t.walk(ctx, st.worktree.below)
 }
 
-// End closes the step and keeps its record. Files whose tool never said that it had written are taken
-// as they are now.
+// End closes the step and saves its record. It reads the files of tools that never reported their write.
 func (st *Step) End(ctx context.Context) (Patch, error) {
 	st.t.load()
-	ctx = context.WithoutCancel(ctx) // the step is over in any case, and what it did must be kept
+	ctx = context.WithoutCancel(ctx) // the step ends in any case, and its changes must be saved
 	st.mu.Lock()
 	var open []string
 	for rel, tr := range st.traces {

@@ -18,8 +18,8 @@ const (
 	defaultBytes = 1 << 30
 )
 
-// Store keeps the snapshots of many work trees. Its methods may be called from many goroutines, and
-// two processes may use one directory.
+// Store stores the snapshots of many worktrees. Its methods are safe for concurrent use, and two
+// processes may use one directory.
 type Store struct {
 	o    Options
 	disk disk
@@ -27,10 +27,10 @@ type Store struct {
 	mu        sync.Mutex // guards the rest
 	trees     map[string]*sharedTree
 	worktrees map[[2]string]*Worktree
-	wg        sync.WaitGroup // of all that runs beside a call
+	wg        sync.WaitGroup // of background work
 }
 
-// New makes a store. It touches no disk.
+// New creates a store. It does not touch the disk.
 func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -43,8 +43,7 @@ func New(o Options) *Store {
 	return s
 }
 
-// Close waits for what runs and saves what is known of the work trees, so that the next process need
-// not read them anew.
+// Close waits for background work and saves the known state of the worktrees for the next process.
 func (s *Store) Close() error {
 	s.wg.Wait()
 	s.mu.Lock()
@@ -58,8 +57,8 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Worktree is the work tree of a place: the top of its checkout, or its directory without git. Walks stay
-// below the directory. The same place gives the same Work.
+// Worktree returns the worktree of a place: the top of its checkout, or its directory without git. Walks
+// stay below the directory. The same place returns the same Worktree.
 func (s *Store) Worktree(p workspace.Place) *Worktree {
 	directory := real(p.Directory)
 	root := directory
@@ -108,12 +107,11 @@ func (s *Store) newTree(root string, p workspace.Place) *sharedTree {
 		}
 	}
 	t.objects = newObjects(t.disk, filepath.Join(t.dir, objectsDir), t.project)
-	t.objects.packSize = min(packSize, max(s.o.MaxBytes/32, 4<<10)) // what is being written is not tidied
+	t.objects.packSize = min(packSize, max(s.o.MaxBytes/32, 4<<10)) // Tidy does not touch a packfile in use
 	return t
 }
 
-// isPlain reports whether a key is made of letters, digits, _ and - and begins with one of the
-// first two.
+// isPlain reports whether a key consists of letters, digits, _ and -, and begins with a letter or digit.
 func isPlain(key string) bool {
 	for i, c := range []byte(key) {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -124,7 +122,7 @@ func isPlain(key string) bool {
 	return key != "" && len(key) <= 101
 }
 
-// fileName makes a key a name of a file: itself where that is harmless.
+// fileName turns a key into a file name: the key itself if it is safe.
 func fileName(key string) string {
 	if isPlain(key) && strings.ToLower(key) != "con" {
 		return key
@@ -133,10 +131,10 @@ func fileName(key string) string {
 	return "_" + hex.EncodeToString(sum[:])
 }
 
-// go runs f beside the caller until Close.
+// beside runs f in the background until Close.
 func (s *Store) beside(f func()) { s.wg.Go(f) }
 
-// SetLimits changes how long and how much is kept, from the next tidying on; zero is the default.
+// SetLimits sets the maximum age and size, starting with the next Tidy. Zero is the default.
 func (s *Store) SetLimits(age time.Duration, bytes int64) {
 	if age <= 0 {
 		age = defaultAge
@@ -149,7 +147,7 @@ func (s *Store) SetLimits(age time.Duration, bytes int64) {
 	s.o.MaxAge, s.o.MaxBytes = age, bytes
 }
 
-// limits are how long and how much is kept.
+// limits returns the maximum age and size.
 func (s *Store) limits() (age time.Duration, bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,17 +15,17 @@ import (
 	"github.com/lathe-agent/lathe/internal/filelock"
 )
 
-// tidyFile is held by the one who tidies.
+// tidyFile is locked by the running Tidy.
 const tidyFile = "tidy"
 
 const (
-	// smallPack is up to which size heaps are joined once there are manyHeaps of them.
+	// Packfiles up to smallPack are joined once there are manyPacks of them.
 	smallPack, manyPacks = 1 << 20, 8
-	// wasteShare is which part of a heap may be of no use before it is replaced.
+	// A packfile is replaced if more than one wasteShare-th of it is unreferenced.
 	wasteShare = 4
 )
 
-// worktreeDir is the directory of a work tree, as seen from outside.
+// worktreeDir is the directory of a worktree in the store.
 type worktreeDir struct {
 	*sharedTree
 	live    bool
@@ -39,7 +39,7 @@ type object struct {
 	marked bool
 }
 
-// packList is a heap and what is in it.
+// packList is a packfile and its objects.
 type packList struct {
 	packfile
 	entries []packEntry
@@ -51,7 +51,7 @@ type packEntry struct {
 	size int
 }
 
-// gcRoot is something that keeps objects: the record of a step, what can be redone, or an index.
+// gcRoot refers to objects: the record of a step, an undo that can be redone, or an index.
 type gcRoot struct {
 	tree *worktreeDir
 	file string
@@ -60,9 +60,9 @@ type gcRoot struct {
 	mark func(*reachability)
 }
 
-// Tidy removes what is older than MaxAge, then the oldest until the rest is within MaxBytes, then all
-// objects that nothing refers to. It may run beside steps, here and in other processes; only one tidies
-// at a time, and another returns at once. Wherever it is interrupted, what is left is whole.
+// Tidy removes data older than MaxAge, then the oldest until the rest is within MaxBytes, then all
+// unreferenced objects. It may run next to steps of this and other processes. Only one runs at a time;
+// another returns at once. An interrupted Tidy leaves a valid store.
 func (s *Store) Tidy(ctx context.Context) error {
 	if _, err := os.Stat(s.o.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -97,7 +97,7 @@ func (s *Store) tidy(ctx context.Context) error {
 	var total int64
 	var rooms []gcRoot
 	for _, h := range houses {
-		m := reachability{tree: h}
+		m := reachability{dir: h}
 		h.markRoots(&m)
 		total += m.bytes
 		rooms = append(rooms, h.roots...)
@@ -111,7 +111,7 @@ func (s *Store) tidy(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if !full && !r.time.Before(oldest) {
-			m := reachability{tree: r.tree}
+			m := reachability{dir: r.tree}
 			r.mark(&m)
 			if full = total+m.bytes+r.size > most; !full {
 				total += m.bytes + r.size
@@ -131,7 +131,7 @@ func (s *Store) tidy(ctx context.Context) error {
 	return nil
 }
 
-// remove takes it away, unless it is a journal that a step has taken over since it was found dead.
+// remove removes its file, unless it is a journal that a step has taken over meanwhile.
 func (r gcRoot) remove() error {
 	if filepath.Dir(r.file) == r.tree.path(openDir) {
 		f, err := os.OpenFile(r.file, os.O_RDWR, 0)
@@ -141,7 +141,7 @@ func (r gcRoot) remove() error {
 		if err != nil {
 			return err
 		}
-		defer f.Close() // until it is gone nobody else can have it
+		defer f.Close() // the lock keeps others away until the file is gone
 		if filelock.TryLock(f) != nil {
 			return nil
 		}
@@ -149,14 +149,14 @@ func (r gcRoot) remove() error {
 	return r.tree.disk.remove(r.file)
 }
 
-// close lets go of a work tree that this process does not use.
+// close closes a worktree that this process does not use.
 func (h *worktreeDir) close(s *Store) {
 	if s.loaded(h.dir) == nil {
 		_ = h.sharedTree.objects.close() // it was only read
 	}
 }
 
-// worktreeDirs reads what there is on disk.
+// worktreeDirs reads all worktree directories.
 func (s *Store) worktreeDirs(ctx context.Context) ([]*worktreeDir, error) {
 	var out []*worktreeDir
 	projects, err := os.ReadDir(s.o.Dir)
@@ -182,8 +182,8 @@ func (s *Store) worktreeDirs(ctx context.Context) ([]*worktreeDir, error) {
 	return out, nil
 }
 
-// readWorktreeDir reads the directory of a work tree. Objects are listed before anything that refers to them is
-// read, so that those of a step that ends meanwhile are too young to be judged.
+// readWorktreeDir reads the directory of a worktree. It lists objects before their references, so that
+// the objects of a step that ends meanwhile are young enough to stay.
 func (s *Store) readWorktreeDir(dir string) (*worktreeDir, error) {
 	h := &worktreeDir{sharedTree: s.loaded(dir), objects: map[oid]object{}}
 	if h.sharedTree == nil {
@@ -193,7 +193,7 @@ func (s *Store) readWorktreeDir(dir string) (*worktreeDir, error) {
 	if err := h.list(); err != nil {
 		return nil, err
 	}
-	lives, _ := os.ReadDir(h.path(liveDir)) // without it nobody is there
+	lives, _ := os.ReadDir(h.path(liveDir)) // a missing directory means no process
 	for _, e := range lives {
 		if !strings.HasSuffix(e.Name(), indexSuffix) && !strings.HasPrefix(e.Name(), tempPrefix) && !isDead(h.path(liveDir, e.Name())) {
 			h.live = true
@@ -214,14 +214,14 @@ func (s *Store) readWorktreeDir(dir string) (*worktreeDir, error) {
 	return h, nil
 }
 
-// addIndex adds what was known when nobody was there any more.
+// addIndex adds the index of an ended process.
 func (h *worktreeDir) addIndex(file string) {
 	if info, err := os.Stat(file); err == nil {
 		h.roots = append(h.roots, gcRoot{h, file, info.ModTime(), onDisk(info.Size()), func(m *reachability) { m.index(file) }})
 	}
 }
 
-// addJournals adds the steps whose process died and that nobody has asked for.
+// addJournals adds steps whose process died and that were not recovered.
 func (h *worktreeDir) addJournals() {
 	entries, _ := os.ReadDir(h.path(openDir))
 	for _, e := range entries {
@@ -232,7 +232,7 @@ func (h *worktreeDir) addJournals() {
 	}
 }
 
-// loaded is the work tree at a directory that this process uses; nil if it does not.
+// loaded returns the worktree that this process uses at a directory, or nil.
 func (s *Store) loaded(dir string) *sharedTree {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,7 +244,7 @@ func (s *Store) loaded(dir string) *sharedTree {
 	return nil
 }
 
-// list finds the objects, and removes what writers that were killed left behind.
+// list finds the objects, and removes the temporary files of killed writers.
 func (h *worktreeDir) list() error {
 	entries, err := os.ReadDir(h.path(objectsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -254,7 +254,7 @@ func (h *worktreeDir) list() error {
 		path := h.path(objectsDir, e.Name())
 		info, err := e.Info()
 		if err != nil {
-			continue // it went meanwhile
+			continue // removed meanwhile
 		}
 		if strings.HasPrefix(e.Name(), tempPrefix) {
 			if time.Since(info.ModTime()) > graceTime {
@@ -283,7 +283,7 @@ func (h *worktreeDir) list() error {
 	return h.sharedTree.objects.find()
 }
 
-// onDisk is what a file of a size takes.
+// onDisk returns the disk space for a file of a given size.
 func onDisk(size int64) int64 { return (size + 4095) &^ 4095 }
 
 func (h *worktreeDir) addRecords(name string) error {
@@ -302,7 +302,7 @@ func (h *worktreeDir) addRecords(name string) error {
 		}
 		r, err := readRecord(file)
 		if err != nil {
-			r = &record{} // damaged: as old as can be
+			r = &record{} // a damaged record counts as the oldest
 		}
 		if r == nil || len(r.Running) > 0 {
 			continue
@@ -312,14 +312,14 @@ func (h *worktreeDir) addRecords(name string) error {
 	return nil
 }
 
-// removeDead takes away what dead processes left, and the directory of a work tree that nobody needs.
+// removeDead removes the files of dead processes, and the directory of an unused worktree.
 func (h *worktreeDir) removeDead() error {
 	lives, _ := os.ReadDir(h.path(liveDir))
 	for _, e := range lives {
 		info, err := e.Info()
 		file := h.path(liveDir, e.Name())
 		if err != nil || isThere(file+indexSuffix) || !isDead(strings.TrimSuffix(file, indexSuffix)) || time.Since(info.ModTime()) < graceTime {
-			return nil // in use, or it was just now
+			return nil // in use, or recently used
 		}
 		if err := h.disk.remove(file); err != nil {
 			return err
@@ -341,7 +341,7 @@ func (h *worktreeDir) removeDead() error {
 			return err
 		}
 	}
-	// Only empty ones go: somebody may have come meanwhile.
+	// Remove fails for directories that are in use again.
 	for _, dir := range [...]string{h.path(objectsDir), h.path(stepsDir), h.path(undoDir), h.path(openDir), h.path(liveDir), h.dir, filepath.Dir(h.dir)} {
 		_ = os.Remove(dir)
 	}

@@ -4,27 +4,27 @@ import (
 	"slices"
 )
 
-// fileChange is one change of a file by a step: from what it was to what the step left. A file that the user
-// changed while the step went on has more than one, and what lies between them is the user's.
+// fileChange is one change of a file by a step, from the state before to the state after. A file that
+// the user edited during the step has several, and the edits between them are the user's.
 type fileChange struct {
 	Before state `json:"b"`
 	After  state `json:"a"`
-	// Made is how many of the directories above the file were not there before.
+	// Made is how many parent directories of the file did not exist before.
 	Made int `json:"d,omitempty"`
-	// Time is when a tool was about to write it, in nanoseconds; 0 for what a frame found.
+	// Time is when a tool was about to write it, in nanoseconds; 0 for changes by a command.
 	Time int64 `json:"t,omitempty"`
 
-	from, to uint64 // the numbers of the two moments
+	from, to uint64 // sequence numbers of the two states
 }
 
-// trace is all that a step did to one file.
+// trace collects all changes of a step to one file.
 type trace struct {
 	changes []fileChange
 	open    *fileChange // captured and not yet written
 }
 
-// add puts a change among the others. Those that overlap in time become one, from the first look to
-// the last: a tool and a command of one step may write the same file side by side.
+// add adds a change. Changes that overlap in time become one, because a tool and a command of one step
+// may write the same file concurrently.
 func (tr *trace) add(s fileChange) {
 	tr.changes = append(tr.changes, s)
 	slices.SortStableFunc(tr.changes, func(a, b fileChange) int { return int(int64(a.from - b.from)) })
@@ -42,8 +42,7 @@ func (tr *trace) add(s fileChange) {
 	tr.changes = merged
 }
 
-// netChanges returns what counts: changes that follow each other without anything between are one, and what
-// led back to where it began is none.
+// netChanges joins changes that directly follow each other, and drops those that end where they began.
 func netChanges(spans []fileChange) []fileChange {
 	var out []fileChange
 	for _, s := range spans {

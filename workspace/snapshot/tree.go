@@ -12,23 +12,23 @@ import (
 	"github.com/lathe-agent/lathe/workspace/search"
 )
 
-// dir is what is known of one directory. It does not change, so that a state of the whole tree can be
-// kept by its root alone, and two states are compared only where they differ.
+// dir is the known state of one directory. It is immutable, so a root is a state of the whole tree, and
+// comparing two states skips equal parts.
 type dir struct {
 	items []item // sorted by name
-	// above are the ignore rules it was read under, and rules those that hold in it; nil before the
-	// first walk.
+	// above are the ignore rules of the parent, and rules those in effect here; nil before the first
+	// walk.
 	above, rules *search.GitRules
 
-	tree atomic.Pointer[oid] // its name as a tree, once it was asked for
-	kept atomic.Bool         // that tree and all below can be read
+	tree atomic.Pointer[oid] // its tree ID, once requested
+	kept atomic.Bool         // that tree and all below are stored
 }
 
 // item is an entry of a directory.
 type item struct {
 	name  string
 	sub   *dir   // of a directory
-	mode  uint32 // as git has it; 0 for a directory and for what is passed over
+	mode  uint32 // git's mode; 0 for directories and skipped entries
 	id    oid    // of the content
 	stat  stat
 	flags itemFlags
@@ -37,19 +37,19 @@ type item struct {
 type itemFlags uint8
 
 const (
-	racy     itemFlags = 1 << iota // it may have changed without its stat showing it
-	lost                           // its content is not kept: it is too large
-	pinned                         // not checked out, and no deletion
-	ignored                        // passed over because of a rule
-	folder                         // passed over, and a directory
-	unjudged                       // was set by a tool, whatever the ignore rules say
+	racy     itemFlags = 1 << iota // may have changed without a change of its stat
+	lost                           // content not stored: too large
+	pinned                         // not checked out, which is no deletion
+	ignored                        // skipped because of a rule
+	folder                         // skipped, and a directory
+	unjudged                       // set by a tool, whatever the ignore rules say
 )
 
 func (it *item) isFile() bool        { return it != nil && it.sub == nil && it.mode != 0 }
 func (it *item) passed() bool        { return it != nil && it.sub == nil && it.mode == 0 }
 func (it *item) is(f itemFlags) bool { return it.flags&f != 0 }
 
-// state is what the item says of its path.
+// state returns the state of the item's path.
 func (it *item) state() state {
 	switch {
 	case it == nil || it.sub != nil:
@@ -62,7 +62,7 @@ func (it *item) state() state {
 	return state{Mode: it.mode, Perm: it.stat.perm, ID: it.id.hex()}
 }
 
-// find returns where a name is or would be.
+// find returns the position of a name, or where it would be.
 func (d *dir) find(name string) (int, bool) {
 	if d == nil {
 		return 0, false
@@ -77,8 +77,7 @@ func (d *dir) get(name string) *item {
 	return nil
 }
 
-// at returns what is known at a path with slashes. Depth is how many directories of the way there are
-// known to be there.
+// at returns the item at a path with slashes. Depth is the number of known parent directories.
 func (d *dir) at(path string) (it *item, depth int) {
 	for {
 		name, rest, more := strings.Cut(path, "/")
@@ -88,7 +87,7 @@ func (d *dir) at(path string) (it *item, depth int) {
 		}
 		if it == nil || it.sub == nil {
 			if it.passed() {
-				return it, depth // nothing is known of what is below
+				return it, depth // entries below are unknown
 			}
 			return nil, depth
 		}
@@ -97,8 +96,8 @@ func (d *dir) at(path string) (it *item, depth int) {
 	}
 }
 
-// with returns the directory with another item at a path; one without mode and directory takes the
-// path away.
+// with returns the directory with another item at a path. An item without mode and directory removes the
+// path.
 func (d *dir) with(path string, it item) *dir {
 	name, rest, more := strings.Cut(path, "/")
 	if more {
@@ -136,8 +135,8 @@ func (d *dir) with(path string, it item) *dir {
 	return next
 }
 
-// compare calls differ for each path at which two states of a tree have other files. An item below one
-// that was passed over is compared with that one.
+// compare calls differ for each path whose file differs between two states of a tree. It compares an
+// item below a skipped directory with that directory.
 func compare(a, b *dir, prefix string, differ func(path string, a, b *item)) {
 	if a == b {
 		return
@@ -189,7 +188,7 @@ func compareItems(x, y *item, prefix string, differ func(path string, a, b *item
 		return
 	}
 	inner := differ
-	switch { // what was passed over may have held anything
+	switch { // a skipped directory may have held anything
 	case x.passed():
 		inner = func(path string, _, b *item) { differ(path, x, b) }
 	case y.passed():
@@ -202,7 +201,7 @@ func compareItems(x, y *item, prefix string, differ func(path string, a, b *item
 	compare(before, after, path+"/", inner)
 }
 
-// sameItem compares the states of one path, both without a directory.
+// sameItem compares two states of one path, neither of them a directory.
 func sameItem(x, y *item) bool {
 	if x == nil || y == nil {
 		return x == y
@@ -216,8 +215,8 @@ func sameItem(x, y *item) bool {
 	return x.id == y.id
 }
 
-// keepTree names the directory as a tree and keeps it and all below that are not kept yet. One without
-// any file has no name.
+// keepTree stores the directory and all below as trees, and returns its ID. A directory without files
+// has none.
 func (o *objects) keepTree(d *dir) (oid, error) {
 	if d == nil {
 		return oid{}, nil
@@ -226,7 +225,7 @@ func (o *objects) keepTree(d *dir) (oid, error) {
 		return *id, nil
 	}
 	type line struct {
-		name string // with a slash behind directories: git's order
+		name string // with a slash after directories, as git sorts
 		mode uint32
 		id   oid
 	}
@@ -271,7 +270,7 @@ func (o *objects) keepTree(d *dir) (oid, error) {
 	return id, nil
 }
 
-// keepRoot is keepTree for a whole work tree, which has a name also when it is empty.
+// keepRoot is keepTree for a whole worktree, which has an ID even if it is empty.
 func (o *objects) keepRoot(d *dir) (string, error) {
 	id, err := o.keepTree(d)
 	if err == nil && id == (oid{}) {

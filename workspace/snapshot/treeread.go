@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/gitobj"
 )
 
-// treeEntry is one line of a tree.
+// treeEntry is one entry of a tree.
 type treeEntry struct {
 	name string
 	mode uint32
@@ -48,12 +48,12 @@ func (o *objects) readTree(id oid) ([]treeEntry, error) {
 	return list, nil
 }
 
-// badName refuses what would lead elsewhere when it is written.
+// badName reports names that lead out of their directory.
 func badName(name string) bool {
 	return name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") || strings.EqualFold(name, repoDir)
 }
 
-// parseTree reads the name of a tree.
+// parseTree parses a tree ID.
 func parseTree(tree string) (oid, error) {
 	id, ok := parseOID(tree)
 	if !ok {
@@ -62,7 +62,7 @@ func parseTree(tree string) (oid, error) {
 	return id, nil
 }
 
-// entryIn returns what a tree has at a path; zero if it has nothing there.
+// entryIn returns the entry of a tree at a path; zero if there is none.
 func (o *objects) entryIn(tree oid, path string) (treeEntry, error) {
 	for {
 		name, rest, more := strings.Cut(path, "/")
@@ -95,7 +95,7 @@ func (e treeEntry) state() state {
 	return s
 }
 
-// diffTrees calls differ for each file that differs between two trees; a zero oid is an empty one.
+// diffTrees calls differ for each file that differs between two trees. A zero oid is an empty tree.
 func (o *objects) diffTrees(a, b oid, prefix string, differ func(path string, a, b treeEntry)) error {
 	if a == b {
 		return nil

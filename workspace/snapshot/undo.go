@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace/guarded"
 )
 
-// Why a file is left alone.
+// The reasons for leaving a file alone.
 const (
 	whyChanged = "it was changed after the step; it stays as it is now"
 	whyUnknown = "nobody knows what the step left in it; it stays as it is now"
@@ -20,13 +20,13 @@ const (
 	whyGuarded = "other programs obey it, so only its own earlier content is put back; make the change again if you want it"
 )
 
-// history is what the undone steps did to one file, the oldest first.
+// history lists the changes of the undone steps to one file, oldest first.
 type history struct {
 	changes []fileChange
-	why     string // a conflict that is known already
+	why     string // a known conflict
 }
 
-// Undo plans to take steps back, which are given oldest first. It touches nothing.
+// Undo plans to revert steps, given oldest first. It changes no files.
 func (w *Worktree) Undo(ctx context.Context, steps []StepRef) (Plan, error) {
 	w.t.mendOnce()
 	files, outside, err := w.t.histories(ctx, steps)
@@ -53,7 +53,7 @@ func (p *Plan) sort() {
 	})
 }
 
-// Redo plans to take back what was applied under a key. It touches nothing.
+// Redo plans to revert the changes applied under a key. It changes no files.
 func (w *Worktree) Redo(ctx context.Context, key string) (Plan, error) {
 	w.t.mendOnce()
 	r, err := readRecord(w.t.undoPath(key))
@@ -66,22 +66,22 @@ func (w *Worktree) Redo(ctx context.Context, key string) (Plan, error) {
 	files := map[string]*history{}
 	for _, f := range r.Files {
 		files[f.Path] = &history{changes: f.Changes}
-		if w.t.guarded(f.Path) { // what comes back is the model's, and nobody is asked here
+		if w.t.guarded(f.Path) { // the content comes from the model, and nothing asks the user here
 			files[f.Path].why = whyGuarded
 		}
 	}
 	return w.t.plan(ctx, files, nil)
 }
 
-// guarded reports whether other programs obey a file.
+// guarded reports whether other programs execute or obey a file.
 func (t *sharedTree) guarded(rel string) bool {
 	file := workspace.File{Name: t.abs(rel), Path: t.abs(rel)}
 	_, ok := guarded.List{}.Check(guarded.Project{Dir: t.root, Root: t.root}, file)
 	return ok
 }
 
-// ReplanUndo plans to take back what was applied under a key and then steps, and returns what both
-// together come to. It touches nothing; what is applied adds up under the key.
+// ReplanUndo plans to revert the changes applied under a key and then steps, and returns the combined
+// plan. It changes no files. Applied changes add up under the key.
 func (w *Worktree) ReplanUndo(ctx context.Context, key string, steps []StepRef) (Plan, error) {
 	first, err := w.Redo(ctx, key)
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *Worktree) ReplanUndo(ctx context.Context, key string, steps []StepRef) 
 	return out, nil
 }
 
-// importedChange is spanOf for a step without a record, as an import is one: it can name any content.
+// importedChange is changeOf for an imported step without a record, which can name any content.
 func (t *sharedTree) importedChange(done StepRef, rel string) (fileChange, string) {
 	s, why := t.changeOf(done, rel)
 	if why == "" && t.guarded(rel) {
@@ -127,7 +127,7 @@ func (t *sharedTree) importedChange(done StepRef, rel string) (fileChange, strin
 	return s, why
 }
 
-// histories puts together what steps did to each file.
+// histories collects the changes of steps for each file.
 func (t *sharedTree) histories(ctx context.Context, steps []StepRef) (files map[string]*history, outside []string, err error) {
 	files = map[string]*history{}
 	add := func(path string, why string, spans ...fileChange) {
@@ -167,7 +167,7 @@ func (t *sharedTree) histories(ctx context.Context, steps []StepRef) (files map[
 	return files, slices.Compact(outside), nil
 }
 
-// changeOf reads what a step did to a file from its two trees, where there is no record of it.
+// changeOf reads the change of a file from the two trees of a step without a record.
 func (t *sharedTree) changeOf(done StepRef, rel string) (fileChange, string) {
 	s := fileChange{Before: state{Lost: true}, After: state{Lost: true}}
 	read := func(tree string, into *state) bool {
@@ -192,11 +192,11 @@ func (t *sharedTree) changeOf(done StepRef, rel string) (fileChange, string) {
 	return s, ""
 }
 
-// plan decides for each file what can be taken back. What is to come first is taken as done.
+// plan decides for each file whether it can be reverted. The changes in first count as applied.
 func (t *sharedTree) plan(ctx context.Context, files map[string]*history, first map[string]Change) (Plan, error) {
 	var p Plan
-	deleted := map[string]bool{}                          // links that go, out of the way of what is below them
-	for _, rel := range slices.Sorted(maps.Keys(files)) { // what is above comes first
+	deleted := map[string]bool{}                          // links that will be deleted, so that paths below them become usable
+	for _, rel := range slices.Sorted(maps.Keys(files)) { // parents come first
 		if ctx.Err() != nil {
 			return Plan{}, context.Cause(ctx)
 		}
@@ -215,16 +215,16 @@ func (t *sharedTree) plan(ctx context.Context, files map[string]*history, first 
 	return p, nil
 }
 
-// planFile compares what is there with what the last step left. It reports false where there is
-// nothing to do.
+// planFile compares the current state with the result of the last step. It reports false if nothing
+// needs to change.
 func (t *sharedTree) planFile(rel string, h *history, now seen) (Change, bool) {
 	spans := netChanges(h.changes)
 	if len(spans) == 0 {
 		return Change{}, false
 	}
 	last := len(spans) - 1
-	// Spans that are left do not follow each other: between them a person was at work, and behind
-	// that nothing is taken back.
+	// The remaining changes do not follow each other: a person edited the file between them, and undo
+	// stops there.
 	target := spans[last]
 	c := Change{Path: t.abs(rel), From: now.entry(), To: target.Before.entry(), rel: rel, from: now.state, to: target.Before, made: target.Made}
 	switch {
@@ -248,7 +248,7 @@ func (t *sharedTree) planFile(rel string, h *history, now seen) (Change, bool) {
 	return c, true
 }
 
-// deletes reports whether the change takes a symlink away.
+// deletes reports whether the change removes a symlink.
 func (c *Change) deletes() bool {
 	return c.Conflict == "" && c.from.Mode == modeLink && c.to.absent()
 }
@@ -259,7 +259,7 @@ func (t *sharedTree) available(s state) bool {
 	return s.absent() || ok && t.objects.has(id)
 }
 
-// Finalize makes what was applied under a key final: it can no longer be taken back.
+// Finalize makes the changes under a key final: they can no longer be undone.
 func (w *Worktree) Finalize(ctx context.Context, key string) error {
 	release, err := w.t.lock(ctx)
 	if err == nil {

@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	// maxUntracked is how large a file may be that neither git nor we know yet.
+	// maxUntracked is the largest file to store that git does not track.
 	maxUntracked = 2 << 20
-	// maxFresh is how many files a walk takes in that git does not have: somebody's home is no project.
+	// maxFresh is how many untracked files a walk accepts, because a home directory is no project.
 	maxFresh = 200_000
-	// maxDepth is how deep a walk goes; every level keeps a directory open.
+	// maxDepth limits the depth of a walk; every level keeps a directory open.
 	maxDepth = 256
-	// maxWorkers is where more of them only wait for the same disk.
+	// maxWorkers limits workers, because more would only wait for the same disk.
 	maxWorkers = 8
 	scanBuffer = 32 << 10
 	repoDir    = ".git"
 )
 
-// listed is an entry as its directory has it.
+// listed is a directory entry.
 type listed struct {
 	name string
 	kind entryKind
-	old  int // where it is among the items known before; -1 if it is not
+	old  int // its position among the known items; -1 if it is new
 }
 
 type entryKind uint8
@@ -46,22 +46,22 @@ const (
 	aFolder
 )
 
-// walker is one walk: what is known of a tree is compared with what is there.
+// walker is one walk, which compares the known state of a tree with the disk.
 type walker struct {
 	root     string // with slashes
 	objects  *objects
 	gitIndex gitIndex
-	budget   int64    // bytes that may be kept
+	budget   int64    // bytes that may be stored
 	newcome  int64    // files that may be new
-	own      []string // directories of ours, which are not looked into
+	own      []string // lathe's own directories, which are skipped
 
-	tokens  chan struct{} // for who may help
-	buffers sync.Pool     // of *walkRoom
+	tokens  chan struct{} // limits the helpers
+	buffers sync.Pool     // of *walkBuffers
 	stop    atomic.Bool
 	stored  atomic.Int64
 	fresh   atomic.Int64
 	mu      sync.Mutex
-	err     error // the first
+	err     error // the first error
 }
 
 type walkBuffers struct {
@@ -69,13 +69,13 @@ type walkBuffers struct {
 	list []listed
 }
 
-// errTooMuch says that a tree is too large to be kept.
+// errTooMuch means that a tree is too large for a snapshot.
 var errTooMuch = errors.New("too much for one snapshot")
 
-// errNested says that a directory is another repository.
+// errNested means that a directory is another repository.
 var errNested = errors.New("another repository")
 
-// walk reads the tree below a path and returns the whole as it then is known.
+// walk reads the tree below a path and returns the new state of the whole tree.
 func (w *walker) walk(ctx context.Context, known *dir, below string, rules *search.GitRules) (*dir, error) {
 	w.tokens = make(chan struct{}, min(runtime.GOMAXPROCS(0), maxWorkers)-1)
 	w.buffers.New = func() any { return &walkBuffers{} }
@@ -92,7 +92,7 @@ func (w *walker) walk(ctx context.Context, known *dir, below string, rules *sear
 	return next, errors.Join(err, w.err)
 }
 
-// descend goes down to the directory a walk is for.
+// descend goes down to the directory of a walk.
 func (w *walker) descend(h handle, path, below string, known *dir, above *search.GitRules) (*dir, error) {
 	if below == "" {
 		return w.dir(h, path, known, above)
@@ -135,7 +135,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// rulesIn returns the ignore rules that hold in a directory: those from before if nothing changed.
+// rulesIn returns the ignore rules of a directory, the previous ones if nothing changed.
 func (w *walker) rulesIn(h handle, path string, known *dir, above *search.GitRules) *search.GitRules {
 	s, mode, err := h.lstat(search.GitIgnoreFile)
 	has := err == nil && mode&kindMask == 0o100000
@@ -158,7 +158,7 @@ func (w *walker) rulesIn(h handle, path string, known *dir, above *search.GitRul
 	return above.Enter(w.abs(path), string(data))
 }
 
-// dir reads one directory and all below it.
+// dir reads a directory and all below it.
 func (w *walker) dir(h handle, path string, known *dir, above *search.GitRules) (*dir, error) {
 	room := w.buffers.Get().(*walkBuffers)
 	defer w.buffers.Put(room)
@@ -192,18 +192,18 @@ func (w *walker) dir(h handle, path string, known *dir, above *search.GitRules) 
 	return scan.result(above), nil
 }
 
-// scan is the reading of one directory.
+// scan reads one directory.
 type scan struct {
 	*walker
 	h       handle
 	path    string
 	known   *dir
 	rules   *search.GitRules
-	trusted bool // the rules are those of the last walk
+	trusted bool // the rules did not change since the last walk
 	seen    []bool
-	news    []item // new ones, and those that replace one that is known
+	news    []item // new items, and replacements of known ones
 	below   sync.WaitGroup
-	mu      sync.Mutex // guards news while others help
+	mu      sync.Mutex // guards news while helpers run
 }
 
 func (s *scan) add(it item) {
@@ -212,7 +212,7 @@ func (s *scan) add(it item) {
 	s.news = append(s.news, it)
 }
 
-// entry looks at one entry.
+// entry processes one entry.
 func (s *scan) entry(e *listed) {
 	var old *item
 	if e.old >= 0 {
@@ -233,7 +233,7 @@ func (s *scan) entry(e *listed) {
 	}
 }
 
-// isIgnored asks the rules, unless they were asked for the same thing before.
+// isIgnored checks the ignore rules, unless the known item already has the answer.
 func (s *scan) isIgnored(e *listed, old *item) bool {
 	isDir := e.kind == aFolder
 	if s.trusted && old != nil && !old.is(unjudged) {
@@ -244,7 +244,7 @@ func (s *scan) isIgnored(e *listed, old *item) bool {
 	return s.rules.Ignores(s.abs(s.path), e.name, isDir)
 }
 
-// pass notes that something is there that is not looked at.
+// pass records an entry that is skipped.
 func (s *scan) pass(e *listed, old *item, why itemFlags) {
 	if e.kind == aFolder {
 		why |= folder
@@ -255,7 +255,7 @@ func (s *scan) pass(e *listed, old *item, why itemFlags) {
 	s.add(item{name: e.name, flags: why})
 }
 
-// folder reads a directory, by a helper if one is free.
+// folder reads a directory, in a helper if one is free.
 func (s *scan) folder(e *listed, old *item) {
 	name, place := e.name, e.old
 	path := join(s.path, name)
@@ -284,7 +284,7 @@ func (s *scan) folder(e *listed, old *item) {
 
 func (s *scan) read(e listed, path string, old *item) {
 	defer func() {
-		if r := recover(); r != nil { // nobody else can catch it
+		if r := recover(); r != nil { // no caller could recover it
 			s.fail(fmt.Errorf("look at %s: %v", path, r))
 		}
 	}()
@@ -310,7 +310,7 @@ func (s *scan) read(e listed, path string, old *item) {
 		}
 	case errors.Is(err, errNested) || known == nil:
 		s.pass(&e, old, 0)
-	default: // what was readable once is not taken for deleted
+	default: // an entry that was readable before does not count as deleted
 	}
 }
 
@@ -323,7 +323,7 @@ func (w *walker) fail(err error) {
 	w.stop.Store(true)
 }
 
-// file looks at a file or link.
+// file processes a file or link.
 func (s *scan) file(e *listed, old *item) {
 	now, mode, err := s.h.lstat(e.name)
 	if err != nil {
@@ -349,7 +349,7 @@ func (s *scan) file(e *listed, old *item) {
 	}
 }
 
-// renew is the item of a file that is not as it was known.
+// renew returns the item of a file that changed.
 func (s *scan) renew(e *listed, old *item, now stat, mode uint32) item {
 	it := item{name: e.name, mode: mode, stat: now}
 	path := join(s.path, e.name)
@@ -371,7 +371,7 @@ func (s *scan) renew(e *listed, old *item, now stat, mode uint32) item {
 	return s.content(e, old, it, looksClean)
 }
 
-// content reads a file for its item, again if somebody writes it meanwhile.
+// content reads a file for its item, and reads it again if it changes meanwhile.
 func (s *scan) content(e *listed, old *item, it item, looksClean bool) item {
 	for try := 0; ; try++ {
 		data, st, mode, steady, err := s.h.read(e.name, e.kind)
@@ -396,8 +396,8 @@ func (s *scan) content(e *listed, old *item, it item, looksClean bool) item {
 	}
 }
 
-// keep makes a content an object. What is large and came out of a filter is not kept: the project has
-// it in another form.
+// keep stores a content as an object. It does not store a large content that a filter produced, which
+// the project has in another form.
 func (s *scan) keep(it *item, data []byte, filtered bool) bool {
 	if s.objects.repo.has(it.id) {
 		return true
@@ -416,7 +416,7 @@ func (s *scan) keep(it *item, data []byte, filtered bool) bool {
 	return true
 }
 
-// result puts the directory together; the one known before if nothing changed.
+// result builds the directory, or returns the known one if nothing changed.
 func (s *scan) result(above *search.GitRules) *dir {
 	missing := 0
 	for i, seen := range s.seen {
@@ -447,7 +447,7 @@ func (s *scan) result(above *search.GitRules) *dir {
 	return next
 }
 
-// absent is what stays of an item that is not on disk: what git does not check out on purpose.
+// absent returns the remaining item of a file that git deliberately does not check out.
 func (s *scan) absent(it *item, path string) (item, bool) {
 	path = join(path, it.name)
 	if it.sub == nil {
@@ -458,7 +458,7 @@ func (s *scan) absent(it *item, path string) (item, bool) {
 		}
 		return item{}, false
 	}
-	if e, ok := s.gitIndex.find(path + "/"); ok && e.Mode == modeTree { // a sparse index has it as a whole
+	if e, ok := s.gitIndex.find(path + "/"); ok && e.Mode == modeTree { // a sparse index names the whole directory
 		return *it, true
 	}
 	kept := &dir{}
@@ -470,7 +470,7 @@ func (s *scan) absent(it *item, path string) (item, bool) {
 	return item{name: it.name, sub: kept}, len(kept.items) > 0
 }
 
-// kernelDir reports whether a directory of Linux holds no files of anybody.
+// kernelDir reports whether a Linux directory holds no user files.
 func kernelDir(path string) bool {
 	return runtime.GOOS == "linux" && (path == "/proc" || path == "/sys" || path == "/dev")
 }

@@ -20,50 +20,50 @@ import (
 	"github.com/lathe-agent/lathe/workspace/search"
 )
 
-// What lies in the directory of a work tree.
+// The entries in the directory of a worktree.
 const (
 	rootFile   = "root"    // its path, for people
-	indexFile  = "index"   // what was known when it was last let go
-	lockFile   = "lock"    // held by those who change the files of the work tree
+	indexFile  = "index"   // the known state at the end of the last process
+	lockFile   = "lock"    // locked while files of the worktree are replaced
 	objectsDir = "objects" // contents and trees
 	stepsDir   = "steps"   // a record for each step
 	openDir    = "open"    // a journal for each step that runs
-	undoDir    = "undo"    // what was applied and can be taken back
+	undoDir    = "undo"    // applied changes that can be reverted
 	liveDir    = "live"    // a lock and an index for each process
 )
 
-// saveEvery is how often what is known is saved while steps go on.
+// saveEvery is how often the known state is saved while steps run.
 const saveEvery = 30 * time.Second
 
-// refuseTime is how long a tree that was too large is not tried again.
+// refuseTime is how long a too large tree is not walked again.
 const refuseTime = 10 * time.Minute
 
-// Worktree is a work tree as a session sees it.
+// Worktree is the view of a session on a worktree.
 type Worktree struct {
 	t     *sharedTree
-	below string // where walks stay, with slashes; "" is all
+	below string // limit of walks, with slashes; "" is the whole tree
 }
 
-// sharedTree is what all sessions of one work tree share.
+// sharedTree is the state that all sessions of one worktree share.
 type sharedTree struct {
 	store   *Store
 	disk    *disk
 	root    string // real
-	dir     string // where its store is
+	dir     string // its directory in the store
 	project *project
 	objects *objects
-	walking chan struct{} // held by the one walk at a time
+	walking chan struct{} // allows one walk at a time
 
 	once sync.Once // for load
 	live live
 
 	mu      sync.Mutex // guards the rest
 	known   *dir
-	rules   *search.GitRules // of info/exclude, and of the user
+	rules   *search.GitRules // from info/exclude and the user's gitignore
 	exclude excluded
-	seq     uint64           // counts what was seen, so that it can be put in order
-	touched map[string]touch // what tools wrote while a frame is open
-	open    map[string]*Step // what tools are about to write
+	seq     uint64           // sequence number of states
+	touched map[string]touch // paths that tools wrote during a command window
+	open    map[string]*Step // paths that tools are about to write
 	windows int
 	dirty   bool // known is not saved
 	saved   time.Time
@@ -73,13 +73,13 @@ type sharedTree struct {
 	refusedAt time.Time
 }
 
-// touch says which step was the last to capture a path.
+// touch records which step last captured a path.
 type touch struct {
 	seq  uint64
 	step *Step
 }
 
-// live is what tells other processes that this one uses the work tree.
+// live tells other processes that this one uses the worktree.
 type live struct {
 	file *os.File
 	name string
@@ -89,7 +89,7 @@ func (t *sharedTree) path(parts ...string) string {
 	return filepath.Join(append([]string{t.dir}, parts...)...)
 }
 
-// rel is the path below the root with slashes. It reports false for what is outside or git's own.
+// rel returns the path below the root with slashes. It reports false for paths outside and in .git.
 func (t *sharedTree) rel(file string) (string, bool) {
 	file = filepath.FromSlash(file)
 	if !filepath.IsAbs(file) || !workspace.Inside(t.root, file) {
@@ -108,8 +108,8 @@ func (t *sharedTree) rel(file string) (string, bool) {
 	return rel, true
 }
 
-// ownDirs are the directories of this program that lie in the work tree, as they do in somebody's home:
-// the store, and what is kept beside it. What changes in there is nobody's work.
+// ownDirs returns lathe's own directories in the worktree, which a home directory can contain. Changes
+// there are not the user's.
 func (t *sharedTree) ownDirs() []string {
 	var own []string
 	dir := real(t.store.o.Dir)
@@ -121,11 +121,11 @@ func (t *sharedTree) ownDirs() []string {
 	return own
 }
 
-// abs is the path as patches have it.
+// abs returns the absolute path used in patches.
 func (t *sharedTree) abs(rel string) string { return path.Join(filepath.ToSlash(t.root), rel) }
 
-// spelled reports whether the disk has a file under exactly this name: where letters fold, another
-// spelling is another file that only looks like this one.
+// spelled reports whether the disk has exactly this file name. On a case-insensitive disk, another
+// spelling is another file.
 func (t *sharedTree) spelled(rel string) bool {
 	full := filepath.Join(t.root, filepath.FromSlash(rel))
 	dir, err := workspace.Resolve(t.root, filepath.Dir(full))
@@ -140,7 +140,7 @@ func (t *sharedTree) spelled(rel string) bool {
 	return err != nil || filepath.Base(f.Path) == filepath.Base(full)
 }
 
-// load brings back what is known, once. What fails in it only costs time later.
+// load loads the known state, once. A failure only costs time later.
 func (t *sharedTree) load() {
 	t.once.Do(func() {
 		if err := t.enter(); err != nil {
@@ -163,7 +163,7 @@ func (t *sharedTree) load() {
 	})
 }
 
-// enter makes the directory and tells others that it is in use.
+// enter creates the directory and marks it as used by this process.
 func (t *sharedTree) enter() error {
 	if err := os.MkdirAll(t.path(liveDir), 0o700); err != nil {
 		return err
@@ -182,12 +182,12 @@ func (t *sharedTree) enter() error {
 		return errors.Join(err, f.Close())
 	}
 	t.live.file = f
-	// What others refer to while they live is not tidied away, also when the index is replaced.
-	_ = os.Link(t.path(indexFile), t.path(liveDir, t.live.name+indexSuffix)) // without it, or without links, there is less to lose
+	// Protect the objects of the current index from Tidy, even after the index is replaced.
+	_ = os.Link(t.path(indexFile), t.path(liveDir, t.live.name+indexSuffix)) // a failure only means less protection
 	return nil
 }
 
-// lock keeps others from changing files of the work tree and records of undoing.
+// lock prevents other processes from changing files of the worktree and undo records.
 func (t *sharedTree) lock(ctx context.Context) (func(), error) {
 	if err := os.MkdirAll(t.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("lock the snapshots of %s: %w", t.root, err)
@@ -195,7 +195,7 @@ func (t *sharedTree) lock(ctx context.Context) (func(), error) {
 	return filelock.Lock(ctx, t.path(lockFile))
 }
 
-// walk brings what is known below a path up to date.
+// walk updates the known state below a path.
 func (t *sharedTree) walk(ctx context.Context, below string) error {
 	t.load()
 	select {
@@ -228,7 +228,7 @@ func (t *sharedTree) walk(ctx context.Context, below string) error {
 	if err != nil {
 		return err
 	}
-	if t.known != base { // tools wrote meanwhile, and they know better
+	if t.known != base { // tools wrote meanwhile, and their state is newer
 		compareAll(base, t.known, func(path string, it item) { next = next.with(path, it) })
 	}
 	if next != t.known {
@@ -237,7 +237,7 @@ func (t *sharedTree) walk(ctx context.Context, below string) error {
 	return nil
 }
 
-// compareAll calls set for each path whose item became another, also where only its stat did.
+// compareAll calls set for each path whose item changed, even if only its stat did.
 func compareAll(a, b *dir, set func(path string, it item)) {
 	compare(a, b, "", func(path string, _, y *item) {
 		if y == nil {
@@ -248,7 +248,7 @@ func compareAll(a, b *dir, set func(path string, it item)) {
 	})
 }
 
-// note sets what is known of one path and returns the number of that moment.
+// note sets the known item of a path and returns the new sequence number.
 func (t *sharedTree) note(rel string, it item, step *Step) uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -267,7 +267,7 @@ func (t *sharedTree) note(rel string, it item, step *Step) uint64 {
 	return t.seq
 }
 
-// opening notes that a tool of a step is about to write a path, until closing.
+// opening records that a tool of a step is about to write a path, until closing.
 func (t *sharedTree) opening(rel string, st *Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -282,14 +282,14 @@ func (t *sharedTree) closing(rel string, st *Step) {
 	}
 }
 
-// closeAll forgets what a step that has ended was about to write.
+// closeAll removes the open paths of an ended step.
 func (t *sharedTree) closeAll(st *Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maps.DeleteFunc(t.open, func(_ string, by *Step) bool { return by == st })
 }
 
-// sameKnown reports whether an item adds nothing to what is known.
+// sameKnown reports whether an item equals the known one.
 func sameKnown(old, it *item) bool {
 	if old == nil || it.mode == 0 || old.sub != nil {
 		return old == nil && it.mode == 0
@@ -297,7 +297,7 @@ func sameKnown(old, it *item) bool {
 	return old.mode == it.mode && old.id == it.id && old.stat == it.stat && (old.flags|unjudged) == it.flags
 }
 
-// moment returns what is known now and a number that is later than all before.
+// moment returns the known state and a new sequence number.
 func (t *sharedTree) moment() (*dir, uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -305,7 +305,7 @@ func (t *sharedTree) moment() (*dir, uint64) {
 	return t.known, t.seq
 }
 
-// saveSoon saves what is known beside the caller, if that was long ago.
+// saveSoon saves the known state in the background if the last save is old.
 func (t *sharedTree) saveSoon() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
