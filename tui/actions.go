@@ -11,31 +11,31 @@ import (
 
 // action is something a person can have done: by key, by slash command or from the list of commands.
 type action struct {
-	name  key.Name // its key, "" for none
-	title string   // in the list, "" is not listed
-	group string
-	slash []string // its slash command and other names of it
-	about string   // what the slash command does, "" is the title
-	when  where
-	first bool // suggested
-	do    func() tea.Cmd
-	with  func(arguments string) tea.Cmd // instead of do, for a slash command that takes some
+	name        key.Name // its key, "" for none
+	title       string   // in the list, "" is not listed
+	group       string
+	slash       []string // its slash command and other names of it
+	description string   // what the slash command does, "" is the title
+	scope       actionScope
+	suggested   bool // suggested
+	do          func() tea.Cmd
+	doWithArgs  func(arguments string) tea.Cmd // instead of do, for a slash command that takes some
 }
 
-// where says where an action has meaning.
-type where uint8
+// actionScope says where an action has meaning.
+type actionScope uint8
 
 const (
-	anywhere  where = iota
-	inSession       // with a session on the screen
-	inRoot          // that is not one that works for another
-	inChild         // that is
+	anywhere  actionScope = iota
+	inSession             // with a session on the screen
+	inRoot                // that is not one that works for another
+	inChild               // that is
 	atHome
 )
 
-// fits reports whether an action has meaning now.
-func (a *action) fits(st *state.State) bool {
-	switch a.when {
+// isAvailable reports whether an action has meaning now.
+func (a *action) isAvailable(st *state.State) bool {
+	switch a.scope {
 	case inSession:
 		return st.Current != ""
 	case inRoot:
@@ -52,24 +52,24 @@ func (a *action) fits(st *state.State) bool {
 func sessionActions(p *program) []*action {
 	const g = "Session"
 	out := []*action{
-		{name: key.SessionList, title: "Switch session", group: g, slash: []string{"sessions", "resume", "continue"}, first: true, do: p.dialogs.list},
-		{name: key.SessionNew, title: "New session", group: g, slash: []string{"new", "clear"}, first: true, do: p.sessions.startNew},
-		{name: key.SessionRename, title: "Rename session", group: g, slash: []string{"rename"}, when: inRoot, do: p.dialogs.renameDialog},
-		{name: key.SessionTimeline, title: "Jump to a message", group: g, slash: []string{"timeline"}, when: inSession, do: p.dialogs.timeline},
-		{name: key.SessionFork, title: "Fork session", group: g, slash: []string{"fork"}, when: inRoot, do: p.dialogs.fork},
-		{name: key.SessionCompact, title: "Compact session", group: g, slash: []string{"compact", "summarize"}, when: inRoot, do: p.turns.compact},
-		{name: key.SessionShare, title: "Share session", group: g, slash: []string{"share"}, when: inRoot, do: p.turns.share},
-		{name: key.SessionUnshare, title: "Stop sharing", group: g, slash: []string{"unshare"}, when: inRoot, do: p.turns.unshare},
-		{name: key.SessionExport, title: "Export transcript", group: g, slash: []string{"export"}, when: inSession, do: p.export.dialog},
-		{name: key.SessionCopy, title: "Copy transcript", group: g, slash: []string{"copy"}, when: inSession, do: p.export.copyTranscript},
-		{name: key.SessionInterrupt, title: "Interrupt", group: g, when: inSession, do: p.turns.interrupt},
-		{name: key.SessionQueuedPrompts, title: "Waiting prompts", group: g, when: inRoot, do: p.dialogs.queued},
-		{name: key.SessionChildFirst, title: "Sub-agents", group: g, slash: []string{"subagents"}, about: "sessions that work for this one", when: inSession, do: p.dialogs.firstChild},
-		{name: key.SessionParent, when: inChild, do: p.sessions.toParent},
-		{name: key.SessionChildCycle, when: inChild, do: func() tea.Cmd { return p.sessions.sibling(1) }},
-		{name: key.SessionChildCycleReverse, when: inChild, do: func() tea.Cmd { return p.sessions.sibling(-1) }},
-		{name: key.SessionPinToggle, when: inRoot, do: func() tea.Cmd { return nil }}, // in the list of sessions
-		{title: "Resume an interrupted turn", group: g, slash: []string{"go"}, about: "go on with a turn that was cut off", when: inRoot, do: p.turns.resume},
+		{name: key.SessionList, title: "Switch session", group: g, slash: []string{"sessions", "resume", "continue"}, suggested: true, do: p.dialogs.list},
+		{name: key.SessionNew, title: "New session", group: g, slash: []string{"new", "clear"}, suggested: true, do: p.sessions.startNew},
+		{name: key.SessionRename, title: "Rename session", group: g, slash: []string{"rename"}, scope: inRoot, do: p.dialogs.renameDialog},
+		{name: key.SessionTimeline, title: "Jump to a message", group: g, slash: []string{"timeline"}, scope: inSession, do: p.dialogs.timeline},
+		{name: key.SessionFork, title: "Fork session", group: g, slash: []string{"fork"}, scope: inRoot, do: p.dialogs.fork},
+		{name: key.SessionCompact, title: "Compact session", group: g, slash: []string{"compact", "summarize"}, scope: inRoot, do: p.turns.compact},
+		{name: key.SessionShare, title: "Share session", group: g, slash: []string{"share"}, scope: inRoot, do: p.turns.share},
+		{name: key.SessionUnshare, title: "Stop sharing", group: g, slash: []string{"unshare"}, scope: inRoot, do: p.turns.unshare},
+		{name: key.SessionExport, title: "Export transcript", group: g, slash: []string{"export"}, scope: inSession, do: p.export.dialog},
+		{name: key.SessionCopy, title: "Copy transcript", group: g, slash: []string{"copy"}, scope: inSession, do: p.export.copyTranscript},
+		{name: key.SessionInterrupt, title: "Interrupt", group: g, scope: inSession, do: p.turns.interrupt},
+		{name: key.SessionQueuedPrompts, title: "Waiting prompts", group: g, scope: inRoot, do: p.dialogs.queued},
+		{name: key.SessionChildFirst, title: "Sub-agents", group: g, slash: []string{"subagents"}, description: "sessions that work for this one", scope: inSession, do: p.dialogs.firstChild},
+		{name: key.SessionParent, scope: inChild, do: p.sessions.openParent},
+		{name: key.SessionChildCycle, scope: inChild, do: func() tea.Cmd { return p.sessions.openSibling(1) }},
+		{name: key.SessionChildCycleReverse, scope: inChild, do: func() tea.Cmd { return p.sessions.openSibling(-1) }},
+		{name: key.SessionPinToggle, scope: inRoot, do: func() tea.Cmd { return nil }}, // in the list of sessions
+		{title: "Resume an interrupted turn", group: g, slash: []string{"go"}, description: "go on with a turn that was cut off", scope: inRoot, do: p.turns.resume},
 	}
 	for i, n := range key.QuickSwitches() {
 		out = append(out, &action{name: n, do: func() tea.Cmd { return p.sessions.quickSwitch(i) }})
@@ -84,33 +84,33 @@ func messageActions(p *program) []*action {
 	}
 	page := func() int { return max(1, p.frame().chatHeight-2) }
 	return []*action{
-		{name: key.MessagesUndo, title: "Undo the last message", group: g, slash: []string{"undo"}, when: inRoot, do: p.turns.undo},
-		{name: key.MessagesRedo, title: "Redo", group: g, slash: []string{"redo"}, when: inRoot, do: p.turns.redo},
-		{name: key.MessagesCopy, title: "Copy the last answer", group: g, when: inSession, do: p.export.copyAnswer},
-		{name: key.MessagesPageUp, when: inSession, do: scroll(func() int { return -page() })},
-		{name: key.MessagesPageDown, when: inSession, do: scroll(page)},
-		{name: key.MessagesHalfPageUp, when: inSession, do: scroll(func() int { return -page() / 2 })},
-		{name: key.MessagesHalfPageDown, when: inSession, do: scroll(func() int { return page() / 2 })},
-		{name: key.MessagesLineUp, when: inSession, do: scroll(func() int { return -1 })},
-		{name: key.MessagesLineDown, when: inSession, do: scroll(func() int { return 1 })},
-		{name: key.MessagesFirst, title: "First message", group: g, when: inSession, do: p.conversation.scrollTop},
-		{name: key.MessagesLast, title: "Last message", group: g, when: inSession, do: func() tea.Cmd { p.conversation.chat().ToEnd(); return nil }},
-		{name: key.MessagesNext, title: "Next message", group: g, when: inSession, do: func() tea.Cmd { return p.conversation.jump(false) }},
-		{name: key.MessagesPrevious, title: "Previous message", group: g, when: inSession, do: func() tea.Cmd { return p.conversation.jump(true) }},
-		{name: key.MessagesLastUser, title: "Last message of yours", group: g, when: inSession, do: p.conversation.jumpLastUser},
-		{title: "Unfold the last call on the screen", group: g, slash: []string{"unfold"}, about: "unfold or fold the last call on the screen", when: inSession, do: func() tea.Cmd { p.conversation.chat().ToggleLast(); return nil }},
-		{name: key.DiffOpen, title: "Review changes", group: g, slash: []string{"diff"}, first: true, do: p.reviewer.open},
+		{name: key.MessagesUndo, title: "Undo the last message", group: g, slash: []string{"undo"}, scope: inRoot, do: p.turns.undo},
+		{name: key.MessagesRedo, title: "Redo", group: g, slash: []string{"redo"}, scope: inRoot, do: p.turns.redo},
+		{name: key.MessagesCopy, title: "Copy the last answer", group: g, scope: inSession, do: p.export.copyAnswer},
+		{name: key.MessagesPageUp, scope: inSession, do: scroll(func() int { return -page() })},
+		{name: key.MessagesPageDown, scope: inSession, do: scroll(page)},
+		{name: key.MessagesHalfPageUp, scope: inSession, do: scroll(func() int { return -page() / 2 })},
+		{name: key.MessagesHalfPageDown, scope: inSession, do: scroll(func() int { return page() / 2 })},
+		{name: key.MessagesLineUp, scope: inSession, do: scroll(func() int { return -1 })},
+		{name: key.MessagesLineDown, scope: inSession, do: scroll(func() int { return 1 })},
+		{name: key.MessagesFirst, title: "First message", group: g, scope: inSession, do: p.conversation.scrollTop},
+		{name: key.MessagesLast, title: "Last message", group: g, scope: inSession, do: func() tea.Cmd { p.conversation.chat().ToEnd(); return nil }},
+		{name: key.MessagesNext, title: "Next message", group: g, scope: inSession, do: func() tea.Cmd { return p.conversation.jump(false) }},
+		{name: key.MessagesPrevious, title: "Previous message", group: g, scope: inSession, do: func() tea.Cmd { return p.conversation.jump(true) }},
+		{name: key.MessagesLastUser, title: "Last message of yours", group: g, scope: inSession, do: p.conversation.jumpLastUser},
+		{title: "Unfold the last call on the screen", group: g, slash: []string{"unfold"}, description: "unfold or fold the last call on the screen", scope: inSession, do: func() tea.Cmd { p.conversation.chat().ToggleLast(); return nil }},
+		{name: key.DiffOpen, title: "Review changes", group: g, slash: []string{"diff"}, suggested: true, do: p.reviewer.open},
 	}
 }
 
 func modelActions(p *program) []*action {
 	const g = "Models and agents"
 	return []*action{
-		{name: key.ModelList, title: "Choose model", group: g, slash: []string{"models", "mo"}, first: true, do: p.choice.modelsDialog},
+		{name: key.ModelList, title: "Choose model", group: g, slash: []string{"models", "mo"}, suggested: true, do: p.choice.modelsDialog},
 		{name: key.AgentList, title: "Choose agent", group: g, slash: []string{"agents"}, do: p.choice.agentsDialog},
 		{name: key.VariantList, title: "Choose variant", group: g, slash: []string{"variants"}, do: p.choice.variantsDialog},
 		{name: key.ProviderConnect, title: "Connect a provider", group: g, slash: []string{"connect"}, do: p.setup.providersDialog},
-		{name: key.PermissionModeList, title: "Permission mode", group: g, slash: []string{"permissions"}, about: "what is allowed without asking", do: p.catalog.modesDialog},
+		{name: key.PermissionModeList, title: "Permission mode", group: g, slash: []string{"permissions"}, description: "what is allowed without asking", do: p.catalog.modesDialog},
 		{name: key.PermissionModeCycle, do: p.catalog.cycleMode},
 		{name: key.AgentCycle, do: func() tea.Cmd { return p.choice.cycleAgent(1) }},
 		{name: key.AgentCycleReverse, do: func() tea.Cmd { return p.choice.cycleAgent(-1) }},
@@ -130,7 +130,7 @@ func promptActions(p *program) []*action {
 		{name: key.PromptStash, title: "Stash prompt", group: g, do: p.drafts.stash},
 		{name: key.PromptStashPop, title: "Take back the last stash", group: g, do: p.drafts.unstash},
 		{name: key.PromptStashList, title: "Stashed prompts", group: g, slash: []string{"stash"}, do: p.prompt.stashDialog},
-		{slash: []string{"queue"}, about: "send TEXT when the turn has ended; enter alone steers it", when: inRoot, with: p.prompt.queueNext},
+		{slash: []string{"queue"}, description: "send TEXT when the turn has ended; enter alone steers it", scope: inRoot, doWithArgs: p.prompt.queueNext},
 		{name: key.PromptSkills, title: "Skills", group: g, slash: []string{"skills"}, do: p.prompt.skillsDialog},
 	}
 }
@@ -154,9 +154,9 @@ func viewActions(p *program) []*action {
 		return func() tea.Cmd {
 			cmd := p.look.set(func(k *memory.Settings) { v := of(k); *v = !*v })
 			if *of(&p.look.prefs) {
-				return tea.Batch(cmd, p.say(toast.Info, on))
+				return tea.Batch(cmd, p.notify(toast.Info, on))
 			}
-			return tea.Batch(cmd, p.say(toast.Info, off))
+			return tea.Batch(cmd, p.notify(toast.Info, off))
 		}
 	}
 	word := func(of func(*memory.Settings) *string, yes, no, on, off string) func() tea.Cmd {
@@ -165,23 +165,23 @@ func viewActions(p *program) []*action {
 			if *of(&p.look.prefs) == yes {
 				now, words = no, off
 			}
-			return tea.Batch(p.look.set(func(k *memory.Settings) { *of(k) = now }), p.say(toast.Info, words))
+			return tea.Batch(p.look.set(func(k *memory.Settings) { *of(k) = now }), p.notify(toast.Info, words))
 		}
 	}
 	return []*action{
-		{name: key.SidebarToggle, title: "Toggle sidebar", group: g, when: inSession, do: p.column.toggle},
+		{name: key.SidebarToggle, title: "Toggle sidebar", group: g, scope: inSession, do: p.column.toggle},
 		{name: key.DisplayThinking, title: "Toggle thinking", group: g, slash: []string{"thinking"}, do: word(func(k *memory.Settings) *string { return &k.ThinkingMode }, shown, hidden, "Thinking is shown", "Thinking is folded")},
 		{name: key.SessionToggleTimestamps, title: "Toggle timestamps", group: g, slash: []string{"timestamps"}, do: word(func(k *memory.Settings) *string { return &k.Timestamps }, shown, hidden, "Times are shown", "Times are hidden")},
 		{name: key.AppToggleDiffwrap, title: "Toggle wrapping in diffs", group: g, do: word(func(k *memory.Settings) *string { return &k.DiffWrapMode }, "word", "none", "Long lines of diffs are wrapped", "Long lines of diffs are cut")},
 		{name: key.ToolDetails, title: "Toggle finished tool calls", group: g, do: flag(func(k *memory.Settings) *bool { return &k.ToolDetails }, "Finished calls are shown", "Finished calls are hidden")},
 		{name: key.SessionToggleGenericToolOutput, title: "Toggle output of other tools", group: g, do: flag(func(k *memory.Settings) *bool { return &k.GenericToolOutput }, "Output of other tools is shown", "Output of other tools is folded")},
 		{title: "Toggle the line that closes an answer", group: g, do: flag(func(k *memory.Settings) *bool { return &k.AssistantMetadata }, "Answers are closed with who gave them", "Answers are closed without a line")},
-		{name: key.MessagesToggleConceal, title: "Toggle markdown marks", group: g, when: inSession, do: func() tea.Cmd { p.look.show.Raw = !p.look.show.Raw; return nil }},
+		{name: key.MessagesToggleConceal, title: "Toggle markdown marks", group: g, scope: inSession, do: func() tea.Cmd { p.look.show.Raw = !p.look.show.Raw; return nil }},
 		{name: key.AppToggleAnimations, title: "Toggle animations", group: g, do: flag(func(k *memory.Settings) *bool { return &k.Animations }, "Things move", "Nothing moves")},
 		{name: key.AppTogglePasteSummary, title: "Toggle summary of pastes", group: g, do: flag(func(k *memory.Settings) *bool { return &k.PasteSummary }, "Long pastes are shown as one word", "Pastes are shown whole")},
 		{name: key.AppToggleSessionDirectoryFilter, title: "Toggle sessions of other directories", group: g, do: flag(func(k *memory.Settings) *bool { return &k.SessionDirectoryFilter }, "Only sessions of this directory are listed", "Sessions of all directories of the project are listed")},
 		{name: key.TerminalTitleToggle, title: "Toggle window title", group: g, do: flag(func(k *memory.Settings) *bool { return &k.TerminalTitle }, "The window has a title", "The window keeps its title")},
-		{name: key.TipsToggle, title: "Toggle tips", group: g, when: atHome, do: flag(func(k *memory.Settings) *bool { return &k.TipsHidden }, "Tips are hidden", "Tips are shown")},
+		{name: key.TipsToggle, title: "Toggle tips", group: g, scope: atHome, do: flag(func(k *memory.Settings) *bool { return &k.TipsHidden }, "Tips are hidden", "Tips are shown")},
 		{name: key.ScrollbarToggle, title: "Toggle scrollbar", group: g, do: flag(func(k *memory.Settings) *bool { return &k.Scrollbar }, "The place in the session is shown at the right", "The place in the session is not shown")},
 		{name: key.ThemeSwitchMode, title: "Switch light and dark", group: g, do: p.look.switchMode},
 		{name: key.ThemeModeLock, title: "Keep light or dark", group: g, do: p.look.lockMode},

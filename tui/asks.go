@@ -22,45 +22,45 @@ type asks struct {
 	drafts *drafts
 	look   *look
 
-	current  *asking              // what waits for an answer on this screen
+	current  *pendingAsk          // what waits for an answer on this screen
 	approved map[lathe.AskID]bool // given without asking, where the user has said so
 }
 
-// asking is what waits for an answer on the screen: a permission or a question.
-type asking struct {
+// pendingAsk is what waits for an answer on the screen: a permission or a question.
+type pendingAsk struct {
 	id lathe.AskID
 	region
 	permission *ask.Permission // the region, if it is one
-	quiet      time.Time       // since when no key came that was meant for the prompt
+	lastTyped  time.Time       // since when no key came that was meant for the prompt
 	sent       bool            // an answer was
 }
 
 // region is what stands in the place of the prompt meanwhile.
 type region interface {
-	Key(k tea.KeyPressMsg, now time.Time) ask.Out
-	Click(x, y int, now time.Time) ask.Out
-	Paste(text string) ask.Out
+	Key(k tea.KeyPressMsg, now time.Time) ask.Result
+	Click(x, y int, now time.Time) ask.Result
+	Paste(text string) ask.Result
 	Wheel(dy int)
 	View(th *style.Theme, width, height int) []style.Line
 	Cursor() (x, y int, ok bool)
-	Shown(at time.Time) // tells it that it has just come into sight
-	Words() string      // that were typed and not sent
+	StartGuard(at time.Time) // ignores keys until the keyboard was quiet for a moment
+	Unsent() string          // text that was typed and not sent
 }
 
 // refresh shows the oldest request of the session on the screen, and of those that work for it. Sessions
 // that work for another show none: their root does.
 func (as *asks) refresh() tea.Cmd {
 	if as.state.Current == "" || as.state.IsChild() || as.o.Start.Auto {
-		return tea.Batch(as.drop(), as.approve())
+		return tea.Batch(as.close(), as.approve())
 	}
 	all := as.state.Asks(as.state.Current)
 	if len(all) == 0 {
-		return as.drop()
+		return as.close()
 	}
 	var kept tea.Cmd
 	id := lathe.AskOf(all[0])
 	if as.current == nil || as.current.id != id {
-		kept = as.drop()
+		kept = as.close()
 		as.current = as.open(all[0], id)
 	}
 	if as.current != nil && as.current.permission != nil {
@@ -69,34 +69,34 @@ func (as *asks) refresh() tea.Cmd {
 	return kept
 }
 
-// drop takes what is asked from the screen. Words that were not sent are kept.
-func (as *asks) drop() tea.Cmd {
+// close takes what is asked from the screen. Words that were not sent are kept.
+func (as *asks) close() tea.Cmd {
 	a := as.current
 	as.current = nil
 	if a == nil || a.sent {
 		return nil
 	}
-	return as.drafts.keepTyped(a.Words())
+	return as.drafts.saveTyped(a.Unsent())
 }
 
-// sayElsewhere tells of a request that this screen does not show: of another session, or of the one above it.
-func (as *asks) sayElsewhere(id lathe.SessionID) tea.Cmd {
+// notifyElsewhere tells of a request that this screen does not show: of another session, or of the one above it.
+func (as *asks) notifyElsewhere(id lathe.SessionID) tea.Cmd {
 	if _, known := as.state.Session(id); !known || as.o.Start.Auto { // who is not known is met first
 		return nil
 	}
 	root, here := as.state.Root(id), as.state.Root(as.state.Current)
 	switch {
 	case root.ID != here.ID:
-		return as.say(toast.Warning, fmt.Sprintf("“%s” waits for your answer: /sessions", root.Title))
+		return as.notify(toast.Warning, fmt.Sprintf("“%s” waits for your answer: /sessions", root.Title))
 	case as.state.IsChild():
-		return as.say(toast.Warning, "Your answer is wanted; "+as.keys.Label(key.SessionParent)+" goes to where it is asked")
+		return as.notify(toast.Warning, "Your answer is wanted; "+as.keys.Label(key.SessionParent)+" goes to where it is asked")
 	default:
 		return nil
 	}
 }
 
-// wantedAbove says, in a session that works for another, that an answer is wanted there.
-func (as *asks) wantedAbove(th *style.Theme) style.Line {
+// parentNotice says, in a session that works for another, that an answer is wanted there.
+func (as *asks) parentNotice(th *style.Theme) style.Line {
 	if len(as.state.Asks(as.state.Root(as.state.Current).ID)) == 0 {
 		return nil
 	}
@@ -118,13 +118,13 @@ func (as *asks) approve() tea.Cmd {
 			as.approved = map[lathe.AskID]bool{}
 		}
 		as.approved[r.ID] = true
-		cmds = append(cmds, as.order("give a permission", func(ctx context.Context, e Engine) error { return e.Reply(ctx, r.ID, lathe.Once, "") }))
+		cmds = append(cmds, as.send("give a permission", func(ctx context.Context, e Engine) error { return e.Reply(ctx, r.ID, lathe.Once, "") }))
 	}
 	return tea.Batch(cmds...)
 }
 
-func (as *asks) open(f lathe.Fact, id lathe.AskID) *asking {
-	a := &asking{id: id, quiet: as.now()}
+func (as *asks) open(f lathe.Fact, id lathe.AskID) *pendingAsk {
+	a := &pendingAsk{id: id, lastTyped: as.now()}
 	switch f := f.(type) {
 	case *lathe.PermissionAsked:
 		o := ask.Options{Diff: func(patch string, width int) []style.Line {
@@ -140,20 +140,20 @@ func (as *asks) open(f lathe.Fact, id lathe.AskID) *asking {
 	default: // state keeps no other facts as requests
 		return nil
 	}
-	a.Shown(as.now())
+	a.StartGuard(as.now())
 	return a
 }
 
-// key gives a key to what is asked. Keys that are typed in the first moment, or go on without a pause, were meant for
+// handleKey gives a key to what is asked. Keys that are typed in the first moment, or go on without a pause, were meant for
 // the prompt: there they go, and it comes back as it was left. No choice is selected then.
-func (as *asks) key(k tea.KeyPressMsg) (tea.Cmd, bool) {
+func (as *asks) handleKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	a := as.current
-	if now := as.now(); (key.IsTyped(k) || key.IsComposed(k)) && now.Sub(a.quiet) < ask.Quiet {
-		a.quiet = now
+	if now := as.now(); (key.IsTyped(k) || key.IsComposed(k)) && now.Sub(a.lastTyped) < ask.Quiet {
+		a.lastTyped = now
 		if a.permission != nil {
 			a.permission.Deselect()
 		}
-		a.Shown(now) // its own wait begins anew, too: an enter behind the sentence must not allow anything
+		a.StartGuard(now) // its own wait begins anew, too: an enter behind the sentence must not allow anything
 		as.drafts.edit.Insert(k.Text)
 		return nil, true
 	}
@@ -165,23 +165,23 @@ func (as *asks) key(k tea.KeyPressMsg) (tea.Cmd, bool) {
 }
 
 // answer tells the engine what was said.
-func (as *asks) answer(out ask.Out) tea.Cmd {
+func (as *asks) answer(out ask.Result) tea.Cmd {
 	id := as.current.id
 	switch out := out.(type) {
 	case ask.Reply:
 		as.current.sent = out.Reply == lathe.Reject && out.Message != ""
-		return as.order("answer", func(ctx context.Context, e Engine) error { return e.Reply(ctx, id, out.Reply, out.Message) })
+		return as.send("answer", func(ctx context.Context, e Engine) error { return e.Reply(ctx, id, out.Reply, out.Message) })
 	case ask.Answer:
 		as.current.sent = true
-		return as.order("answer", func(ctx context.Context, e Engine) error { return e.Answer(ctx, id, out.Answers) })
+		return as.send("answer", func(ctx context.Context, e Engine) error { return e.Answer(ctx, id, out.Answers) })
 	case ask.Dismiss:
-		return as.order("dismiss the question", func(ctx context.Context, e Engine) error { return e.Dismiss(ctx, id) })
+		return as.send("dismiss the question", func(ctx context.Context, e Engine) error { return e.Dismiss(ctx, id) })
 	default:
 		return nil
 	}
 }
 
-func (a *asking) view(th *style.Theme, width, height, most int) []style.Line {
+func (a *pendingAsk) view(th *style.Theme, width, height, most int) []style.Line {
 	if a.permission == nil {
 		return a.View(th, width, height)
 	}
@@ -198,5 +198,5 @@ func (as *asks) toggleAuto() tea.Cmd {
 	if as.o.Start.Auto {
 		words, v = "Everything is allowed without asking, until you switch this off or leave", toast.Warning
 	}
-	return tea.Batch(as.say(v, words), as.refresh())
+	return tea.Batch(as.notify(v, words), as.refresh())
 }

@@ -144,7 +144,7 @@ func TestTyped_IsKept(t *testing.T) {
 			s.tell(askFor("per_1", sampleID))
 			s.pass(time.Second)
 			s.typed("hm")
-			if err := s.p.saveLast(); err != nil {
+			if err := s.p.saveDrafts(); err != nil {
 				t.Error(err)
 			}
 		}, "hm"},

@@ -34,8 +34,8 @@ func newStreaming(tb testing.TB) *streaming {
 	tb.Helper()
 	x := lathetest.Long(benchParts)
 	p := newProgram(tb.Context(), Options{Dir: x.Info.Directory, Look: Look{Mouse: true}})
-	p.state.Look(x.Info.ID)
-	p.state.Read(x.Info, lathe.Page{Messages: x.Messages}, nil, nil)
+	p.state.Track(x.Info.ID)
+	p.state.SetTranscript(x.Info, lathe.Page{Messages: x.Messages}, nil, nil)
 	p.state.Current = x.Info.ID
 	p.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	ids := lathe.NewIDs()
@@ -84,7 +84,7 @@ func (s *streaming) frame() time.Duration {
 	}
 	began := time.Now()
 	if s.word%24 == 0 {
-		s.p.Update(tickBeat)
+		s.p.Update(tickFrame)
 	}
 	s.tell(facts...)
 	return time.Since(began)

@@ -35,8 +35,8 @@ type catalog struct {
 // serversDialog switches servers of tools on and off.
 func (ct *catalog) serversDialog() tea.Cmd {
 	list := dialog.NewToolServers(ct.keys, ct.state.Servers)
-	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(dialog.ToolServerItems(ct.state.Servers)) }}
-	o.on = chosen(func(c dialog.Chosen) tea.Cmd {
+	o := &overlay{box: list, keepOpen: true, refill: func() { list.SetItems(dialog.ToolServerItems(ct.state.Servers)) }}
+	o.onResult = onChosen(func(c dialog.Chosen) tea.Cmd {
 		i := slices.IndexFunc(ct.state.Servers, func(s lathe.ToolServer) bool { return s.Name == c.ID })
 		if i < 0 {
 			return nil
@@ -44,13 +44,13 @@ func (ct *catalog) serversDialog() tea.Cmd {
 		on := ct.state.Servers[i].Status != "connected"
 		return ct.call("switch "+c.ID, func(ctx context.Context, e Engine) (then, error) {
 			if err := e.ConnectTools(ctx, ct.dir(), c.ID, on); err != nil {
-				return ct.readServers, err
+				return ct.loadServers, err
 			}
 			all, err := e.ToolServers(ctx, ct.dir())
 			return func() tea.Cmd { return ct.afterSwitch(c.ID, on, all) }, err
 		})
 	})
-	return tea.Batch(ct.overlays.show(o), ct.readServers())
+	return tea.Batch(ct.overlays.show(o), ct.loadServers())
 }
 
 // afterSwitch shows what became of a server of tools that was switched on or off.
@@ -62,7 +62,7 @@ func (ct *catalog) afterSwitch(name string, on bool, all []lathe.ToolServer) tea
 		return nil
 	}
 	why := cmp.Or(all[i].Error, "it is "+strings.ReplaceAll(all[i].Status, "_", " "))
-	return ct.say(toast.Error, "Could not connect "+name+": "+why)
+	return ct.notify(toast.Error, "Could not connect "+name+": "+why)
 }
 
 // setAgents tells the prompt who can be mentioned.
@@ -76,8 +76,8 @@ func (ct *catalog) setAgents(all []lathe.Agent) {
 	ct.drafts.edit.SetAgents(out)
 }
 
-// read reads what there is to choose from. What fails is told and the rest goes on.
-func (ct *catalog) read() tea.Cmd {
+// load reads what there is to choose from. What fails is told and the rest goes on.
+func (ct *catalog) load() tea.Cmd {
 	return tea.Batch(
 		ct.call("read the providers", func(ctx context.Context, e Engine) (then, error) {
 			providers, err := e.Providers(ctx, ct.dir())
@@ -95,54 +95,54 @@ func (ct *catalog) read() tea.Cmd {
 			skills, err := e.Skills(ctx, ct.dir())
 			return func() tea.Cmd { ct.state.Skills = skills; return nil }, err
 		}),
-		ct.readPlace(), ct.readServers(), ct.readWork(),
+		ct.loadInfo(), ct.loadServers(), ct.loadActivity(),
 	)
 }
 
-// readPlace reads where we are.
-func (ct *catalog) readPlace() tea.Cmd {
+// loadInfo reads where we are.
+func (ct *catalog) loadInfo() tea.Cmd {
 	return ct.call("read the directory", func(ctx context.Context, e Engine) (then, error) {
 		info, err := e.Info(ctx, ct.dir())
 		if err != nil {
-			return func() tea.Cmd { ct.state.Placed = true; return ct.prompt.sendFirst() }, err
+			return func() tea.Cmd { ct.state.InfoLoaded = true; return ct.prompt.sendFirst() }, err
 		}
-		return func() tea.Cmd { return ct.setPlace(info) }, nil
+		return func() tea.Cmd { return ct.setInfo(info) }, nil
 	})
 }
 
-// distrusted says why settings of the project do not count.
-const distrusted = "Settings of this project wait for your trust: look at them, then run lathe trust there"
+// untrustedNotice says why settings of the project do not count.
+const untrustedNotice = "Settings of this project wait for your trust: look at them, then run lathe trust there"
 
-// uncounted says which settings of the project do not count; "" is that all do, or that it is not known yet.
-func uncounted(info api.Info) string {
+// configNotice says which settings of the project do not count; "" is that all do, or that it is not known yet.
+func configNotice(info api.Info) string {
 	switch {
 	case info.Home == "": // which is known together
 		return ""
 	case info.Trusted:
 		return info.ConfigProblem
 	case info.ConfigProblem == "":
-		return distrusted
+		return untrustedNotice
 	}
-	return distrusted + "\n" + info.ConfigProblem
+	return untrustedNotice + "\n" + info.ConfigProblem
 }
 
-// setPlace takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
-func (ct *catalog) setPlace(info api.Info) tea.Cmd {
-	first := !ct.state.Placed
-	ct.state.Info, ct.state.Placed = info, true
-	note := uncounted(info)
+// setInfo takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
+func (ct *catalog) setInfo(info api.Info) tea.Cmd {
+	first := !ct.state.InfoLoaded
+	ct.state.Info, ct.state.InfoLoaded = info, true
+	note := configNotice(info)
 	switch {
 	case first && info.ChooseMode:
 		return ct.chooseMode()
 	case first && note != "" && (ct.o.Start.Session != "" || ct.o.Start.Continue):
-		return tea.Batch(ct.say(toast.Warning, note), ct.prompt.sendFirst())
+		return tea.Batch(ct.notify(toast.Warning, note), ct.prompt.sendFirst())
 	case first:
 		return ct.prompt.sendFirst()
 	}
 	return nil
 }
 
-func (ct *catalog) readServers() tea.Cmd {
+func (ct *catalog) loadServers() tea.Cmd {
 	return ct.call("read the tool servers", func(ctx context.Context, e Engine) (then, error) {
 		servers, err := e.ToolServers(ctx, ct.dir())
 		return func() tea.Cmd { ct.state.Servers = servers; return ct.overlays.refresh() }, err
@@ -157,11 +157,11 @@ func (ct *catalog) recheckServers() tea.Cmd {
 	if ct.serverWait *= 3; ct.serverWait > time.Minute {
 		return nil
 	}
-	return tea.Batch(ct.readServers(), ct.after(ct.serverWait, tickServers))
+	return tea.Batch(ct.loadServers(), ct.after(ct.serverWait, tickServers))
 }
 
-// readWork reads who is at work and what waits for an answer.
-func (ct *catalog) readWork() tea.Cmd {
+// loadActivity reads who is at work and what waits for an answer.
+func (ct *catalog) loadActivity() tea.Cmd {
 	return ct.call("read what is under way", func(ctx context.Context, e Engine) (then, error) {
 		at, err := e.Location(ctx, ct.dir())
 		if err != nil {
@@ -173,8 +173,8 @@ func (ct *catalog) readWork() tea.Cmd {
 		}
 		asks, err := e.Asks(ctx, lathe.Scope{Directory: at.Directory})
 		return func() tea.Cmd {
-			ct.state.LearnStatuses(statuses)
-			ct.state.LearnAsks(asks)
+			ct.state.SetStatuses(statuses)
+			ct.state.AddAsks(asks)
 			return tea.Batch(ct.asks.refresh(), ct.animate())
 		}, err
 	})
@@ -185,23 +185,23 @@ func (ct *catalog) setProviders(providers lathe.Providers, agents []lathe.Agent)
 	ct.state.Providers, ct.state.Agents, ct.state.Loaded = providers, agents, true
 	ct.state.Epoch++
 	ct.setAgents(agents)
-	ct.choice.settle()
+	ct.choice.ensureValid()
 	if len(providers.Connected) == 0 {
-		if ct.setup.hints.asked { // and perhaps put off
+		if ct.setup.options.requested { // and perhaps put off
 			return nil
 		}
-		return ct.setup.offer()
+		return ct.setup.showOptions()
 	}
-	ct.setup.hints = setupHints{}
-	return tea.Batch(ct.sayWrongStart(), ct.prompt.sendFirst())
+	ct.setup.options = setupState{}
+	return tea.Batch(ct.reportBadStart(), ct.prompt.sendFirst())
 }
 
-// sayWrongStart tells, once, what the command line names and there is not. Nobody else gets the prompt in its stead
+// reportBadStart tells, once, what the command line names and there is not. Nobody else gets the prompt in its stead
 // unless the user sends it.
-func (ct *catalog) sayWrongStart() tea.Cmd {
+func (ct *catalog) reportBadStart() tea.Cmd {
 	s := &ct.o.Start
 	var wrong []string
-	if a := ct.state.Agent(s.Agent); s.Agent != "" && (a == nil || !state.IsOffered(*a)) {
+	if a := ct.state.Agent(s.Agent); s.Agent != "" && (a == nil || !state.IsSelectable(*a)) {
 		wrong = append(wrong, fmt.Sprintf("There is no agent %q to talk to: /agents lists them", s.Agent))
 		s.Agent = ""
 	}
@@ -216,7 +216,7 @@ func (ct *catalog) sayWrongStart() tea.Cmd {
 		ct.drafts.edit.Insert(s.Prompt)
 		s.Prompt = ""
 	}
-	return ct.say(toast.Error, strings.Join(wrong, "\n"))
+	return ct.notify(toast.Error, strings.Join(wrong, "\n"))
 }
 
 // chooseMode asks for a permission mode, on the first start. Who closes the dialog takes the default and is
@@ -231,20 +231,20 @@ func (ct *catalog) chooseMode() tea.Cmd {
 		return tea.Batch(ct.setMode(m), ct.prompt.sendFirst())
 	}
 	return ct.overlays.show(&overlay{
-		box: dialog.NewFirstMode(ct.keys, usual, ct.state.Info.Confined), closed: func() tea.Cmd { return set(usual) },
-		on: chosen(func(c dialog.Chosen) tea.Cmd { return set(lathe.Mode(c.ID)) }),
+		box: dialog.NewFirstMode(ct.keys, usual, ct.state.Info.Confined), onClose: func() tea.Cmd { return set(usual) },
+		onResult: onChosen(func(c dialog.Chosen) tea.Cmd { return set(lathe.Mode(c.ID)) }),
 	})
 }
 
 // modesDialog changes the permission mode.
 func (ct *catalog) modesDialog() tea.Cmd {
 	box := dialog.NewModes(ct.keys, ct.state.Info.Mode, ct.state.Info.Confined)
-	return ct.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return ct.setMode(lathe.Mode(c.ID)) })})
+	return ct.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd { return ct.setMode(lathe.Mode(c.ID)) })})
 }
 
 // cycleMode goes to the next permission mode.
 func (ct *catalog) cycleMode() tea.Cmd {
-	if !ct.state.Placed { // nobody has told yet
+	if !ct.state.InfoLoaded { // nobody has told yet
 		return nil
 	}
 	all := []lathe.Mode{lathe.AskMode, lathe.SandboxMode, lathe.ReadOnlyMode}
@@ -257,14 +257,14 @@ func (ct *catalog) setMode(m lathe.Mode) tea.Cmd {
 	return ct.call("change the permission mode", func(ctx context.Context, e Engine) (then, error) {
 		is, err := e.SetMode(ctx, ct.dir(), m)
 		if err != nil {
-			return ct.readPlace, err
+			return ct.loadInfo, err
 		}
 		return func() tea.Cmd {
 			if is == m {
 				return nil
 			}
 			ct.state.Info.Mode = is
-			return ct.say(toast.Warning, "A project or LATHE_CONFIG_CONTENT sets the mode here: it stays "+dialog.ModeTitle(is))
+			return ct.notify(toast.Warning, "A project or LATHE_CONFIG_CONTENT sets the mode here: it stays "+dialog.ModeTitle(is))
 		}, nil
 	})
 }

@@ -22,20 +22,20 @@ type choice struct {
 	overlays *overlays
 	connect  func() tea.Cmd // logs in to a provider
 
-	agent  string
-	models map[string]lathe.ModelRef // chosen in this run, by agent
-	vary   map[string]string         // the variant of a model, by its key; "" is the model's own
-	used   memory.Models             // in earlier runs and this one
+	agent    string
+	models   map[string]lathe.ModelRef // chosen in this run, by agent
+	variants map[string]string         // the variant of a model, by its key; "" is the model's own
+	used     memory.Models             // in earlier runs and this one
 }
 
-// settle makes the choice valid for what there is.
-func (ch *choice) settle() {
+// ensureValid makes the choice valid for what there is.
+func (ch *choice) ensureValid() {
 	if ch.models == nil {
-		ch.models, ch.vary = map[string]lathe.ModelRef{}, map[string]string{}
+		ch.models, ch.variants = map[string]lathe.ModelRef{}, map[string]string{}
 		ch.agent = ch.o.Start.Agent
 	}
-	if a := ch.state.Agent(ch.agent); a == nil || !state.IsOffered(*a) {
-		if i := slices.IndexFunc(ch.state.Agents, state.IsOffered); i >= 0 {
+	if a := ch.state.Agent(ch.agent); a == nil || !state.IsSelectable(*a) {
+		if i := slices.IndexFunc(ch.state.Agents, state.IsSelectable); i >= 0 {
 			ch.agent = ch.state.Agents[i].Name
 		}
 	}
@@ -43,20 +43,20 @@ func (ch *choice) settle() {
 
 // follow takes over who answered last in a session.
 func (ch *choice) follow(t *lathe.Transcript) {
-	ch.settle()
+	ch.ensureValid()
 	for i := t.Count() - 1; i >= 0; i-- {
 		u, ok := t.View(i).Data().(*lathe.User)
 		if !ok {
 			continue
 		}
-		if a := ch.state.Agent(u.Agent); a != nil && state.IsOffered(*a) {
+		if a := ch.state.Agent(u.Agent); a != nil && state.IsSelectable(*a) {
 			ch.agent = u.Agent
 		}
 		if _, known := ch.state.FindModel(u.Model); known && u.Model.Model != "" {
 			ref := u.Model
 			ref.Variant = ""
 			ch.models[ch.agent] = ref
-			ch.vary[state.ModelKey(ref)] = u.Model.Variant
+			ch.variants[state.ModelKey(ref)] = u.Model.Variant
 		}
 		return
 	}
@@ -110,7 +110,7 @@ func (ch *choice) variant() string {
 	if !ok {
 		return ""
 	}
-	v, chosen := ch.vary[state.ModelKey(m.Ref)]
+	v, chosen := ch.variants[state.ModelKey(m.Ref)]
 	if !chosen {
 		v = ch.used.Variant[state.ModelKey(m.Ref)]
 	}
@@ -122,7 +122,7 @@ func (ch *choice) variant() string {
 
 // cycleAgent goes to the next agent that people may talk to.
 func (ch *choice) cycleAgent(step int) tea.Cmd {
-	all := slices.DeleteFunc(slices.Clone(ch.state.Agents), func(a lathe.Agent) bool { return !state.IsOffered(a) })
+	all := slices.DeleteFunc(slices.Clone(ch.state.Agents), func(a lathe.Agent) bool { return !state.IsSelectable(a) })
 	if len(all) > 0 {
 		i := slices.IndexFunc(all, func(a lathe.Agent) bool { return a.Name == ch.agent })
 		ch.agent = all[(i+step+len(all))%len(all)].Name
@@ -134,7 +134,7 @@ func (ch *choice) cycleAgent(step int) tea.Cmd {
 func (ch *choice) cycleModel(among []lathe.ModelRef, step int) tea.Cmd {
 	among = slices.DeleteFunc(slices.Clone(among), func(r lathe.ModelRef) bool { _, ok := ch.state.FindModel(r); return !ok })
 	if len(among) == 0 {
-		return ch.say(toast.Info, "No models to go through yet: choose one with "+ch.keys.Label("model_list"))
+		return ch.notify(toast.Info, "No models to go through yet: choose one with "+ch.keys.Label("model_list"))
 	}
 	now, _ := ch.model()
 	i := slices.IndexFunc(among, func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(now.Ref) })
@@ -146,7 +146,7 @@ func (ch *choice) cycleModel(among []lathe.ModelRef, step int) tea.Cmd {
 func (ch *choice) cycleVariant() tea.Cmd {
 	m, ok := ch.model()
 	if !ok || len(m.Variants) == 0 {
-		return ch.say(toast.Info, "This model has no variants")
+		return ch.notify(toast.Info, "This model has no variants")
 	}
 	all := append([]string{""}, m.Variants...)
 	i := slices.Index(all, ch.variant())
@@ -154,13 +154,13 @@ func (ch *choice) cycleVariant() tea.Cmd {
 }
 
 func (ch *choice) chooseVariant(ref lathe.ModelRef, v string) tea.Cmd {
-	ch.vary[state.ModelKey(ref)] = v
+	ch.variants[state.ModelKey(ref)] = v
 	return ch.save("keep the variant", func(ctx context.Context) error { return ch.memory.SaveVariant(ctx, ref, v) })
 }
 
 func (ch *choice) agentsDialog() tea.Cmd {
 	box := dialog.NewAgents(ch.keys, ch.state.Agents, ch.agent, func(a lathe.Agent) style.Color { return ch.look.agentColor(a.Name) })
-	return ch.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { ch.agent = c.ID; return nil })})
+	return ch.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd { ch.agent = c.ID; return nil })})
 }
 
 // modelsDialog chooses who answers.
@@ -170,19 +170,19 @@ func (ch *choice) modelsDialog() tea.Cmd {
 		return dialog.Models{Providers: ch.state.Providers.Connected, Favorite: ch.used.Favorite, Recent: ch.used.Recent, Current: now.Ref}
 	}
 	list := dialog.NewModels(ch.keys, shown())
-	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(shown().Items()) }}
-	o.on = chosen(func(c dialog.Chosen) tea.Cmd {
+	o := &overlay{box: list, keepOpen: true, refill: func() { list.SetItems(shown().Items()) }}
+	o.onResult = onChosen(func(c dialog.Chosen) tea.Cmd {
 		ref := dialog.ParseModelID(c.ID)
 		switch c.Key {
 		case key.ModelFavoriteToggle:
-			return tea.Batch(ch.favor(ref), ch.overlays.refresh())
+			return tea.Batch(ch.toggleFavorite(ref), ch.overlays.refresh())
 		case key.ModelProviderList:
 			return ch.connect()
 		}
 		ch.overlays.current = nil
-		ch.settle()
+		ch.ensureValid()
 		ch.models[ch.agent] = ref
-		cmd := ch.useModel(ref)
+		cmd := ch.recordUse(ref)
 		if m, ok := ch.state.FindModel(ref); ok && len(m.Variants) > 0 {
 			return tea.Batch(cmd, ch.variantsDialog())
 		}
@@ -194,14 +194,14 @@ func (ch *choice) modelsDialog() tea.Cmd {
 func (ch *choice) variantsDialog() tea.Cmd {
 	m, ok := ch.model()
 	if !ok || len(m.Variants) == 0 {
-		return ch.say(toast.Info, "This model has no variants")
+		return ch.notify(toast.Info, "This model has no variants")
 	}
 	box := dialog.NewVariants(ch.keys, m.Variants, ch.variant())
-	return ch.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return ch.chooseVariant(m.Ref, c.ID) })})
+	return ch.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd { return ch.chooseVariant(m.Ref, c.ID) })})
 }
 
-// useModel notes that a model was used.
-func (ch *choice) useModel(ref lathe.ModelRef) tea.Cmd {
+// recordUse notes that a model was used.
+func (ch *choice) recordUse(ref lathe.ModelRef) tea.Cmd {
 	same := func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(ref) }
 	recent := slices.DeleteFunc(slices.Clone(ch.used.Recent), same)
 	recent = append([]lathe.ModelRef{{Provider: ref.Provider, Model: ref.Model}}, recent...)
@@ -209,8 +209,8 @@ func (ch *choice) useModel(ref lathe.ModelRef) tea.Cmd {
 	return ch.save("keep the model", func(ctx context.Context) error { return ch.memory.SaveRecent(ctx, ref) })
 }
 
-// favor makes a model a favourite, or no longer.
-func (ch *choice) favor(ref lathe.ModelRef) tea.Cmd {
+// toggleFavorite makes a model a favourite, or no longer.
+func (ch *choice) toggleFavorite(ref lathe.ModelRef) tea.Cmd {
 	same := func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(ref) }
 	liked := !slices.ContainsFunc(ch.used.Favorite, same)
 	if liked {

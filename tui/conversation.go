@@ -17,8 +17,8 @@ type conversation struct {
 	look     *look
 	overlays *overlays
 
-	chats     map[lathe.SessionID]*chat.Chat
-	beginning bool // the beginning of the session is wanted, and not read yet
+	chats      map[lathe.SessionID]*chat.Chat
+	loadingTop bool // the beginning of the session is wanted, and not read yet
 }
 
 // drawScrollbar shows at the right edge where in the session one is. It counts messages: nobody knows how many
@@ -43,40 +43,40 @@ func (v *conversation) drawScrollbar(th *style.Theme, f frame, lines []style.Lin
 	}
 }
 
-// readOlder reads the page before, when the top of what is known is on the screen.
-func (v *conversation) readOlder() tea.Cmd {
+// loadOlder reads the page before, when the top of what is known is on the screen.
+func (v *conversation) loadOlder() tea.Cmd {
 	o := v.state.Shown()
-	if o == nil || o.Older.IsZero() || o.Reading {
+	if o == nil || o.Older.IsZero() || o.LoadingOlder {
 		return nil
 	}
-	o.Reading = true
+	o.LoadingOlder = true
 	before := o.Older
 	return v.call("read older messages", func(ctx context.Context, e Engine) (then, error) {
 		page, err := e.Messages(ctx, o.ID, before, pageSize)
 		return func() tea.Cmd {
-			if o.Reading = false; err == nil {
+			if o.LoadingOlder = false; err == nil {
 				o.Transcript.Include(page.Messages)
 				o.Older = page.Next
-				return v.readOn(o)
+				return v.continueLoading(o)
 			}
 			return nil
 		}, err
 	})
 }
 
-// readOn goes on reading older messages while somebody wants all of them: a dialog, or who went to the beginning and
+// continueLoading goes on reading older messages while somebody wants all of them: a dialog, or who went to the beginning and
 // has not moved since.
-func (v *conversation) readOn(o *state.Open) tea.Cmd {
-	if v.beginning = v.beginning && o == v.state.Shown() && v.chat().AtTop(); v.beginning {
+func (v *conversation) continueLoading(o *state.Open) tea.Cmd {
+	if v.loadingTop = v.loadingTop && o == v.state.Shown() && v.chat().AtTop(); v.loadingTop {
 		v.chat().ToTop(o.Transcript)
-		v.beginning = !o.Older.IsZero()
+		v.loadingTop = !o.Older.IsZero()
 	}
-	whole := v.overlays.current != nil && v.overlays.current.whole != nil
+	whole := v.overlays.current != nil && v.overlays.current.onOlderLoaded != nil
 	if whole {
-		v.overlays.current.whole()
+		v.overlays.current.onOlderLoaded()
 	}
-	if whole || v.beginning {
-		return v.readOlder()
+	if whole || v.loadingTop {
+		return v.loadOlder()
 	}
 	return nil
 }
@@ -85,15 +85,15 @@ func (v *conversation) readOn(o *state.Open) tea.Cmd {
 func (v *conversation) env() chat.Env {
 	f := v.frame()
 	return chat.Env{
-		Theme: v.look.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: v.now(), Frame: v.beat, Show: v.look.show,
+		Theme: v.look.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: v.now(), Frame: v.frameCount, Show: v.look.show,
 		Dir: v.state.Info.Directory, Home: v.state.Info.Home,
-		AgentColor: v.look.agentColor, ModelName: v.state.ModelName, Epoch: v.state.Epoch, Child: v.child, RedoKey: v.keys.Label("messages_redo"), Waiting: v.state.HasPausedPrompts(),
+		AgentColor: v.look.agentColor, ModelName: v.state.ModelName, Epoch: v.state.Epoch, Child: v.child, RedoKey: v.keys.Label("messages_redo"), PausedPrompts: v.state.HasPausedPrompts(),
 	}
 }
 
 func (v *conversation) child(id lathe.SessionID) (chat.Child, bool) {
-	doing, calls, ok := v.state.Work(id)
-	c := chat.Child{Doing: doing, Calls: calls}
+	doing, calls, ok := v.state.Progress(id)
+	c := chat.Child{Activity: doing, Calls: calls}
 	switch s := v.state.Status(id); {
 	case s.Type == lathe.Retrying:
 		c.Retry = "waits: " + s.Message
@@ -121,7 +121,7 @@ func (v *conversation) scroll(rows int) tea.Cmd {
 	}
 	c := v.chat()
 	c.Scroll(o.Transcript, v.env(), rows)
-	return v.moreAbove(c)
+	return v.loadOlderAtTop(c)
 }
 
 // scrollTop goes to the beginning of the session, also where that was not read yet.
@@ -131,14 +131,14 @@ func (v *conversation) scrollTop() tea.Cmd {
 		return nil
 	}
 	v.chat().ToTop(o.Transcript)
-	v.beginning = !o.Older.IsZero()
-	return v.readOlder()
+	v.loadingTop = !o.Older.IsZero()
+	return v.loadOlder()
 }
 
-// moreAbove reads older messages when their place comes into sight.
-func (v *conversation) moreAbove(c *chat.Chat) tea.Cmd {
+// loadOlderAtTop reads older messages when their place comes into sight.
+func (v *conversation) loadOlderAtTop(c *chat.Chat) tea.Cmd {
 	if c.View(v.state.Shown().Transcript, v.env()); c.AtTop() {
-		return v.readOlder()
+		return v.loadOlder()
 	}
 	return nil
 }
@@ -149,12 +149,12 @@ func (v *conversation) jump(back bool) tea.Cmd {
 		return nil
 	}
 	c := v.chat()
-	if id := c.Neighbour(o.Transcript, v.env(), back); id != "" {
+	if id := c.NextPrompt(o.Transcript, v.env(), back); id != "" {
 		c.To(id)
 	} else if !back {
 		c.ToEnd()
 	}
-	return v.moreAbove(c)
+	return v.loadOlderAtTop(c)
 }
 
 func (v *conversation) jumpLastUser() tea.Cmd {
@@ -163,7 +163,7 @@ func (v *conversation) jumpLastUser() tea.Cmd {
 		return nil
 	}
 	for i := o.Transcript.Count() - 1; i >= 0; i-- {
-		if h := o.Transcript.View(i); state.IsSaid(h) && h.Data().Role() == "user" {
+		if h := o.Transcript.View(i); state.IsUserWritten(h) && h.Data().Role() == "user" {
 			v.chat().To(h.ID())
 			return nil
 		}

@@ -34,8 +34,8 @@ func (sd *sessionDialogs) list() tea.Cmd {
 	}
 	list := dialog.NewSessions(sd.keys, shown())
 	list.SetLoading(true)
-	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(shown().Items(sd.keys)) }}
-	o.spins = func() bool { return len(sd.state.Statuses()) > 0 }
+	o := &overlay{box: list, keepOpen: true, refill: func() { list.SetItems(shown().Items(sd.keys)) }}
+	o.isAnimated = func() bool { return len(sd.state.Statuses()) > 0 }
 	search := func(text string) tea.Cmd {
 		return sd.call("list the sessions", func(ctx context.Context, e Engine) (then, error) {
 			all, err := sd.listSessions(ctx, e, lathe.Query{Search: text, Limit: 200}, !sd.look.prefs.SessionDirectoryFilter)
@@ -43,13 +43,13 @@ func (sd *sessionDialogs) list() tea.Cmd {
 				if sd.overlays.current == o && list.Text() == text {
 					found = all
 					list.SetLoading(false)
-					o.fill()
+					o.refill()
 				}
 				return nil
 			})
 		})
 	}
-	o.on = func(out dialog.Out) tea.Cmd {
+	o.onResult = func(out dialog.Result) tea.Cmd {
 		switch out := out.(type) {
 		case dialog.Query:
 			return search(out.Text)
@@ -77,10 +77,10 @@ func (sd *sessionDialogs) choose(c dialog.Chosen, all []lathe.Session, again fun
 		}
 		return sd.rename(id, title, sd.list)
 	case key.SessionPinToggle:
-		return tea.Batch(sd.sessions.pin(id), sd.overlays.refresh())
+		return tea.Batch(sd.sessions.togglePin(id), sd.overlays.refresh())
 	default:
 		sd.overlays.current = nil
-		sd.state.Learn(all...)
+		sd.state.AddSessions(all...)
 		return sd.sessions.open(id)
 	}
 }
@@ -92,11 +92,11 @@ func (sd *sessionDialogs) renameDialog() tea.Cmd {
 
 // rename asks for another title; afterwards comes back to where it was asked from.
 func (sd *sessionDialogs) rename(id lathe.SessionID, title string, back func() tea.Cmd) tea.Cmd {
-	return sd.overlays.show(&overlay{box: dialog.NewRename(sd.keys, title), closed: back, on: entered(func(text string) tea.Cmd {
+	return sd.overlays.show(&overlay{box: dialog.NewRename(sd.keys, title), onClose: back, onResult: onEntered(func(text string) tea.Cmd {
 		return sd.call("rename the session", func(ctx context.Context, e Engine) (then, error) {
 			s, err := e.Rename(ctx, id, text)
 			return onSuccess(err, func() tea.Cmd {
-				if sd.state.Learn(s); back != nil {
+				if sd.state.AddSessions(s); back != nil {
 					return back()
 				}
 				return nil
@@ -109,15 +109,15 @@ func (sd *sessionDialogs) rename(id lathe.SessionID, title string, back func() t
 func (sd *sessionDialogs) timeline() tea.Cmd {
 	box := dialog.NewTimeline(sd.keys, sd.state.Prompts(), sd.now())
 	fill := func() { box.SetItems(dialog.TimelineItems(sd.state.Prompts(), sd.now())) }
-	return tea.Batch(sd.overlays.show(&overlay{box: box, whole: fill, on: chosen(func(c dialog.Chosen) tea.Cmd {
+	return tea.Batch(sd.overlays.show(&overlay{box: box, onOlderLoaded: fill, onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		sd.conversation.chat().To(lathe.MessageID(c.ID))
 		return sd.message(lathe.MessageID(c.ID))
-	})}), sd.conversation.readOlder())
+	})}), sd.conversation.loadOlder())
 }
 
 // message offers what can be done with a prompt.
 func (sd *sessionDialogs) message(id lathe.MessageID) tea.Cmd {
-	return sd.overlays.show(&overlay{box: dialog.NewMessageActions(sd.keys), on: chosen(func(c dialog.Chosen) tea.Cmd {
+	return sd.overlays.show(&overlay{box: dialog.NewMessageActions(sd.keys), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		switch c.ID {
 		case dialog.RevertMessage:
 			return sd.turns.undoTo(id)
@@ -132,17 +132,17 @@ func (sd *sessionDialogs) message(id lathe.MessageID) tea.Cmd {
 func (sd *sessionDialogs) fork() tea.Cmd {
 	box := dialog.NewFork(sd.keys, sd.state.Prompts(), sd.now())
 	fill := func() { box.SetItems(dialog.ForkItems(sd.state.Prompts(), sd.now())) }
-	return tea.Batch(sd.overlays.show(&overlay{box: box, whole: fill, on: chosen(func(c dialog.Chosen) tea.Cmd {
+	return tea.Batch(sd.overlays.show(&overlay{box: box, onOlderLoaded: fill, onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		if c.ID == dialog.WholeSession {
 			return sd.sessions.fork(sd.state.Current, "")
 		}
 		return sd.sessions.fork(sd.state.Current, lathe.MessageID(c.ID))
-	})}), sd.conversation.readOlder())
+	})}), sd.conversation.loadOlder())
 }
 
 // queued shows prompts that wait for the turn to end.
 func (sd *sessionDialogs) queued() tea.Cmd {
-	return sd.overlays.show(&overlay{box: dialog.NewQueued(sd.keys, sd.state.Queued(), sd.now()), on: chosen(func(c dialog.Chosen) tea.Cmd {
+	return sd.overlays.show(&overlay{box: dialog.NewQueued(sd.keys, sd.state.Queued(), sd.now()), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		sd.conversation.chat().To(lathe.MessageID(c.ID))
 		return nil
 	})})
@@ -153,11 +153,11 @@ func (sd *sessionDialogs) firstChild() tea.Cmd {
 	children := sd.state.Children(sd.state.Current)
 	switch len(children) {
 	case 0:
-		return sd.say(toast.Info, "No sub-agents have worked here")
+		return sd.notify(toast.Info, "No sub-agents have worked here")
 	case 1:
 		return sd.sessions.open(children[0].ID)
 	default:
 		box := dialog.NewSubagents(sd.keys, dialog.Sessions{List: children, Current: sd.state.Current, Running: sd.state.Statuses(), Now: sd.now()})
-		return sd.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return sd.sessions.open(lathe.SessionID(c.ID)) })})
+		return sd.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd { return sd.sessions.open(lathe.SessionID(c.ID)) })})
 	}
 }

@@ -95,8 +95,8 @@ func TestUndo_Conflicts(t *testing.T) {
 func TestOffers_Keys(t *testing.T) {
 	e := sample()
 	e.providers = lathe.Providers{All: e.providers.All}
-	o := Options{FirstRun: func(context.Context) []Offer {
-		return []Offer{{ID: "login", Title: "Log in", Login: true}, {ID: "demo", Title: "See the demo"}}
+	o := Options{FindSetupOptions: func(context.Context) []SetupOption {
+		return []SetupOption{{ID: "login", Title: "Log in", Login: true}, {ID: "demo", Title: "See the demo"}}
 	}}
 	onStage(t, e, o, func(s *stage) {
 		s.typed("hello")

@@ -15,17 +15,17 @@ import (
 // drafts is what is typed and was typed: the editor of the prompt, a draft for each session, the history and the stash.
 type drafts struct {
 	*services
-	edit     *editor.Editor
-	saved    map[lathe.SessionID]editor.Draft // of sessions that are not on the screen
-	pending  *editor.Submit                   // sent before there was anybody to answer
-	restored string                           // what an undo put into the prompt
-	carry    bool                             // what is typed goes along to the session that comes: it is meant for that one
-	history  []editor.Draft
-	mentions memory.Mentions
+	edit         *editor.Editor
+	saved        map[lathe.SessionID]editor.Draft // of sessions that are not on the screen
+	pending      *editor.Submit                   // sent before there was anybody to answer
+	revertedText string                           // what an undo put into the prompt
+	carryOver    bool                             // what is typed goes along to the session that comes: it is meant for that one
+	history      []editor.Draft
+	mentions     memory.Mentions
 }
 
-// write keeps what was not sent, in the history and in the stash.
-func (dr *drafts) write(ctx context.Context, d editor.Draft, at lathe.Time) error {
+// saveUnsent keeps what was not sent, in the history and in the stash.
+func (dr *drafts) saveUnsent(ctx context.Context, d editor.Draft, at lathe.Time) error {
 	if d.IsEmpty() {
 		return nil
 	}
@@ -66,29 +66,29 @@ func (dr *drafts) fileKey(path string) string { return dr.state.Info.Directory +
 func (dr *drafts) stash() tea.Cmd {
 	d, ok := dr.edit.Stash()
 	if !ok {
-		return dr.say(toast.Info, "There is nothing to put aside")
+		return dr.notify(toast.Info, "There is nothing to put aside")
 	}
-	return dr.keepStash(d)
+	return dr.saveStash(d)
 }
 
-func (dr *drafts) keepStash(d editor.Draft) tea.Cmd {
+func (dr *drafts) saveStash(d editor.Draft) tea.Cmd {
 	at := lathe.Time(dr.now().UnixMilli())
-	return tea.Batch(dr.say(toast.Info, "Put aside"), dr.save("put a prompt aside", func(ctx context.Context) error { return dr.memory.SaveStash(ctx, d, at) }))
+	return tea.Batch(dr.notify(toast.Info, "Put aside"), dr.save("put a prompt aside", func(ctx context.Context) error { return dr.memory.SaveStash(ctx, d, at) }))
 }
 
-// keepAside keeps what was not sent where it can be called back: in the history and in the stash.
-func (dr *drafts) keepAside(d editor.Draft, note string) tea.Cmd {
+// saveAside keeps what was not sent where it can be called back: in the history and in the stash.
+func (dr *drafts) saveAside(d editor.Draft, note string) tea.Cmd {
 	dr.addRecent(d)
 	at := lathe.Time(dr.now().UnixMilli())
-	return tea.Batch(dr.say(toast.Info, note), dr.save("keep a draft", func(ctx context.Context) error { return dr.write(ctx, d, at) }))
+	return tea.Batch(dr.notify(toast.Info, note), dr.save("keep a draft", func(ctx context.Context) error { return dr.saveUnsent(ctx, d, at) }))
 }
 
-// keepTyped keeps a text that was typed into something that is gone.
-func (dr *drafts) keepTyped(text string) tea.Cmd {
+// saveTyped keeps a text that was typed into something that is gone.
+func (dr *drafts) saveTyped(text string) tea.Cmd {
 	if text == "" {
 		return nil
 	}
-	return dr.keepAside(editor.Draft{Input: text}, "What you typed is kept: /stash")
+	return dr.saveAside(editor.Draft{Input: text}, "What you typed is kept: /stash")
 }
 
 // unstash takes back what was put aside last.
@@ -97,27 +97,27 @@ func (dr *drafts) unstash() tea.Cmd {
 		s, ok, err := dr.memory.PopStash(ctx)
 		return func() tea.Cmd {
 			if !ok {
-				return dr.say(toast.Info, "Nothing is put aside")
+				return dr.notify(toast.Info, "Nothing is put aside")
 			}
-			return dr.putBack(s.Draft)
+			return dr.swapIn(s.Draft)
 		}, err
 	})
 }
 
-// putBack puts a draft into the prompt; what was there is put aside in its stead.
-func (dr *drafts) putBack(d editor.Draft) tea.Cmd {
+// swapIn puts a draft into the prompt; what was there is put aside in its stead.
+func (dr *drafts) swapIn(d editor.Draft) tea.Cmd {
 	var cmd tea.Cmd
 	if was, ok := dr.edit.Stash(); ok {
-		cmd = dr.keepStash(was)
+		cmd = dr.saveStash(was)
 	}
 	dr.edit.Restore(d)
 	return cmd
 }
 
-// giveBack puts a draft back that could not be sent.
-func (dr *drafts) giveBack(d editor.Draft) then {
+// restoreOnError puts a draft back that could not be sent.
+func (dr *drafts) restoreOnError(d editor.Draft) then {
 	return func() tea.Cmd {
-		dr.carry = false
+		dr.carryOver = false
 		if dr.edit.IsEmpty() {
 			dr.edit.Restore(d)
 		}
@@ -125,8 +125,8 @@ func (dr *drafts) giveBack(d editor.Draft) then {
 	}
 }
 
-// keep puts what is in the prompt aside for the session on the screen.
-func (dr *drafts) keep() { dr.saved[dr.state.Current] = dr.edit.Draft() }
+// storeCurrent puts what is in the prompt aside for the session on the screen.
+func (dr *drafts) storeCurrent() { dr.saved[dr.state.Current] = dr.edit.Draft() }
 
 // draftOf makes a message ready to be said again.
 func draftOf(h lathe.MessageView) editor.Draft {
@@ -137,16 +137,16 @@ func draftOf(h lathe.MessageView) editor.Draft {
 	return editor.DraftOf(parts)
 }
 
-// bringUp puts the words of what was taken back into the prompt, unless the user has begun to write there.
-func (dr *drafts) bringUp(d editor.Draft) {
-	if dr.edit.IsEmpty() || dr.edit.Text() == dr.restored {
+// restoreReverted puts the words of what was taken back into the prompt, unless the user has begun to write there.
+func (dr *drafts) restoreReverted(d editor.Draft) {
+	if dr.edit.IsEmpty() || dr.edit.Text() == dr.revertedText {
 		dr.edit.Restore(d)
-		dr.restored = dr.edit.Text()
+		dr.revertedText = dr.edit.Text()
 	}
 }
 
-// bringUpNext follows a redo with the prompt: the next message that is taken back, or nothing any more.
-func (dr *drafts) bringUpNext(s lathe.Session) {
+// restoreNextReverted follows a redo with the prompt: the next message that is taken back, or nothing any more.
+func (dr *drafts) restoreNextReverted(s lathe.Session) {
 	if dr.edit.IsEmpty() {
 		return
 	}
@@ -156,5 +156,5 @@ func (dr *drafts) bringUpNext(s lathe.Session) {
 			d = draftOf(o.Transcript.View(i))
 		}
 	}
-	dr.bringUp(d)
+	dr.restoreReverted(d)
 }

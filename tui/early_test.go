@@ -120,7 +120,7 @@ func TestSaveLast_AllDrafts(t *testing.T) {
 		s.run(s.p.sessions.open("ses_2"))
 		s.settle()
 		s.typed("the draft of the second session")
-		if err := s.p.saveLast(); err != nil {
+		if err := s.p.saveDrafts(); err != nil {
 			t.Fatal(err)
 		}
 	})

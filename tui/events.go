@@ -31,11 +31,11 @@ func (p *program) start(e Engine) tea.Cmd {
 		}()
 	}
 	p.catalog.serverWait = time.Second
-	return tea.Batch(p.next(), p.catalog.read(), p.sessions.openFirst(), p.after(p.catalog.serverWait, tickServers))
+	return tea.Batch(p.nextBatch(), p.catalog.load(), p.sessions.openFirst(), p.after(p.catalog.serverWait, tickServers))
 }
 
-// next waits for a batch, and then until a frame has passed since the last: what comes meanwhile is in it.
-func (p *program) next() tea.Cmd {
+// nextBatch waits for a batch, and then until a frame has passed since the last: what comes meanwhile is in it.
+func (p *program) nextBatch() tea.Cmd {
 	ctx, f, last := p.ctx, p.feed, p.lastBatch
 	return p.inBackground(func() tea.Msg {
 		select {
@@ -58,58 +58,58 @@ func (p *program) next() tea.Cmd {
 	})
 }
 
-// receive takes in events.
-func (p *program) receive(b batch) tea.Cmd {
+// applyEvents takes in events.
+func (p *program) applyEvents(b batch) tea.Cmd {
 	p.lastBatch = p.now()
 	var cmds []tea.Cmd
 	for _, e := range b.events {
 		for _, n := range p.state.Apply(e) {
-			cmds = append(cmds, p.handle(n))
+			cmds = append(cmds, p.applyEffect(n))
 		}
 	}
 	cmds = append(cmds, p.setConnection(b.lost))
 	if b.err != nil {
-		cmds = append(cmds, p.say(toast.Error, fmt.Sprintf("No more news from the engine: %s", words(b.err))))
+		cmds = append(cmds, p.notify(toast.Error, fmt.Sprintf("No more news from the engine: %s", errorText(b.err))))
 	} else {
-		cmds = append(cmds, p.next())
+		cmds = append(cmds, p.nextBatch())
 	}
 	return tea.Batch(append(cmds, p.asks.refresh(), p.animate(), p.overlays.refresh())...)
 }
 
-// handle does what a note asks for.
-func (p *program) handle(n state.Note) tea.Cmd {
+// applyEffect does what a note asks for.
+func (p *program) applyEffect(n state.Effect) tea.Cmd {
 	here := n.Session == p.state.Current && n.Session != ""
 	switch n.Kind {
-	case state.Ended:
-		return p.turns.ended(n.Session)
-	case state.Failed:
+	case state.TurnEnded:
+		return p.turns.turnEnded(n.Session)
+	case state.TurnFailed:
 		if here && p.o.Look.Attention {
-			return p.attract("A turn failed")
+			return p.sendAttention("A turn failed")
 		}
 	case state.Asked:
-		return tea.Batch(p.attract("Your answer is wanted"), p.asks.sayElsewhere(n.Session))
-	case state.Gone:
+		return tea.Batch(p.sendAttention("Your answer is wanted"), p.asks.notifyElsewhere(n.Session))
+	case state.SessionDeleted:
 		return tea.Batch(p.sessions.unpin(n.Session), p.sessions.leave(n.Session))
-	case state.Renewed:
-		return p.catalog.read()
-	case state.Lost:
-		return p.sessions.readAgain(n.Session)
-	case state.Branched:
+	case state.CatalogChanged:
+		return p.catalog.load()
+	case state.EventsMissed:
+		return p.sessions.reload(n.Session)
+	case state.BranchChanged:
 		p.state.Info.Branch = n.Text
-	case state.Say:
-		return p.sayFor(n.Toast)
-	case state.Insert:
+	case state.ShowToast:
+		return p.showToast(n.Toast)
+	case state.InsertText:
 		p.drafts.edit.Insert(n.Text)
-	case state.Do:
-		return p.doNamed(n.Text)
-	case state.Select:
+	case state.RunAction:
+		return p.runNamed(n.Text)
+	case state.SelectSession:
 		return p.sessions.open(n.Session)
-	case state.Compact:
+	case state.Compacted:
 		if here {
-			return p.say(toast.Success, "The conversation was compacted")
+			return p.notify(toast.Success, "The conversation was compacted")
 		}
-	case state.Stranger:
-		return p.sessions.meet(n.Session)
+	case state.UnknownSession:
+		return p.sessions.identify(n.Session)
 	}
 	return nil
 }
@@ -117,13 +117,13 @@ func (p *program) handle(n state.Note) tea.Cmd {
 // setConnection takes in whether there is one to the engine. When it is found again, what waits for an answer and what
 // was cut off may be others than before.
 func (p *program) setConnection(lost error) tea.Cmd {
-	was := p.state.Lost != nil
-	if p.state.Lost = lost; was == (lost != nil) {
+	was := p.state.ConnectionError != nil
+	if p.state.ConnectionError = lost; was == (lost != nil) {
 		return nil
 	}
 	if lost != nil {
 		p.log("no connection: %v", lost)
 		return nil
 	}
-	return tea.Batch(p.say(toast.Success, "The server is there again"), p.catalog.readWork(), p.sessions.lookForCut())
+	return tea.Batch(p.notify(toast.Success, "The server is there again"), p.catalog.loadActivity(), p.sessions.checkInterrupted())
 }

@@ -60,7 +60,7 @@ func (ex *exporter) dialog() tea.Cmd {
 	return ex.background("find a name for the file", func(context.Context) (then, error) {
 		name := freeName(ex.o.Dir, fileName(s))
 		return func() tea.Cmd {
-			return ex.overlays.show(&overlay{box: dialog.NewExport(ex.keys, name), on: func(out dialog.Out) tea.Cmd {
+			return ex.overlays.show(&overlay{box: dialog.NewExport(ex.keys, name), onResult: func(out dialog.Result) tea.Cmd {
 				if f, ok := out.(dialog.Filled); ok {
 					return ex.write(f)
 				}
@@ -105,7 +105,7 @@ func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 	in := ex.include(f.Checks[dialog.ExportThinking], f.Checks[dialog.ExportTools], f.Checks[dialog.ExportMetadata])
 	path, id, open := f.Texts[dialog.ExportFile], ex.state.Current, f.Checks[dialog.ExportOpen]
 	if path == "" {
-		return ex.say(toast.Warning, "Give the file a name")
+		return ex.notify(toast.Warning, "Give the file a name")
 	}
 	path = ex.localPath(path)
 	shown := ex.state.Tilde(path)
@@ -125,7 +125,7 @@ func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 			return nil, err
 		}
 		_, err = file.WriteString(text)
-		return onSuccess(cmp.Or(err, file.Close()), func() tea.Cmd { return ex.say(toast.Success, "Written to "+shown) })
+		return onSuccess(cmp.Or(err, file.Close()), func() tea.Cmd { return ex.notify(toast.Success, "Written to "+shown) })
 	})
 }
 
@@ -140,24 +140,24 @@ func (ex *exporter) copyAnswer() tea.Cmd {
 		if h.Data().Role() != "assistant" {
 			continue
 		}
-		if text := saidIn(h); text != "" {
+		if text := messageText(h); text != "" {
 			return ex.copy(text)
 		}
 	}
-	return ex.say(toast.Info, "There is no answer to copy")
+	return ex.notify(toast.Info, "There is no answer to copy")
 }
 
 func (ex *exporter) copyMessage(id lathe.MessageID) tea.Cmd {
 	if o := ex.state.Shown(); o != nil {
 		if i := o.Transcript.Find(id); i >= 0 {
-			return ex.copy(saidIn(o.Transcript.View(i)))
+			return ex.copy(messageText(o.Transcript.View(i)))
 		}
 	}
 	return nil
 }
 
-// saidIn is the text of a message.
-func saidIn(h lathe.MessageView) string {
+// messageText is the text of a message.
+func messageText(h lathe.MessageView) string {
 	var out []string
 	for i := range h.Len() {
 		if t, ok := h.Part(i).Body.(*lathe.Text); ok && !t.Synthetic.On() && !t.Ignored.On() && strings.TrimSpace(t.Text) != "" {

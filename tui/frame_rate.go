@@ -11,10 +11,10 @@ import (
 // How often the terminal library looks whether there is something to draw: often while something
 // happens, so that a key shows soon, and hardly ever while nothing does.
 const (
-	paceRate  = 120 // a second, the most it takes
-	paceAwake = time.Second / paceRate
-	paceRest  = 500 * time.Millisecond // for a frame that a slow terminal has kept waiting beyond the while
-	paceAfter = 250 * time.Millisecond // with nothing new
+	maxRate        = 120 // a second, the most it takes
+	activeInterval = time.Second / maxRate
+	idleInterval   = 500 * time.Millisecond // for a frame that a slow terminal has kept waiting beyond the while
+	idleAfter      = 250 * time.Millisecond // with nothing new
 )
 
 // frameRate is how often frames go out. The library ticks for ever, which alone is nearly the share of a processor
@@ -23,22 +23,22 @@ const (
 type frameRate struct {
 	ticker *time.Ticker // nil where the library has no place for it any more
 
-	mu    sync.Mutex // guards what follows
-	slow  bool
-	held  bool // the terminal takes nothing
-	sleep *time.Timer
+	mu     sync.Mutex // guards what follows
+	slow   bool
+	paused bool // the terminal takes nothing
+	sleep  *time.Timer
 }
 
-// drive gives the library our ticker. It has no option for that: its own field is set before it begins, and it
+// attach gives the library our ticker. It has no option for that: its own field is set before it begins, and it
 // resets the ticker that it finds.
-func (c *frameRate) drive(t *tea.Program) bool {
+func (c *frameRate) attach(t *tea.Program) bool {
 	f := reflect.ValueOf(t).Elem().FieldByName("ticker")
 	if !f.IsValid() || f.Type() != reflect.TypeFor[*time.Ticker]() {
 		return false
 	}
-	c.ticker = time.NewTicker(paceAwake)
+	c.ticker = time.NewTicker(activeInterval)
 	reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem().Set(reflect.ValueOf(c.ticker))
-	c.sleep = time.AfterFunc(paceAfter, c.rest)
+	c.sleep = time.AfterFunc(idleAfter, c.slowDown)
 	return true
 }
 
@@ -49,50 +49,50 @@ func (c *frameRate) wake() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.held {
+	if c.paused {
 		return
 	}
-	c.sleep.Reset(paceAfter)
+	c.sleep.Reset(idleAfter)
 	if c.slow {
 		c.slow = false
-		c.ticker.Reset(paceAwake)
+		c.ticker.Reset(activeInterval)
 	}
 }
 
-func (c *frameRate) rest() {
+func (c *frameRate) slowDown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.held {
+	if c.paused {
 		return
 	}
 	c.slow = true
-	c.ticker.Reset(paceRest)
+	c.ticker.Reset(idleInterval)
 }
 
-// hold lets no frame go out until release.
-func (c *frameRate) hold() {
+// pause lets no frame go out until release.
+func (c *frameRate) pause() {
 	if c.ticker == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.held, c.slow = true, true
+	c.paused, c.slow = true, true
 	c.ticker.Reset(time.Hour)
 }
 
-// release ends hold, with a frame.
-func (c *frameRate) release() {
+// resume ends hold, with a frame.
+func (c *frameRate) resume() {
 	if c.ticker == nil {
 		return
 	}
 	c.mu.Lock()
-	c.held = false
+	c.paused = false
 	c.mu.Unlock()
 	c.wake()
 }
 
-// end stops it.
-func (c *frameRate) end() {
+// stop stops it.
+func (c *frameRate) stop() {
 	if c.ticker != nil {
 		c.sleep.Stop()
 	}

@@ -14,19 +14,19 @@ func TestPace_Drives(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := newProgram(ctx, Options{})
-	if !p.frameRate.drive(tea.NewProgram(p, tea.WithContext(ctx), tea.WithoutRenderer())) {
+	if !p.frameRate.attach(tea.NewProgram(p, tea.WithContext(ctx), tea.WithoutRenderer())) {
 		t.Fatal("the terminal library has no ticker of that name: see frame_rate.go")
 	}
-	p.frameRate.end()
+	p.frameRate.stop()
 }
 
 // While something happens frames go out often, afterwards hardly ever, and at once again with the next.
 func TestPace_Rests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c frameRate
-		c.drive(&tea.Program{})
+		c.attach(&tea.Program{})
 		defer c.ticker.Stop()
-		defer c.end()
+		defer c.stop()
 		ticks := func(d time.Duration) (n int) {
 			end := time.NewTimer(d)
 			for {
@@ -39,7 +39,7 @@ func TestPace_Rests(t *testing.T) {
 			}
 		}
 		c.wake()
-		if n := ticks(paceAfter); n < 25 {
+		if n := ticks(idleAfter); n < 25 {
 			t.Errorf("%d ticks at work, want some 30", n)
 		}
 		if n := ticks(10 * time.Second); n > 21 {

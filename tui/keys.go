@@ -15,14 +15,14 @@ import (
 
 // keyboard is what the root remembers of keys.
 type keyboard struct {
-	leader  time.Time // when the leader was pressed; zero when it was not
-	leaving time.Time // when leaving was asked for the first time while a turn was under way
-	panel   whichkey.Panel
-	panelY  int
+	leader    time.Time // when the leader was pressed; zero when it was not
+	quitAsked time.Time // when leaving was asked for the first time while a turn was under way
+	panel     whichkey.Panel
+	panelY    int
 }
 
-// press takes a key to the region that has it: what lies above the rest first.
-func (p *program) press(k tea.KeyPressMsg) tea.Cmd {
+// handleKey takes a key to the region that has it: what lies above the rest first.
+func (p *program) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	p.selection = selection{}
 	if p.panel.Key(k, p.keys, p.afterLeader()) {
 		return nil
@@ -40,11 +40,11 @@ func (p *program) press(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return p.reviewer.handle(out)
 	case p.asks.current != nil:
-		if cmd, ok := p.asks.key(k); ok {
+		if cmd, ok := p.asks.handleKey(k); ok {
 			return cmd
 		}
-	case p.setup.shown():
-		if cmd, ok := p.setup.key(k); ok {
+	case p.setup.isShown():
+		if cmd, ok := p.setup.handleKey(k); ok {
 			return cmd
 		}
 	}
@@ -52,7 +52,7 @@ func (p *program) press(k tea.KeyPressMsg) tea.Cmd {
 		p.leader = p.now()
 		return p.after(p.leaderTimeout(), tickLeader)
 	}
-	if p.asks.current == nil && !p.state.IsChild() && !p.setup.shown() {
+	if p.asks.current == nil && !p.state.IsChild() && !p.setup.isShown() {
 		if cmd, ok := p.editKey(k); ok {
 			return cmd
 		}
@@ -64,7 +64,7 @@ func (p *program) press(k tea.KeyPressMsg) tea.Cmd {
 func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	if p.drafts.edit.IsEmpty() && p.state.Current != "" {
 		if n, ok := p.keys.First(k, key.MessagesFirst, key.MessagesLast); ok {
-			return p.menu.do(n), true
+			return p.menu.runKey(n), true
 		}
 	}
 	out := p.drafts.edit.Key(k)
@@ -80,7 +80,7 @@ func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 // globalKey does what a key means wherever one is.
 func (p *program) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	for _, a := range p.menu.actions {
-		if a.name != "" && p.keys.Match(k, a.name) && a.fits(p.state) {
+		if a.name != "" && p.keys.Match(k, a.name) && a.isAvailable(p.state) {
 			return a.do()
 		}
 	}
@@ -106,7 +106,7 @@ func (p *program) leaderTimeout() time.Duration {
 func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
 	p.leader = time.Time{}
 	for _, a := range p.menu.actions {
-		if a.name == "" || !a.fits(p.state) {
+		if a.name == "" || !a.isAvailable(p.state) {
 			continue
 		}
 		if _, ok := p.keys.AfterLeader(k, a.name); ok {
@@ -122,15 +122,15 @@ func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
 // quitKey leaves the program. Where that would cut a turn off, it wants to be pressed again: the key is also what
 // empties a prompt.
 func (p *program) quitKey() tea.Cmd {
-	if p.o.Remote || !p.state.AnyTurn() || p.now().Sub(p.leaving) < escapeTime {
+	if p.o.Remote || !p.state.AnyTurn() || p.now().Sub(p.quitAsked) < escapeTime {
 		return p.quit()
 	}
-	p.leaving = p.now()
-	return p.say(toast.Warning, "A turn is under way. Again leaves and cuts it off; /go goes on with it later")
+	p.quitAsked = p.now()
+	return p.notify(toast.Warning, "A turn is under way. Again leaves and cuts it off; /go goes on with it later")
 }
 
-// doNamed does what clients of the HTTP API ask of the screen: by their names with dots, or by that of a key.
-func (p *program) doNamed(name string) tea.Cmd {
+// runNamed does what clients of the HTTP API ask of the screen: by their names with dots, or by that of a key.
+func (p *program) runNamed(name string) tea.Cmd {
 	switch name {
 	case "prompt.submit":
 		return p.prompt.handle(p.drafts.edit.Submit())
@@ -144,7 +144,7 @@ func (p *program) doNamed(name string) tea.Cmd {
 			name = "messages." + rest
 		}
 	}
-	return p.menu.do(key.Name(strings.ReplaceAll(name, ".", "_")))
+	return p.menu.runKey(key.Name(strings.ReplaceAll(name, ".", "_")))
 }
 
 // paste takes a paste to who has the keys.
@@ -155,7 +155,7 @@ func (p *program) paste(text string) tea.Cmd {
 	case p.asks.current != nil:
 		p.asks.current.Paste(text)
 		return nil
-	case p.reviewer.view != nil || p.state.IsChild() || p.setup.shown():
+	case p.reviewer.view != nil || p.state.IsChild() || p.setup.isShown():
 		return nil
 	default:
 		return p.prompt.handle(p.drafts.edit.Paste(text))

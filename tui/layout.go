@@ -47,12 +47,12 @@ func (p *program) View() tea.View {
 	p.dirty = false
 	lines, cursor := p.draw()
 	p.lines = lines
-	v := tea.NewView(style.Render(p.selection.over(lines)))
+	v := tea.NewView(style.Render(p.selection.highlight(lines)))
 	v.AltScreen, v.ReportFocus = true, true
 	if p.o.Look.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.Cursor = p.o.Look.Cursor.on(cursor)
+	v.Cursor = p.o.Look.Cursor.apply(cursor)
 	if p.look.prefs.TerminalTitle && !p.o.Look.NoTitle {
 		v.WindowTitle = windowTitle(p.state)
 	}
@@ -60,8 +60,8 @@ func (p *program) View() tea.View {
 	return v
 }
 
-// on gives a cursor its looks.
-func (c Cursor) on(at *tea.Cursor) *tea.Cursor {
+// apply gives a cursor its looks.
+func (c Cursor) apply(at *tea.Cursor) *tea.Cursor {
 	if at == nil {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (c Cursor) on(at *tea.Cursor) *tea.Cursor {
 	case c.Underline:
 		at.Shape = tea.CursorUnderline
 	}
-	at.Blink = !c.Still
+	at.Blink = !c.NoBlink
 	return at
 }
 
@@ -98,10 +98,10 @@ func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 		lines, cursor = p.drawSession(th)
 	}
 	if p.panel.Shown(p.afterLeader()) {
-		lines = p.layKeys(th, lines)
+		lines = p.drawKeyPanel(th, lines)
 	}
 	if p.overlays.current != nil {
-		lines, cursor = p.overlays.draw(th, lines, p.look.motion())
+		lines, cursor = p.overlays.draw(th, lines, p.look.animationFrame())
 	}
 	lines = p.drawToasts(th, lines)
 	if p.width < 20 { // which regions do not know
@@ -116,8 +116,8 @@ func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	f := frame{chatWidth: p.width, chatHeight: p.height, promptWidth: home.PromptWidth(p.width, p.o.Look.PromptMaxWidth)}
 	var prompt []style.Line
-	if p.setup.shown() {
-		prompt = p.setup.hints.setup.View(th, f.promptWidth)
+	if p.setup.isShown() {
+		prompt = p.setup.options.panel.View(th, f.promptWidth)
 	} else {
 		prompt = p.prompt.draw(th, f.promptWidth, p.overlays.current == nil && !p.afterLeader())
 		f.promptHeight = len(prompt)
@@ -129,10 +129,10 @@ func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	switch {
 	case p.engine == nil:
 		v.Note = "Opening …"
-	case len(p.look.trouble) > 0:
-		v.Note, v.Failed = strings.Join(p.look.trouble, "\n"), true
-	case uncounted(info) != "":
-		v.Note = uncounted(info)
+	case len(p.look.warnings) > 0:
+		v.Note, v.Failed = strings.Join(p.look.warnings, "\n"), true
+	case configNotice(info) != "":
+		v.Note = configNotice(info)
 	case !p.look.prefs.TipsHidden:
 		v.Tip = home.Tip(p.tip, p.keys.Label)
 	}
@@ -140,7 +140,7 @@ func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	f.promptX, f.promptY, f.statusY = x, y, y+f.promptHeight
 	lines = p.prompt.drawPopup(th, &f, lines)
 	p.at = f
-	if p.setup.shown() {
+	if p.setup.isShown() {
 		return lines, nil
 	}
 	return lines, p.prompt.cursor(f)
@@ -166,7 +166,7 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	var said []style.Line
 	if o := p.state.Shown(); o != nil {
 		said = p.conversation.chat().View(o.Transcript, p.conversation.env())
-		if p.hasBelow() && len(bottom) > 0 && bottom[0] == nil {
+		if p.hasMoreBelow() && len(bottom) > 0 && bottom[0] == nil {
 			bottom[0] = style.Of("  ↓ more below", style.Fg(th.TextMuted))
 		}
 	} else {
@@ -188,9 +188,9 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	return lines[:min(len(lines), p.height)], cursor
 }
 
-// hasBelow reports whether the end of the conversation is out of sight, where there is a row to say so: the one
+// hasMoreBelow reports whether the end of the conversation is out of sight, where there is a row to say so: the one
 // above the prompt.
-func (p *program) hasBelow() bool {
+func (p *program) hasMoreBelow() bool {
 	return p.asks.current == nil && p.state.Shown() != nil && !p.conversation.chat().AtEnd()
 }
 
@@ -205,7 +205,7 @@ func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, curs
 		return rows, cursor
 	}
 	if p.state.IsChild() {
-		rows = append([]style.Line{p.asks.wantedAbove(th)}, status.Footer(th, p.statusBar.childValues(), f.promptWidth)...)
+		rows = append([]style.Line{p.asks.parentNotice(th)}, status.Footer(th, p.statusBar.childValues(), f.promptWidth)...)
 		f.promptHeight = 1
 		return rows, nil
 	}
@@ -219,8 +219,8 @@ func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, curs
 	return rows, cursor
 }
 
-// lay puts rows over others.
-func lay(lines, rows []style.Line, x, y int) []style.Line {
+// drawOver puts rows over others.
+func drawOver(lines, rows []style.Line, x, y int) []style.Line {
 	for i, r := range rows {
 		if at := y + i; at >= 0 && at < len(lines) {
 			lines[at] = lines[at].Over(x, r)
@@ -229,18 +229,18 @@ func lay(lines, rows []style.Line, x, y int) []style.Line {
 	return lines
 }
 
-// layKeys lays the keys that can come next over the bottom.
-func (p *program) layKeys(th *style.Theme, lines []style.Line) []style.Line {
-	now := whichkey.Now{AfterLeader: p.afterLeader()}
+// drawKeyPanel lays the keys that can come next over the bottom.
+func (p *program) drawKeyPanel(th *style.Theme, lines []style.Line) []style.Line {
+	now := whichkey.Context{AfterLeader: p.afterLeader()}
 	if now.AfterLeader {
 		now.Title = p.keys.Label(key.Leader)
 	}
 	for _, a := range p.menu.actions {
-		if a.name != "" && a.fits(p.state) {
+		if a.name != "" && a.isAvailable(p.state) {
 			now.Names = append(now.Names, a.name)
 		}
 	}
 	rows := p.panel.View(th, p.keys, now, p.width, p.height/2)
 	p.panelY = p.height - len(rows)
-	return lay(lines, rows, 0, p.panelY)
+	return drawOver(lines, rows, 0, p.panelY)
 }

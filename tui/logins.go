@@ -15,7 +15,7 @@ import (
 // providersDialog begins a login: provider, way, and then a key, a code or a page.
 func (su *setup) providersDialog() tea.Cmd {
 	box := dialog.NewProviders(su.keys, su.state.Providers)
-	return su.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd {
+	return su.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		all := slices.Concat(su.state.Providers.All, su.state.Providers.Connected)
 		i := slices.IndexFunc(all, func(x lathe.Provider) bool { return x.ID == c.ID })
 		if i < 0 {
@@ -37,7 +37,7 @@ func (su *setup) loginTo(provider lathe.Provider) tea.Cmd {
 				return su.loginBy(provider, methods, 0)
 			}
 			box := dialog.NewMethods(su.keys, provider, methods)
-			return su.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd {
+			return su.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 				n, err := strconv.Atoi(c.ID)
 				if err != nil || n < 0 || n >= len(methods) {
 					return nil
@@ -63,7 +63,7 @@ func (su *setup) keyDialog(provider lathe.Provider) tea.Cmd {
 	if su.o.Remote {
 		keeper = "on the server"
 	}
-	return su.overlays.show(&overlay{box: dialog.NewKeyInput(su.keys, provider, keeper), on: entered(func(key string) tea.Cmd {
+	return su.overlays.show(&overlay{box: dialog.NewKeyInput(su.keys, provider, keeper), onResult: onEntered(func(key string) tea.Cmd {
 		return su.call("keep the key", func(ctx context.Context, e Engine) (then, error) {
 			return onSuccess(e.SetKey(ctx, provider.ID, key), func() tea.Cmd { return su.finishLogin(provider) })
 		})
@@ -82,20 +82,20 @@ func (su *setup) authorize(provider lathe.Provider, n int, a lathe.Authorization
 		})
 	}
 	if a.NeedsCode() {
-		return tea.Batch(su.browse(a.URL), su.overlays.show(&overlay{box: dialog.NewCodeInput(su.keys, provider, a), on: entered(complete)}))
+		return tea.Batch(su.browse(a.URL), su.overlays.show(&overlay{box: dialog.NewCodeInput(su.keys, provider, a), onResult: onEntered(complete)}))
 	}
 	box := dialog.NewLoginWait(su.keys, provider, a)
-	waiting = &overlay{box: box, stays: true, spins: func() bool { return true }, on: chosen(func(dialog.Chosen) tea.Cmd { return su.browse(a.URL) })}
+	waiting = &overlay{box: box, keepOpen: true, isAnimated: func() bool { return true }, onResult: onChosen(func(dialog.Chosen) tea.Cmd { return su.browse(a.URL) })}
 	return tea.Batch(su.browse(a.URL), su.overlays.show(waiting), complete(""))
 }
 
 // finishLogin reads anew who can answer, and lets choose.
 func (su *setup) finishLogin(provider lathe.Provider) tea.Cmd {
 	su.overlays.current = nil
-	return tea.Batch(su.say(toast.Success, "Logged in to "+provider.Name), su.call("read the providers", func(ctx context.Context, e Engine) (then, error) {
+	return tea.Batch(su.notify(toast.Success, "Logged in to "+provider.Name), su.call("read the providers", func(ctx context.Context, e Engine) (then, error) {
 		providers, err := e.Providers(ctx, su.dir())
 		return onSuccess(err, func() tea.Cmd {
-			su.state.Providers, su.hints = providers, setupHints{}
+			su.state.Providers, su.options = providers, setupState{}
 			su.state.Epoch++
 			return su.choice.modelsDialog()
 		})

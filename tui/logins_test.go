@@ -28,7 +28,7 @@ func TestLogin_Page(t *testing.T) {
 			s.sees("https://example.com/in", "ABCD")
 			s.did("authorize other 0")
 			before := s.screen()
-			if s.pass(beatTime); s.screen() == before {
+			if s.pass(animationInterval); s.screen() == before {
 				t.Error("nothing shows that it is waited for")
 			}
 			close(s.engine.away)

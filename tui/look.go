@@ -25,42 +25,42 @@ type look struct {
 	drafts   *drafts
 	overlays *overlays
 
-	prefs   memory.Settings
-	show    chat.Show // of the conversation
-	themes  themes
-	trouble []string // what is wrong with settings
+	prefs    memory.Settings
+	show     chat.Show // of the conversation
+	themes   themes
+	warnings []string // what is wrong with settings
 }
 
 // themes finds themes by name and remembers the last it made.
 type themes struct {
-	name   string // that is wanted
-	trial  string // that is only looked at, in the list of themes
-	dark   bool
-	locked bool // light or dark was chosen and does not follow the terminal
+	name    string // that is wanted
+	preview string // that is only looked at, in the list of themes
+	dark    bool
+	locked  bool // light or dark was chosen and does not follow the terminal
 
-	text, ground style.Color // of the terminal itself, where it tells
+	text, background style.Color // of the terminal itself, where it tells
 
-	wrong    string // what was said of the one that is wanted
-	made     *style.Theme
-	madeName string
-	madeDark bool
+	warning   string // what was said of the one that is wanted
+	theme     *style.Theme
+	themeName string
+	themeDark bool
 }
 
 // theme is what everything is drawn with.
 func (l *look) theme() *style.Theme {
 	t := &l.themes
-	name := cmp.Or(t.trial, t.name)
-	if t.made == nil || t.madeName != name || t.madeDark != t.dark {
+	name := cmp.Or(t.preview, t.name)
+	if t.theme == nil || t.themeName != name || t.themeDark != t.dark {
 		made, err := l.findTheme(name, t.dark)
 		if err != nil {
-			if t.trial == "" && !slices.Contains(l.trouble, err.Error()) { // one that is looked at is told of there
-				l.trouble, t.wrong = append(l.trouble, err.Error()), err.Error()
+			if t.preview == "" && !slices.Contains(l.warnings, err.Error()) { // one that is looked at is told of there
+				l.warnings, t.warning = append(l.warnings, err.Error()), err.Error()
 			}
 			made = style.Default(t.dark)
 		}
-		t.made, t.madeName, t.madeDark = made, name, t.dark
+		t.theme, t.themeName, t.themeDark = made, name, t.dark
 	}
-	return t.made
+	return t.theme
 }
 
 // findTheme makes a theme: of a file, of ours, or of the colours of the terminal.
@@ -69,7 +69,7 @@ func (l *look) findTheme(name string, dark bool) (*style.Theme, error) {
 	case "":
 		return style.Default(dark), nil
 	case style.SystemName:
-		return style.System(dark, l.themes.text, l.themes.ground), nil
+		return style.System(dark, l.themes.text, l.themes.background), nil
 	default:
 		return style.Load(l.o.Look.ThemeDirs, name, dark)
 	}
@@ -77,8 +77,8 @@ func (l *look) findTheme(name string, dark bool) (*style.Theme, error) {
 
 // setBackground follows the terminal between light and dark.
 func (l *look) setBackground(c color.Color, dark bool) {
-	l.themes.ground = fromImage(c)
-	l.themes.made = nil
+	l.themes.background = fromImage(c)
+	l.themes.theme = nil
 	if !l.themes.locked {
 		l.themes.dark = dark
 	}
@@ -101,24 +101,24 @@ func (l *look) agentColor(name string) style.Color {
 			if c, ok := namedColor(th, a.Color); ok {
 				return c
 			}
-			return ring(th)[n%len(ring(th))]
+			return agentColors(th)[n%len(agentColors(th))]
 		}
-		if state.IsOffered(a) {
+		if state.IsSelectable(a) {
 			n++
 		}
 	}
 	return th.Primary
 }
 
-// ring is the colours of agents that have none of their own, in turn.
-func ring(th *style.Theme) [7]style.Color {
+// agentColors is the colours of agents that have none of their own, in turn.
+func agentColors(th *style.Theme) [7]style.Color {
 	return [...]style.Color{th.Primary, th.Secondary, th.Accent, th.Success, th.Warning, th.Info, th.Error}
 }
 
 // namedColor reads a colour of an agent: #rrggbb, or the name of one of a theme's.
 func namedColor(th *style.Theme, s string) (style.Color, bool) {
 	if i := slices.Index([]string{"primary", "secondary", "accent", "success", "warning", "info", "error"}, s); i >= 0 {
-		return ring(th)[i], true
+		return agentColors(th)[i], true
 	}
 	var r, g, b uint8
 	if n, err := fmt.Sscanf(s, "#%02x%02x%02x", &r, &g, &b); err != nil || n != 3 {
@@ -127,13 +127,13 @@ func namedColor(th *style.Theme, s string) (style.Color, bool) {
 	return style.RGB(r, g, b), true
 }
 
-// sayTrouble tells what is wrong with settings where the home screen, which does too, is not seen.
-func (l *look) sayTrouble() tea.Cmd {
+// reportWarnings tells what is wrong with settings where the home screen, which does too, is not seen.
+func (l *look) reportWarnings() tea.Cmd {
 	l.theme()
-	if len(l.trouble) == 0 || l.o.Start.Session == "" && !l.o.Start.Continue {
+	if len(l.warnings) == 0 || l.o.Start.Session == "" && !l.o.Start.Continue {
 		return nil
 	}
-	return l.say(toast.Warning, strings.Join(l.trouble, "\n"))
+	return l.notify(toast.Warning, strings.Join(l.warnings, "\n"))
 }
 
 const (
@@ -166,12 +166,12 @@ func (l *look) set(change func(*memory.Settings)) tea.Cmd {
 	return l.save("keep a setting", func(ctx context.Context) error { return l.memory.SaveSettings(ctx, was, is) })
 }
 
-// motion is the frame of what moves, below 0 where nothing is to.
-func (l *look) motion() int {
+// animationFrame is the frame of what moves, below 0 where nothing is to.
+func (l *look) animationFrame() int {
 	if !l.prefs.Animations {
 		return -1
 	}
-	return l.beat
+	return l.frameCount
 }
 
 func modeName(isDark bool) string {
@@ -192,7 +192,7 @@ func (l *look) lockMode() tea.Cmd {
 	if l.themes.locked {
 		mode, words = "", "Light and dark follow the terminal"
 	}
-	return tea.Batch(l.set(func(k *memory.Settings) { k.ThemeModeLock = mode }), l.say(toast.Info, words), tea.RequestBackgroundColor)
+	return tea.Batch(l.set(func(k *memory.Settings) { k.ThemeModeLock = mode }), l.notify(toast.Info, words), tea.RequestBackgroundColor)
 }
 
 // themesDialog shows each theme while it is looked at.
@@ -204,21 +204,21 @@ func (l *look) themesDialog() tea.Cmd {
 		}
 	}
 	current := cmp.Or(l.themes.name, l.theme().Name)
-	o := &overlay{box: dialog.NewThemes(l.keys, names, current), clear: true}
-	o.closed = func() tea.Cmd { l.themes.trial = ""; return nil }
-	o.on = func(out dialog.Out) tea.Cmd {
+	o := &overlay{box: dialog.NewThemes(l.keys, names, current), noDim: true}
+	o.onClose = func() tea.Cmd { l.themes.preview = ""; return nil }
+	o.onResult = func(out dialog.Result) tea.Cmd {
 		switch out := out.(type) {
 		case dialog.Moved:
-			l.themes.trial = out.ID
-			cmd, _ := l.sayBroken(out.ID)
+			l.themes.preview = out.ID
+			cmd, _ := l.reportBroken(out.ID)
 			return cmd
 		case dialog.Chosen:
-			l.themes.trial = ""
-			if cmd, broken := l.sayBroken(out.ID); broken {
+			l.themes.preview = ""
+			if cmd, broken := l.reportBroken(out.ID); broken {
 				return cmd
 			}
 			l.themes.name = out.ID
-			l.trouble = slices.DeleteFunc(l.trouble, func(s string) bool { return s == l.themes.wrong })
+			l.warnings = slices.DeleteFunc(l.warnings, func(s string) bool { return s == l.themes.warning })
 			return l.set(func(prefs *memory.Settings) { prefs.Theme = out.ID })
 		default: // a list of themes tells no more
 		}
@@ -227,10 +227,10 @@ func (l *look) themesDialog() tea.Cmd {
 	return l.overlays.show(o)
 }
 
-// sayBroken tells what is wrong with a theme, if something is.
-func (l *look) sayBroken(name string) (cmd tea.Cmd, broken bool) {
+// reportBroken tells what is wrong with a theme, if something is.
+func (l *look) reportBroken(name string) (cmd tea.Cmd, broken bool) {
 	if _, err := l.findTheme(name, l.themes.dark); err != nil {
-		return l.say(toast.Error, err.Error()), true
+		return l.notify(toast.Error, err.Error()), true
 	}
 	return nil, false
 }

@@ -17,33 +17,33 @@ func TestNotch_Acceleration(t *testing.T) {
 	o := Options{Now: func() time.Time { return now }, Look: Look{ScrollSpeed: 2}}
 	p := newProgram(context.Background(), o)
 	for range 20 {
-		if n := p.notch(); n != 2 {
+		if n := p.wheelRows(); n != 2 {
 			t.Fatalf("a notch is %d rows without acceleration, want 2", n)
 		}
 	}
 	p.o.Look.Acceleration = true
-	first, last := p.notch(), 0
+	first, last := p.wheelRows(), 0
 	for range 40 {
 		now = now.Add(10 * time.Millisecond)
-		last = p.notch()
+		last = p.wheelRows()
 	}
 	if first != 2 || last != 16 {
 		t.Errorf("from %d rows to %d, want from 2 to 16", first, last)
 	}
 	now = now.Add(time.Second)
-	if n := p.notch(); n != 2 {
+	if n := p.wheelRows(); n != 2 {
 		t.Errorf("after a rest a notch is %d rows", n)
 	}
 }
 
 func TestCursor_Looks(t *testing.T) {
-	if c := (Cursor{}).on(nil); c != nil {
+	if c := (Cursor{}).apply(nil); c != nil {
 		t.Error("a cursor out of nothing")
 	}
-	if c := (Cursor{Line: true, Still: true}).on(tea.NewCursor(1, 2)); c.Shape != tea.CursorBar || c.Blink || c.X != 1 || c.Y != 2 {
+	if c := (Cursor{Line: true, NoBlink: true}).apply(tea.NewCursor(1, 2)); c.Shape != tea.CursorBar || c.Blink || c.X != 1 || c.Y != 2 {
 		t.Errorf("%+v", c)
 	}
-	if c := (Cursor{Underline: true}).on(tea.NewCursor(1, 2)); c.Shape != tea.CursorUnderline || !c.Blink {
+	if c := (Cursor{Underline: true}).apply(tea.NewCursor(1, 2)); c.Shape != tea.CursorUnderline || !c.Blink {
 		t.Errorf("%+v", c)
 	}
 }
@@ -51,11 +51,11 @@ func TestCursor_Looks(t *testing.T) {
 // Nobody is called while somebody looks, and what is called out is one line of text.
 func TestAttract(t *testing.T) {
 	p := newProgram(context.Background(), Options{Look: Look{Attention: true, Bell: true}})
-	if p.attract("done") != nil {
+	if p.sendAttention("done") != nil {
 		t.Error("called while the terminal is looked at")
 	}
 	p.blurred = true
-	cmd := p.attract("a\x1b]0;x\x07b;c\nd")
+	cmd := p.sendAttention("a\x1b]0;x\x07b;c\nd")
 	if cmd == nil {
 		t.Fatal("not called")
 	}
@@ -68,7 +68,7 @@ func TestAttract(t *testing.T) {
 		t.Errorf("%q", s)
 	}
 	p.o.Look = Look{Bell: true}
-	if raw, _ := p.attract("done")().(tea.RawMsg); raw.Msg != "\a" {
+	if raw, _ := p.sendAttention("done")().(tea.RawMsg); raw.Msg != "\a" {
 		t.Errorf("the bell alone is %q", raw.Msg)
 	}
 }

@@ -19,7 +19,7 @@ func TestConnection_IsLostAndFound(t *testing.T) {
 		s.pass(2 * frameTime)
 		s.sees("no connection, trying again")
 		s.lacks("interrupt")
-		if s.p.moves() {
+		if s.p.hasMotion() {
 			t.Error("something moves")
 		}
 		e.statuses, e.cut = map[lathe.SessionID]lathe.Status{}, []lathe.SessionID{sampleID}
@@ -65,13 +65,13 @@ func TestQuit_WhileATurnRuns(t *testing.T) {
 			t.Fatal("it left at once")
 		}
 		s.press("ctrl+c")
-		if !s.quit || !s.p.ended().Cut {
-			t.Errorf("it did not leave, or did not tell: %+v", s.p.ended())
+		if !s.quit || !s.p.result().TurnInterrupted {
+			t.Errorf("it did not leave, or did not tell: %+v", s.p.result())
 		}
 	})
 	onStage(t, busy(), Options{Start: Start{Session: sampleID}, Remote: true}, func(s *stage) {
-		if s.press("ctrl+c"); !s.quit || s.p.ended().Cut {
-			t.Errorf("a turn elsewhere keeps one here, or was cut off: %+v", s.p.ended())
+		if s.press("ctrl+c"); !s.quit || s.p.result().TurnInterrupted {
+			t.Errorf("a turn elsewhere keeps one here, or was cut off: %+v", s.p.result())
 		}
 	})
 	onStage(t, sample(), Options{Start: Start{Session: sampleID}}, func(s *stage) {

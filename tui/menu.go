@@ -36,8 +36,8 @@ func (mn *menu) setCommands(of []lathe.Command) {
 		if len(a.slash) == 0 {
 			continue
 		}
-		about := cmp.Or(a.about, a.title)
-		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.with != nil, Hidden: !a.fits(mn.state)})
+		about := cmp.Or(a.description, a.title)
+		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.doWithArgs != nil, Hidden: !a.isAvailable(mn.state)})
 		for _, s := range a.slash {
 			taken[s] = true
 		}
@@ -50,48 +50,48 @@ func (mn *menu) setCommands(of []lathe.Command) {
 	mn.drafts.edit.SetCommands(all)
 }
 
-// do does what a name stands for, as its key would.
-func (mn *menu) do(n key.Name) tea.Cmd {
+// runKey does what a name stands for, as its key would.
+func (mn *menu) runKey(n key.Name) tea.Cmd {
 	for _, a := range mn.actions {
-		if a.name == n && a.fits(mn.state) {
+		if a.name == n && a.isAvailable(mn.state) {
 			return a.do()
 		}
 	}
 	return nil
 }
 
-// doSlash runs a slash command of this program.
-func (mn *menu) doSlash(c editor.RunCommand) tea.Cmd {
+// runSlash runs a slash command of this program.
+func (mn *menu) runSlash(c editor.RunCommand) tea.Cmd {
 	name := c.Name
 	for _, a := range mn.actions {
 		if !slices.Contains(a.slash, name) {
 			continue
 		}
-		if !a.fits(mn.state) {
-			return mn.say(toast.Info, "/"+name+" needs a session: type a message first")
+		if !a.isAvailable(mn.state) {
+			return mn.notify(toast.Info, "/"+name+" needs a session: type a message first")
 		}
-		if a.with != nil {
-			return a.with(c.Arguments)
+		if a.doWithArgs != nil {
+			return a.doWithArgs(c.Arguments)
 		}
 		return a.do()
 	}
-	return mn.say(toast.Warning, "There is no command /"+name)
+	return mn.notify(toast.Warning, "There is no command /"+name)
 }
 
 // palette lists everything that can be done here.
 func (mn *menu) palette() tea.Cmd {
 	var list []dialog.Action
 	for _, a := range mn.actions {
-		if a.title == "" || !a.fits(mn.state) {
+		if a.title == "" || !a.isAvailable(mn.state) {
 			continue
 		}
 		slash := ""
 		if len(a.slash) > 0 {
 			slash = "/" + a.slash[0]
 		}
-		list = append(list, dialog.Action{ID: a.title, Key: a.name, Title: a.title, Group: a.group, Slash: slash, Suggested: a.first})
+		list = append(list, dialog.Action{ID: a.title, Key: a.name, Title: a.title, Group: a.group, Slash: slash, Suggested: a.suggested})
 	}
-	return mn.overlays.show(&overlay{box: dialog.NewPalette(mn.keys, list), on: chosen(func(c dialog.Chosen) tea.Cmd {
+	return mn.overlays.show(&overlay{box: dialog.NewPalette(mn.keys, list), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		for _, a := range mn.actions {
 			if a.title == c.ID {
 				return a.do()
@@ -102,7 +102,7 @@ func (mn *menu) palette() tea.Cmd {
 }
 
 func (mn *menu) helpDialog() tea.Cmd {
-	return mn.overlays.show(&overlay{box: dialog.NewHelp(mn.keys), on: func(dialog.Out) tea.Cmd { return nil }})
+	return mn.overlays.show(&overlay{box: dialog.NewHelp(mn.keys), onResult: func(dialog.Result) tea.Cmd { return nil }})
 }
 
 func (mn *menu) statusDialog() tea.Cmd {
@@ -110,8 +110,8 @@ func (mn *menu) statusDialog() tea.Cmd {
 	if m, ok := mn.choice.model(); ok {
 		s.Model = state.ModelKey(m.Ref)
 	}
-	if len(mn.look.trouble) > 0 {
-		s.Others = append(s.Others, dialog.StatusSection{Title: "Settings", Lines: mn.look.trouble})
+	if len(mn.look.warnings) > 0 {
+		s.Others = append(s.Others, dialog.StatusSection{Title: "Settings", Lines: mn.look.warnings})
 	}
-	return mn.overlays.show(&overlay{box: dialog.NewStatus(mn.keys, s), on: func(dialog.Out) tea.Cmd { return nil }})
+	return mn.overlays.show(&overlay{box: dialog.NewStatus(mn.keys, s), onResult: func(dialog.Result) tea.Cmd { return nil }})
 }

@@ -60,7 +60,7 @@ func TestModes_NotAskedAgain(t *testing.T) {
 func TestModes_OffersStayPutOff(t *testing.T) {
 	e := newcomer(true)
 	e.info.ChooseMode, e.providers = false, lathe.Providers{All: e.providers.All}
-	o := Options{FirstRun: func(context.Context) []Offer { return []Offer{{ID: "login", Title: "Log in", Login: true}} }}
+	o := Options{FindSetupOptions: func(context.Context) []SetupOption { return []SetupOption{{ID: "login", Title: "Log in", Login: true}} }}
 	onStage(t, e, o, func(s *stage) {
 		s.sees("1. Log in")
 		s.press("esc", "shift+tab")

@@ -21,11 +21,11 @@ type pointer struct {
 // selection is what was dragged over with the mouse.
 type selection struct {
 	from, to point
-	held     bool // the button is down
+	pressed  bool // the button is down
 	moved    bool
 
 	left, right int  // the columns of the region where it began; what stands beside is not meant
-	said        bool // it is of the conversation
+	inChat      bool // it is of the conversation
 }
 
 type point struct{ x, y int }
@@ -38,10 +38,10 @@ func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
 		return p.wheel(m)
 	case tea.MouseClickMsg:
 		if m.Button == tea.MouseLeft {
-			p.selection = p.selectFrom(point{m.X, m.Y})
+			p.selection = p.startSelection(point{m.X, m.Y})
 		}
 	case tea.MouseMotionMsg:
-		if !p.selection.held {
+		if !p.selection.pressed {
 			p.dirty = false
 			return nil
 		}
@@ -53,9 +53,9 @@ func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// selectFrom begins a selection, in the region that is there.
-func (p *program) selectFrom(at point) selection {
-	s := selection{from: at, to: at, held: true, right: p.width}
+// startSelection begins a selection, in the region that is there.
+func (p *program) startSelection(at point) selection {
+	s := selection{from: at, to: at, pressed: true, right: p.width}
 	f := p.frame()
 	switch {
 	case p.overlays.current != nil:
@@ -70,7 +70,7 @@ func (p *program) selectFrom(at point) selection {
 			s.right = f.sideX
 		}
 		if at.x >= 2 { // left of that are margins and bars
-			s.left, s.said = 2, true
+			s.left, s.inChat = 2, true
 		}
 	}
 	return s
@@ -79,11 +79,11 @@ func (p *program) selectFrom(at point) selection {
 // release ends a drag, which copies, or a click.
 func (p *program) release(m tea.Mouse) tea.Cmd {
 	s := p.selection
-	if !s.held {
+	if !s.pressed {
 		return nil
 	}
 	if s.moved {
-		p.selection.held = false
+		p.selection.pressed = false
 		if text := s.text(p.lines); strings.TrimSpace(text) != "" {
 			return p.copy(text)
 		}
@@ -94,7 +94,7 @@ func (p *program) release(m tea.Mouse) tea.Cmd {
 }
 
 func (p *program) wheel(m tea.Mouse) tea.Cmd {
-	if !p.selection.held {
+	if !p.selection.pressed {
 		p.selection = selection{} // what it lay on moves away below it
 	}
 	dy := 1
@@ -109,10 +109,10 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 	case p.overlays.current != nil:
 		return p.overlays.handle(p.overlays.current.box.Wheel(dy))
 	case p.reviewer.view != nil:
-		p.reviewer.view.Wheel(m.X, dy*p.notch())
+		p.reviewer.view.Wheel(m.X, dy*p.wheelRows())
 		return nil
 	case p.state.Current != "" && f.onSide(m.X, m.Y):
-		p.column.view.Wheel(dy * p.notch())
+		p.column.view.Wheel(dy * p.wheelRows())
 		return nil
 	case p.asks.current != nil && m.Y >= f.promptY:
 		p.asks.current.Wheel(dy)
@@ -123,12 +123,12 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 			return p.prompt.handle(out)
 		}
 	}
-	return p.conversation.scroll(dy * p.notch())
+	return p.conversation.scroll(dy * p.wheelRows())
 }
 
-// notch is how many rows a notch of the wheel is. Where the user wants that, they become more while the wheel is
+// wheelRows is how many rows a notch of the wheel is. Where the user wants that, they become more while the wheel is
 // turned on and on.
-func (p *program) notch() int {
+func (p *program) wheelRows() int {
 	rows := 3
 	if s := p.o.Look.ScrollSpeed; s > 0 {
 		rows = max(1, int(s+0.5))
@@ -147,13 +147,13 @@ func (p *program) notch() int {
 
 func (p *program) click(x, y int) tea.Cmd {
 	f := p.frame()
-	if p.toasts.Len() > 0 && x >= p.width-60 && p.toasts.Click(y-1, p.now()) {
+	if p.stack.Len() > 0 && x >= p.width-60 && p.stack.Click(y-1, p.now()) {
 		return nil
 	}
 	if p.overlays.current == nil && p.panel.Shown(p.afterLeader()) && y >= p.panelY {
 		out := p.panel.Click(x, y-p.panelY)
 		p.leader = time.Time{}
-		return p.menu.do(out.Name)
+		return p.menu.runKey(out.Name)
 	}
 	switch {
 	case p.overlays.current != nil:
@@ -173,7 +173,7 @@ func (p *program) click(x, y int) tea.Cmd {
 		return p.clickChat(y)
 	case p.asks.current != nil:
 		return p.asks.answer(p.asks.current.Click(x-f.promptX, y-f.promptY, p.now()))
-	case y == f.promptY && p.hasBelow():
+	case y == f.promptY && p.hasMoreBelow():
 		p.conversation.chat().ToEnd()
 		return nil
 	case p.state.IsChild():
@@ -184,8 +184,8 @@ func (p *program) click(x, y int) tea.Cmd {
 
 func (p *program) clickHome(x, y int) tea.Cmd {
 	f := p.frame()
-	if p.setup.shown() {
-		return p.setup.choose(p.setup.hints.setup.Click(x-f.promptX, y-f.promptY))
+	if p.setup.isShown() {
+		return p.setup.runOption(p.setup.options.panel.Click(x-f.promptX, y-f.promptY))
 	}
 	return p.prompt.handle(p.drafts.edit.Click(x-f.promptX, y-f.promptY))
 }
@@ -210,11 +210,11 @@ func (p *program) clickFooter(x, y int) tea.Cmd {
 	f := p.frame()
 	switch status.FooterHit(p.look.theme(), p.statusBar.childValues(), f.promptWidth, x-f.promptX, y-f.promptY-1) {
 	case status.Parent:
-		return p.sessions.toParent()
+		return p.sessions.openParent()
 	case status.Prev:
-		return p.sessions.sibling(-1)
+		return p.sessions.openSibling(-1)
 	case status.Next:
-		return p.sessions.sibling(1)
+		return p.sessions.openSibling(1)
 	default:
 		return nil
 	}
@@ -244,8 +244,8 @@ func (s selection) span(y, width int) (from, to int, ok bool) {
 	return from, to, from < to
 }
 
-// over shows what is selected.
-func (s selection) over(lines []style.Line) []style.Line {
+// highlight shows what is selected.
+func (s selection) highlight(lines []style.Line) []style.Line {
 	if !s.moved {
 		return lines
 	}
@@ -269,7 +269,7 @@ func (s selection) text(lines []style.Line) string {
 				b.WriteByte('\n')
 			}
 			row := l.Cut(from, to).Text()
-			if s.said && from == s.left {
+			if s.inChat && from == s.left {
 				row = strings.TrimPrefix(row, "│ ") // left of what a tool printed
 			}
 			b.WriteString(strings.TrimRight(row, " "))

@@ -15,13 +15,13 @@ func TestSessions_Spin(t *testing.T) {
 	onStage(t, e, Options{}, func(s *stage) {
 		s.press("ctrl+x", "l")
 		before := s.screen()
-		s.pass(beatTime)
+		s.pass(animationInterval)
 		if s.screen() == before {
 			t.Errorf("nothing moves:\n%s", before)
 		}
 		s.tell(&lathe.StatusChanged{Session: "ses_2", Status: lathe.Status{Type: lathe.Idle}})
 		s.pass(time.Second)
-		if s.p.beating {
+		if s.p.ticking {
 			t.Error("it ticks on though nobody works")
 		}
 	})

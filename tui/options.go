@@ -31,10 +31,10 @@ type Options struct {
 	State string                     // folder for what is remembered between runs; "" remembers nothing
 	// Editor is the command that edits a prompt outside, as words; empty has none.
 	Editor []string
-	// Lend is called when that command gets the terminal, and back when it has ended. It may be nil.
-	Lend func() (back func())
-	// FirstRun looks for what someone without a provider could use. It may take a moment.
-	FirstRun func(ctx context.Context) []Offer
+	// ReleaseTTY is called when that command gets the terminal, and back when it has ended. It may be nil.
+	ReleaseTTY func() (back func())
+	// FindSetupOptions looks for what someone without a provider could use. It may take a moment.
+	FindSetupOptions func(ctx context.Context) []SetupOption
 	// ReadFile reads an attachment from this machine, up to a size that is sensible.
 	ReadFile func(path string) ([]byte, error)
 	// Copy puts a text on the clipboard of this machine by its own means, beside what the terminal does. It may be nil.
@@ -44,8 +44,8 @@ type Options struct {
 	Clipboard func(ctx context.Context) (mime string, data []byte)
 	// Browse opens a page in the user's browser. It may be nil.
 	Browse func(url string) error
-	// Leaving is called when the user wants to leave. It may be nil.
-	Leaving func()
+	// OnQuit is called when the user wants to leave. It may be nil.
+	OnQuit func()
 	// Log writes a line where the user does not see it. It may be nil.
 	Log func(format string, args ...any)
 
@@ -85,11 +85,11 @@ type Look struct {
 // Cursor is how the cursor looks.
 type Cursor struct {
 	Line, Underline bool // instead of a block
-	Still           bool // it does not blink
+	NoBlink         bool // it does not blink
 }
 
-// Offer is something that somebody without a provider can do.
-type Offer struct {
+// SetupOption is something that somebody without a provider can do.
+type SetupOption struct {
 	ID, Title, Detail string
 	// Do makes it so; afterwards the providers are read again. Nil ends the program with this offer as its end.
 	Do func(ctx context.Context) error
@@ -97,12 +97,12 @@ type Offer struct {
 	Login bool
 }
 
-// Ended says how the program ended.
-type Ended struct {
-	Session lathe.SessionID // the one on the screen, if any
-	Title   string
-	Offer   string // the id of an offer that ends the program
-	Cut     bool   // its turn was under way, and ended with the program
-	// Deaf says that the terminal takes nothing: whoever writes to it waits, and what puts it in order is not written.
-	Deaf bool
+// Result says how the program ended.
+type Result struct {
+	Session         lathe.SessionID // the one on the screen, if any
+	Title           string
+	SetupOption     string // the id of an offer that ends the program
+	TurnInterrupted bool   // its turn was under way, and ended with the program
+	// TTYBlocked says that the terminal takes nothing: whoever writes to it waits, and what puts it in order is not written.
+	TTYBlocked bool
 }

@@ -16,10 +16,10 @@ type overlays struct {
 
 // box is any of the dialogs.
 type box interface {
-	Key(k tea.KeyPressMsg) dialog.Out
-	Paste(text string) dialog.Out
-	Click(x, y int) dialog.Out
-	Wheel(dy int) dialog.Out
+	Key(k tea.KeyPressMsg) dialog.Result
+	Paste(text string) dialog.Result
+	Click(x, y int) dialog.Result
+	Wheel(dy int) dialog.Result
 	View(th *style.Theme, width, height int) []style.Line
 	Cursor() (x, y int, ok bool)
 }
@@ -27,20 +27,20 @@ type box interface {
 // overlay is a dialog and what is to be done with what comes of it.
 type overlay struct {
 	box box
-	// on is called for everything but what closes it. A dialog that was chosen from is gone unless on opens it, or another.
-	on func(dialog.Out) tea.Cmd
-	// closed, if any, is called when it goes without a choice.
-	closed func() tea.Cmd
-	// fill, if any, fills it anew when what it shows has changed.
-	fill func()
-	// whole, if any, wants the session on the screen to be read to its beginning, and is called as it is.
-	whole func()
-	// stays keeps it open when something is chosen in it.
-	stays bool
-	// spins, if any, reports whether something in it moves.
-	spins func() bool
-	// clear leaves the rest of the screen as it is, for a choice that shows there.
-	clear bool
+	// onResult is called for everything but what closes it. A dialog that was chosen from is gone unless on opens it, or another.
+	onResult func(dialog.Result) tea.Cmd
+	// onClose, if any, is called when it goes without a choice.
+	onClose func() tea.Cmd
+	// refill, if any, fills it anew when what it shows has changed.
+	refill func()
+	// onOlderLoaded, if any, wants the session on the screen to be read to its beginning, and is called as it is.
+	onOlderLoaded func()
+	// keepOpen keeps it open when something is chosen in it.
+	keepOpen bool
+	// isAnimated, if any, reports whether something in it moves.
+	isAnimated func() bool
+	// noDim leaves the rest of the screen as it is, for a choice that shows there.
+	noDim bool
 
 	x, y, width, height int // where it was drawn
 }
@@ -52,7 +52,7 @@ func (ov *overlays) show(o *overlay) tea.Cmd {
 }
 
 // handle does what a dialog wants.
-func (ov *overlays) handle(out dialog.Out) tea.Cmd {
+func (ov *overlays) handle(out dialog.Result) tea.Cmd {
 	o := ov.current
 	switch out := out.(type) {
 	case nil, dialog.None:
@@ -61,35 +61,35 @@ func (ov *overlays) handle(out dialog.Out) tea.Cmd {
 		ov.current = nil
 		var kept tea.Cmd
 		if b, ok := o.box.(interface{ Typed() string }); ok {
-			kept = ov.drafts.keepTyped(b.Typed())
+			kept = ov.drafts.saveTyped(b.Typed())
 		}
-		if o.closed != nil {
-			return tea.Batch(kept, o.closed())
+		if o.onClose != nil {
+			return tea.Batch(kept, o.onClose())
 		}
 		return kept
 	case dialog.Copy:
 		return ov.copy(out.Text)
 	case dialog.Moved, dialog.Query:
-		return o.on(out)
+		return o.onResult(out)
 	default:
-		if !o.stays {
+		if !o.keepOpen {
 			ov.current = nil
 		}
-		return o.on(out)
+		return o.onResult(out)
 	}
 }
 
 // refresh fills the dialog on the screen anew.
 func (ov *overlays) refresh() tea.Cmd {
-	if ov.current != nil && ov.current.fill != nil {
-		ov.current.fill()
+	if ov.current != nil && ov.current.refill != nil {
+		ov.current.refill()
 	}
 	return nil
 }
 
-// chosen makes a handler of what to do with an entry.
-func chosen(do func(c dialog.Chosen) tea.Cmd) func(dialog.Out) tea.Cmd {
-	return func(out dialog.Out) tea.Cmd {
+// onChosen makes a handler of what to do with an entry.
+func onChosen(do func(c dialog.Chosen) tea.Cmd) func(dialog.Result) tea.Cmd {
+	return func(out dialog.Result) tea.Cmd {
 		if c, ok := out.(dialog.Chosen); ok {
 			return do(c)
 		}
@@ -97,9 +97,9 @@ func chosen(do func(c dialog.Chosen) tea.Cmd) func(dialog.Out) tea.Cmd {
 	}
 }
 
-// entered makes a handler of what to do with a text.
-func entered(do func(text string) tea.Cmd) func(dialog.Out) tea.Cmd {
-	return func(out dialog.Out) tea.Cmd {
+// onEntered makes a handler of what to do with a text.
+func onEntered(do func(text string) tea.Cmd) func(dialog.Result) tea.Cmd {
+	return func(out dialog.Result) tea.Cmd {
 		if e, ok := out.(dialog.Entered); ok {
 			return do(e.Text)
 		}
@@ -120,11 +120,11 @@ func (ov *overlays) draw(th *style.Theme, lines []style.Line, frame int) ([]styl
 	}
 	o.x, o.y = max(0, (ov.width-o.width)/2), max(0, min((ov.height-len(rows))/3, ov.height-len(rows)))
 	for i, l := range lines {
-		if !o.clear {
+		if !o.noDim {
 			lines[i] = th.Dim(l)
 		}
 	}
-	lines = lay(lines, rows, o.x, o.y)
+	lines = drawOver(lines, rows, o.x, o.y)
 	if x, y, ok := o.box.Cursor(); ok {
 		return lines, tea.NewCursor(x+o.x, y+o.y)
 	}

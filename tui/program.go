@@ -30,7 +30,7 @@ type program struct {
 	feed       *feed
 	frameRate  frameRate
 	lastBatch  time.Time
-	deaf       bool // the terminal took nothing at the end
+	ttyBlocked bool // the terminal took nothing at the end
 	fatalError error
 }
 
@@ -42,7 +42,7 @@ type regions struct {
 	asks         *asks
 	reviewer     *reviewer
 	setup        *setup
-	column       *column
+	column       *sidebarView
 	statusBar    *statusBar
 }
 
@@ -67,12 +67,12 @@ func newProgram(ctx context.Context, o Options) *program {
 	s := &services{o: o, ctx: ctx, state: state.New(), memory: memory.Open(o.State)}
 	s.state.Info = api.Info{Directory: o.Dir, Version: o.Version}
 	p := &program{services: s, feed: newFeed()}
-	s.isMoving = p.moves
+	s.isMoving = p.hasMotion
 	var err error
 	s.keys, err = key.New(o.Keys)
-	p.connectParts()
+	p.wireParts()
 	if err != nil {
-		p.look.trouble = append(p.look.trouble, err.Error())
+		p.look.warnings = append(p.look.warnings, err.Error())
 	}
 	p.drafts.edit.SetDir(o.Dir)
 	p.menu.actions = slices.Concat(sessionActions(p), messageActions(p), modelActions(p), promptActions(p), viewActions(p), appActions(p))
@@ -82,8 +82,8 @@ func newProgram(ctx context.Context, o Options) *program {
 	return p
 }
 
-// connectParts makes the regions and features, each with those it uses.
-func (p *program) connectParts() {
+// wireParts makes the regions and features, each with those it uses.
+func (p *program) wireParts() {
 	s, f, r := p.services, &p.features, &p.regions
 	f.drafts = &drafts{services: s, edit: editor.New(s.keys), saved: map[lathe.SessionID]editor.Draft{}}
 	r.overlays = &overlays{services: s, drafts: f.drafts}
@@ -92,11 +92,11 @@ func (p *program) connectParts() {
 	r.conversation = &conversation{services: s, look: f.look, overlays: r.overlays, chats: map[lathe.SessionID]*chat.Chat{}}
 	r.asks = &asks{services: s, drafts: f.drafts, look: f.look}
 	r.reviewer = &reviewer{services: s, look: f.look}
-	r.column = &column{services: s, look: f.look}
+	r.column = &sidebarView{services: s, look: f.look}
 	f.turns = &turns{services: s, choice: f.choice, conversation: r.conversation, drafts: f.drafts, look: f.look, overlays: r.overlays}
 	r.statusBar = &statusBar{services: s, choice: f.choice, drafts: f.drafts, look: f.look, turns: f.turns}
 	f.menu = &menu{services: s, choice: f.choice, drafts: f.drafts, look: f.look, overlays: r.overlays}
-	r.setup = &setup{services: s, choice: f.choice, overlays: r.overlays, relearn: func() tea.Cmd { return f.catalog.read() }}
+	r.setup = &setup{services: s, choice: f.choice, overlays: r.overlays, reloadCatalog: func() tea.Cmd { return f.catalog.load() }}
 	r.prompt = &prompt{
 		services: s, choice: f.choice, conversation: r.conversation, drafts: f.drafts, look: f.look, menu: f.menu, overlays: r.overlays,
 		setup: r.setup, ids: lathe.NewIDs(), feed: p.feed,
@@ -116,7 +116,7 @@ func (p *program) connectParts() {
 
 // Init opens the engine behind the first frame.
 func (p *program) Init() tea.Cmd {
-	return tea.Batch(tea.Raw(ansi.SetModeLightDark), tea.RequestBackgroundColor, tea.RequestForegroundColor, p.openEngine(), p.recall())
+	return tea.Batch(tea.Raw(ansi.SetModeLightDark), tea.RequestBackgroundColor, tea.RequestForegroundColor, p.openEngine(), p.loadPrefs())
 }
 
 // Update takes what happened to who has to do with it.
@@ -124,11 +124,11 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	p.dirty = true
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		return p, p.press(msg)
+		return p, p.handleKey(msg)
 	case batch:
-		return p, p.receive(msg)
+		return p, p.applyEvents(msg)
 	case answered:
-		return p, p.finish(msg)
+		return p, p.handleAnswer(msg)
 	case tea.PasteMsg:
 		return p, p.paste(msg.Content)
 	case tea.ClipboardMsg:
@@ -145,7 +145,7 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.BackgroundColorMsg:
 		p.look.setBackground(msg.Color, msg.IsDark())
 	case tea.ForegroundColorMsg:
-		p.look.themes.text, p.look.themes.made = fromImage(msg.Color), nil
+		p.look.themes.text, p.look.themes.theme = fromImage(msg.Color), nil
 	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
 		return p, tea.RequestBackgroundColor // which tells the colour, too
 	case tick:

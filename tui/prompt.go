@@ -35,7 +35,7 @@ type prompt struct {
 }
 
 // handle does what the prompt wants.
-func (p *prompt) handle(out editor.Out) tea.Cmd {
+func (p *prompt) handle(out editor.Result) tea.Cmd {
 	switch out := out.(type) {
 	case editor.Submit:
 		return p.submit(out, true)
@@ -44,7 +44,7 @@ func (p *prompt) handle(out editor.Out) tea.Cmd {
 	case editor.Shell:
 		return p.runShell(out)
 	case editor.RunCommand:
-		return p.menu.doSlash(out)
+		return p.menu.runSlash(out)
 	case editor.WantFiles:
 		return p.findFiles(out.Query)
 	case editor.WantDropped:
@@ -53,10 +53,10 @@ func (p *prompt) handle(out editor.Out) tea.Cmd {
 		return p.readClipboard()
 	case editor.OpenEditor:
 		return p.editOutside()
-	case editor.Remember:
-		return p.drafts.keepAside(out.Draft, "Cleared; the history and /stash have it")
+	case editor.SaveDiscarded:
+		return p.drafts.saveAside(out.Draft, "Cleared; the history and /stash have it")
 	case editor.Stash:
-		return p.drafts.keepStash(out.Draft)
+		return p.drafts.saveStash(out.Draft)
 	case editor.Unstash:
 		return p.drafts.unstash()
 	case editor.Quit:
@@ -72,18 +72,18 @@ func (p *prompt) submit(s editor.Submit, steer bool) tea.Cmd {
 	if !p.state.IsReady() {
 		p.drafts.edit.Restore(s.Draft)
 		p.drafts.pending = &s
-		return p.say(toast.Info, "Opening; it is sent in a moment")
+		return p.notify(toast.Info, "Opening; it is sent in a moment")
 	}
 	ref := p.choice.ref()
 	if ref == nil {
 		p.drafts.edit.Restore(s.Draft) // nothing is lost
-		return tea.Batch(p.say(toast.Warning, "There is no model to answer yet"), p.setup.offer())
+		return tea.Batch(p.notify(toast.Warning, "There is no model to answer yet"), p.setup.showOptions())
 	}
 	prompt := lathe.Prompt{ID: p.ids.Message(), Agent: p.choice.agent, Model: ref, Variant: p.choice.variant(), Delivery: lathe.Queue, Parts: s.Parts}
 	if steer {
 		prompt.Delivery = lathe.Steer
 	}
-	return tea.Batch(p.drafts.addHistory(s.Draft), p.choice.useModel(*ref), p.runIn("send the prompt", s.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
+	return tea.Batch(p.drafts.addHistory(s.Draft), p.choice.recordUse(*ref), p.runIn("send the prompt", s.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
 		_, err := e.Submit(ctx, id, prompt)
 		return err
 	}))
@@ -95,19 +95,19 @@ func (p *prompt) runIn(what string, d editor.Draft, do func(ctx context.Context,
 	if id != "" {
 		p.conversation.chat().ToEnd()
 	}
-	p.drafts.carry = id == ""
+	p.drafts.carryOver = id == ""
 	return p.longCall(what, func(ctx context.Context, e Engine) (then, error) {
 		if id == "" {
 			s, err := e.Create(ctx, p.dir(), lathe.NewSession{Agent: agent})
 			if err != nil {
-				return p.drafts.giveBack(d), err
+				return p.drafts.restoreOnError(d), err
 			}
 			id = s.ID
 			// The new session comes onto the screen before anything happens in it.
 			p.feed.put(lathe.Event{Session: s.ID, Fact: &lathe.TUISessionSelect{Session: s.ID}}, nil)
 		}
 		if err := do(ctx, e, id); err != nil {
-			return p.drafts.giveBack(d), err
+			return p.drafts.restoreOnError(d), err
 		}
 		return nil, nil
 	})
@@ -124,7 +124,7 @@ func (p *prompt) runCommand(c editor.ServerCommand) tea.Cmd {
 func (p *prompt) runShell(s editor.Shell) tea.Cmd {
 	if p.state.Current != "" && p.state.Busy(p.state.Current) {
 		p.drafts.edit.Restore(s.Draft)
-		return p.say(toast.Warning, "Commands wait for the end of the turn; "+p.keys.Label(key.SessionInterrupt)+" twice ends it now")
+		return p.notify(toast.Warning, "Commands wait for the end of the turn; "+p.keys.Label(key.SessionInterrupt)+" twice ends it now")
 	}
 	sh := lathe.ShellCommand{Command: s.Line, Agent: p.choice.agent, Model: p.choice.ref(), Local: true}
 	return tea.Batch(p.drafts.addHistory(s.Draft), p.runIn("run the command", s.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
@@ -159,18 +159,18 @@ func plainPrompt(text string) editor.Submit {
 // queueNext sends a prompt that waits until the turn has ended.
 func (p *prompt) queueNext(text string) tea.Cmd {
 	if strings.TrimSpace(text) == "" {
-		return p.say(toast.Info, "Say what is to be done then: /queue TEXT")
+		return p.notify(toast.Info, "Say what is to be done then: /queue TEXT")
 	}
 	return p.submit(plainPrompt(text), false)
 }
 
 // editOutside opens the user's editor on what is in the prompt.
 func (p *prompt) editOutside() tea.Cmd {
-	return p.editText(p.drafts.edit.Text(), func(text string) { p.drafts.edit.FromEditor(text) })
+	return p.editText(p.drafts.edit.Text(), func(text string) { p.drafts.edit.SetEdited(text) })
 }
 
 func (p *prompt) skillsDialog() tea.Cmd {
-	return p.overlays.show(&overlay{box: dialog.NewSkills(p.keys, p.state.Skills), on: chosen(func(c dialog.Chosen) tea.Cmd {
+	return p.overlays.show(&overlay{box: dialog.NewSkills(p.keys, p.state.Skills), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		return p.handle(p.drafts.edit.Insert("/" + c.ID + " "))
 	})})
 }
@@ -191,8 +191,8 @@ func (p *prompt) showStash(all []memory.Stashed) tea.Cmd {
 		return out
 	}
 	box := dialog.NewStash(p.keys, list(), p.now())
-	o := &overlay{box: box, stays: true}
-	o.on = chosen(func(c dialog.Chosen) tea.Cmd {
+	o := &overlay{box: box, keepOpen: true}
+	o.onResult = onChosen(func(c dialog.Chosen) tea.Cmd {
 		i, err := strconv.Atoi(c.ID)
 		if err != nil || i < 0 || i >= len(all) {
 			return nil
@@ -205,13 +205,13 @@ func (p *prompt) showStash(all []memory.Stashed) tea.Cmd {
 			return drop
 		}
 		p.overlays.current = nil
-		return tea.Batch(drop, p.drafts.putBack(s.Draft))
+		return tea.Batch(drop, p.drafts.swapIn(s.Draft))
 	})
 	return p.overlays.show(o)
 }
 
 func (p *prompt) draw(th *style.Theme, width int, focused bool) []style.Line {
-	look := editor.Look{Bar: p.look.agentColor(p.choice.agent), Focused: focused}
+	look := editor.ViewOptions{Bar: p.look.agentColor(p.choice.agent), Focused: focused}
 	switch {
 	case p.drafts.edit.InShell():
 		look.Bar, look.Placeholder = th.Warning, "A command to run, in your shell"
@@ -221,7 +221,7 @@ func (p *prompt) draw(th *style.Theme, width int, focused bool) []style.Line {
 		look.Placeholder = "Add something while it works"
 	case p.state.HasPausedPrompts():
 		look.Placeholder = "What you sent waits: /go goes on with it"
-	case p.state.Cut[p.state.Current]:
+	case p.state.Interrupted[p.state.Current]:
 		look.Placeholder = "This turn was cut off: /go goes on with it"
 	}
 	return p.drafts.edit.View(th, look, width, p.promptMax())
@@ -257,5 +257,5 @@ func (p *prompt) drawPopup(th *style.Theme, f *frame, lines []style.Line) []styl
 	if f.popupY < 0 {
 		f.popupY = f.promptY + f.promptHeight
 	}
-	return lay(lines, rows, f.promptX, f.popupY)
+	return drawOver(lines, rows, f.promptX, f.popupY)
 }

@@ -34,8 +34,8 @@ func TestProgram_RandomInput(t *testing.T) {
 			o.Start.Session = sampleID
 		case 2:
 			e.providers = lathe.Providers{All: e.providers.All}
-			o.FirstRun = func(context.Context) []Offer {
-				return []Offer{{ID: "login", Title: "Log in", Login: true}, {ID: "demo", Title: "See the demo"}}
+			o.FindSetupOptions = func(context.Context) []SetupOption {
+				return []SetupOption{{ID: "login", Title: "Log in", Login: true}, {ID: "demo", Title: "See the demo"}}
 			}
 		}
 		onStage(t, e, o, func(s *stage) {

@@ -51,7 +51,7 @@ func (rv *reviewer) start(from source, file string) tea.Cmd {
 }
 
 // handle does what the viewer wants.
-func (rv *reviewer) handle(out review.Out) tea.Cmd {
+func (rv *reviewer) handle(out review.Result) tea.Cmd {
 	switch out {
 	case review.Close:
 		rv.view = nil
@@ -91,7 +91,7 @@ func (rv *reviewer) read() tea.Cmd {
 			switch {
 			case rv.view != r || rv.from != from: // another is wanted by now
 			case err != nil:
-				r.Fail(from.name(), words(err))
+				r.Fail(from.name(), errorText(err))
 			case len(files) == 0 && from >= fromTree && rv.state.Info.Branch == "":
 				r.Fail(from.name(), "There is nothing to compare with: this is no git repository, or no branch of one.")
 			default:

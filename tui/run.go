@@ -17,44 +17,44 @@ import (
 
 // Run shows the program until the user leaves it or the context ends. The terminal is as it was afterwards,
 // also when something went badly wrong.
-func Run(ctx context.Context, o Options) (Ended, error) {
+func Run(ctx context.Context, o Options) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := newProgram(ctx, o)
 	out := &ttyWriter{file: o.Out, frameRate: &p.frameRate}
 	t := tea.NewProgram(p, o.programOptions(out)...)
-	p.frameRate.drive(t)
+	p.frameRate.attach(t)
 	// Told by its own context the library would close its reader while that reads.
 	forget := context.AfterFunc(ctx, t.Quit)
 	last, err := t.Run()
 	forget()
-	p.frameRate.end()
+	p.frameRate.stop()
 	if o.Out != nil { // the library does not know of it
 		_, _ = out.Write([]byte(ansi.ResetModeLightDark))
 	}
 	cancel()
 	p.calls.wait(5 * time.Second)
-	if err := p.saveLast(); err != nil {
+	if err := p.saveDrafts(); err != nil {
 		p.log("what is remembered could not be written: %v", err)
 	}
-	p.deaf = !out.end(time.Second)
+	p.ttyBlocked = !out.flush(time.Second)
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic):
-		return p.ended(), fmt.Errorf("the terminal program failed: %w; the session goes on where it was", err)
+		return p.result(), fmt.Errorf("the terminal program failed: %w; the session goes on where it was", err)
 	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, tea.ErrProgramKilled):
-		return p.ended(), context.Cause(ctx)
+		return p.result(), context.Cause(ctx)
 	case err != nil:
-		return p.ended(), err
+		return p.result(), err
 	}
 	if q, ok := last.(*program); ok {
-		return q.ended(), q.fatalError
+		return q.result(), q.fatalError
 	}
-	return p.ended(), nil
+	return p.result(), nil
 }
 
 func (o *Options) programOptions(screen *ttyWriter) []tea.ProgramOption {
 	// Signals end the context. The library's own handler of them would wait for ever for a loop that has ended so.
-	out := []tea.ProgramOption{tea.WithFPS(paceRate), tea.WithoutSignalHandler()}
+	out := []tea.ProgramOption{tea.WithFPS(maxRate), tea.WithoutSignalHandler()}
 	if o.In != nil {
 		out = append(out, tea.WithInput(o.In))
 	}
@@ -67,16 +67,16 @@ func (o *Options) programOptions(screen *ttyWriter) []tea.ProgramOption {
 	return out
 }
 
-func (p *program) ended() Ended {
-	out := Ended{Session: p.state.Current, Offer: p.setup.taken, Deaf: p.deaf, Cut: p.state.Current != "" && !p.o.Remote && p.state.Busy(p.state.Current)}
+func (p *program) result() Result {
+	out := Result{Session: p.state.Current, SetupOption: p.setup.chosenOption, TTYBlocked: p.ttyBlocked, TurnInterrupted: p.state.Current != "" && !p.o.Remote && p.state.Busy(p.state.Current)}
 	if s, ok := p.state.Session(p.state.Current); ok {
 		out.Title = s.Title
 	}
 	return out
 }
 
-// recall reads what was remembered, behind the first frame.
-func (p *program) recall() tea.Cmd {
+// loadPrefs reads what was remembered, behind the first frame.
+func (p *program) loadPrefs() tea.Cmd {
 	return p.inBackground(func() tea.Msg {
 		settings, err0 := p.memory.Settings()
 		models, err1 := p.memory.Models()
@@ -93,26 +93,26 @@ func (p *program) recall() tea.Cmd {
 			p.drafts.history = append(history, p.drafts.history...) // what was sent before this was read
 			p.drafts.edit.SetHistory(p.drafts.history)
 			p.look.apply()
-			return p.look.sayTrouble()
+			return p.look.reportWarnings()
 		}}
 	})
 }
 
-// saveLast keeps what was being typed when the program ended, here and in other sessions.
-func (p *program) saveLast() error {
+// saveDrafts keeps what was being typed when the program ended, here and in other sessions.
+func (p *program) saveDrafts() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	p.drafts.keep()
+	p.drafts.storeCurrent()
 	at := lathe.Time(p.now().UnixMilli())
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(p.drafts.saved)) {
 		if id != p.state.Current {
-			errs = append(errs, p.drafts.write(ctx, p.drafts.saved[id], at))
+			errs = append(errs, p.drafts.saveUnsent(ctx, p.drafts.saved[id], at))
 		}
 	}
 	if a := p.asks.current; a != nil && !a.sent {
-		errs = append(errs, p.drafts.write(ctx, editor.Draft{Input: a.Words()}, at))
+		errs = append(errs, p.drafts.saveUnsent(ctx, editor.Draft{Input: a.Unsent()}, at))
 	}
-	errs = append(errs, p.drafts.write(ctx, p.drafts.saved[p.state.Current], at)) // the last one comes back first
+	errs = append(errs, p.drafts.saveUnsent(ctx, p.drafts.saved[p.state.Current], at)) // the last one comes back first
 	return errors.Join(errs...)
 }

@@ -14,7 +14,7 @@ type scope struct {
 	mu      sync.Mutex // guards what follows
 	own     string     // known when events are read
 	others  map[string]bool
-	widened func() // called once there is a first other directory
+	onWiden func() // called once there is a first other directory
 }
 
 // add wants the events of a directory, too.
@@ -30,20 +30,20 @@ func (s *scope) add(dir string) {
 	if s.others[dir] = true; s.own == "" { // nobody reads yet, and who does looks
 		return
 	}
-	s.widened()
+	s.onWiden()
 }
 
-// begin says which directory is ours, and reports whether there are others. Once there are, widened is called.
-func (s *scope) begin(own string, widened func()) bool {
+// start says which directory is ours, and reports whether there are others. Once there are, widened is called.
+func (s *scope) start(own string, widened func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.own, s.widened = own, widened
+	s.own, s.onWiden = own, widened
 	delete(s.others, own)
 	return len(s.others) > 0
 }
 
-// wants reports whether events of a directory are wanted; "" are those of all.
-func (s *scope) wants(dir string) bool {
+// includes reports whether events of a directory are wanted; "" are those of all.
+func (s *scope) includes(dir string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return dir == "" || dir == s.own || s.others[dir]
@@ -58,8 +58,8 @@ func (f *feed) follow(ctx context.Context, e Engine, dir string, in *scope) {
 	}
 	narrow, widen := context.WithCancelCause(ctx)
 	defer widen(nil)
-	r := reading{feed: f, engine: e, scope: in}
-	if !in.begin(at.Directory, func() { widen(errWidened) }) {
+	r := eventReader{feed: f, engine: e, scope: in}
+	if !in.start(at.Directory, func() { widen(errWidened) }) {
 		r.read(narrow, lathe.Scope{Directory: at.Directory})
 		if !errors.Is(context.Cause(narrow), errWidened) || ctx.Err() != nil {
 			return
@@ -73,23 +73,23 @@ func (f *feed) follow(ctx context.Context, e Engine, dir string, in *scope) {
 
 var errWidened = errors.New("events of other directories are wanted")
 
-// reading is one reading of events, which may change its scope once.
-type reading struct {
-	feed   *feed
-	engine Engine
-	scope  *scope
-	cursor lathe.Opt[lathe.Cursor] // behind which it goes on
-	began  bool                    // server.connected was told
+// eventReader is one reading of events, which may change its scope once.
+type eventReader struct {
+	feed      *feed
+	engine    Engine
+	scope     *scope
+	cursor    lathe.Opt[lathe.Cursor] // behind which it goes on
+	connected bool                    // server.connected was told
 }
 
 // isNew leaves out that the engine lives, and that another reading has begun.
-func (r *reading) isNew(f lathe.Fact) bool {
+func (r *eventReader) isNew(f lathe.Fact) bool {
 	switch f.(type) {
 	case *lathe.ServerHeartbeat:
 		return false
 	case *lathe.ServerConnected:
-		began := r.began
-		r.began = true
+		began := r.connected
+		r.connected = true
 		return !began
 	default:
 		return true
@@ -97,7 +97,7 @@ func (r *reading) isNew(f lathe.Fact) bool {
 }
 
 // read takes in what happens in a scope until that is widened, or the end.
-func (r *reading) read(ctx context.Context, in lathe.Scope) {
+func (r *eventReader) read(ctx context.Context, in lathe.Scope) {
 	for ev, err := range r.engine.Events(ctx, in, r.cursor) {
 		if errors.Is(context.Cause(ctx), errWidened) {
 			return // what came meanwhile comes again
@@ -111,7 +111,7 @@ func (r *reading) read(ctx context.Context, in lathe.Scope) {
 		if ev.Last {
 			r.cursor = lathe.Some(lathe.Cursor{Seq: ev.Seq, Feed: r.engine.Feed()})
 		}
-		if r.isNew(ev.Fact) && r.scope.wants(ev.Directory) {
+		if r.isNew(ev.Fact) && r.scope.includes(ev.Directory) {
 			r.feed.put(ev, nil)
 		}
 	}

@@ -27,7 +27,7 @@ type services struct {
 	state  *state.State
 	scope  scope // whose events are wanted
 	terminal
-	notes
+	toasts
 	animation
 }
 
@@ -67,7 +67,7 @@ func (c *calls) wait(most time.Duration) {
 	c.mu.Unlock()
 	done := make(chan struct{})
 	go func() { c.wg.Wait(); close(done) }()
-	waited(done, most)
+	waitFor(done, most)
 }
 
 // inBackground runs something beside the screen, unless the program has ended; its message goes to Update.
@@ -104,8 +104,8 @@ func (sv *services) call(what string, work func(ctx context.Context, e Engine) (
 	})
 }
 
-// order is call for what has no answer.
-func (sv *services) order(what string, work func(ctx context.Context, e Engine) error) tea.Cmd {
+// send is call for what has no answer.
+func (sv *services) send(what string, work func(ctx context.Context, e Engine) error) tea.Cmd {
 	return sv.call(what, func(ctx context.Context, e Engine) (then, error) { return nil, work(ctx, e) })
 }
 
@@ -121,7 +121,7 @@ func onSuccess(err error, next then) (then, error) {
 func (sv *services) longCall(what string, work func(ctx context.Context, e Engine) (then, error)) tea.Cmd {
 	ctx, e := sv.ctx, sv.engine
 	if e == nil {
-		return sv.say(toast.Warning, "Not ready yet: "+what)
+		return sv.notify(toast.Warning, "Not ready yet: "+what)
 	}
 	return sv.inBackground(func() tea.Msg {
 		next, err := work(ctx, e)
@@ -129,12 +129,12 @@ func (sv *services) longCall(what string, work func(ctx context.Context, e Engin
 	})
 }
 
-// finish goes on with what a call brought.
-func (sv *services) finish(a answered) tea.Cmd {
+// handleAnswer goes on with what a call brought.
+func (sv *services) handleAnswer(a answered) tea.Cmd {
 	var cmd tea.Cmd
 	if a.err != nil && !errors.Is(a.err, context.Canceled) {
 		sv.log("%s: %v", a.what, a.err)
-		cmd = sv.say(toast.Error, fmt.Sprintf("Could not %s: %s", a.what, words(a.err)))
+		cmd = sv.notify(toast.Error, fmt.Sprintf("Could not %s: %s", a.what, errorText(a.err)))
 	}
 	if a.then != nil {
 		cmd = tea.Batch(cmd, a.then())
@@ -164,8 +164,8 @@ func (sv *services) listSessions(ctx context.Context, e Engine, q lathe.Query, p
 	return e.List(ctx, q)
 }
 
-// words are what an error says to people.
-func words(err error) string {
+// errorText are what an error says to people.
+func errorText(err error) string {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Message != "" {
 		return e.Message
 	}
@@ -197,8 +197,8 @@ func (sv *services) background(what string, do func(ctx context.Context) (then, 
 
 // quit leaves the program. Run keeps what was typed.
 func (sv *services) quit() tea.Cmd {
-	if sv.o.Leaving != nil {
-		sv.o.Leaving()
+	if sv.o.OnQuit != nil {
+		sv.o.OnQuit()
 	}
 	return tea.Quit
 }
@@ -222,11 +222,11 @@ func (sv *services) browse(url string) tea.Cmd {
 // copy puts a text on the clipboard: by the terminal, which also works from far away, and by the means of this
 // machine.
 func (sv *services) copy(text string) tea.Cmd {
-	return tea.Batch(sv.copyQuietly(text), sv.say(toast.Info, "Copied"))
+	return tea.Batch(sv.copySilently(text), sv.notify(toast.Info, "Copied"))
 }
 
-// copyQuietly is copy for who says more about it.
-func (sv *services) copyQuietly(text string) tea.Cmd {
+// copySilently is copy for who says more about it.
+func (sv *services) copySilently(text string) tea.Cmd {
 	cmds := []tea.Cmd{tea.SetClipboard(text)}
 	if sv.o.Copy != nil {
 		cmds = append(cmds, sv.save("copy", func(context.Context) error { return sv.o.Copy(text) }))

@@ -35,7 +35,7 @@ const pageSize = 100
 func (ss *sessions) openFirst() tea.Cmd {
 	s := ss.o.Start
 	ss.state.Opening = s.Session != "" || s.Continue
-	ss.drafts.carry = ss.state.Opening
+	ss.drafts.carryOver = ss.state.Opening
 	switch {
 	case s.Session != "" && s.Fork:
 		return ss.fork(s.Session, "")
@@ -47,11 +47,11 @@ func (ss *sessions) openFirst() tea.Cmd {
 			i := slices.IndexFunc(all, func(s lathe.Session) bool { return s.Parent == "" })
 			if err != nil || i < 0 {
 				return func() tea.Cmd {
-					ss.state.Opening, ss.drafts.carry = false, false
+					ss.state.Opening, ss.drafts.carryOver = false, false
 					if err != nil {
 						return ss.prompt.sendFirst()
 					}
-					return tea.Batch(ss.say(toast.Info, "There is no session here to continue: this is a new one"), ss.prompt.sendFirst())
+					return tea.Batch(ss.notify(toast.Info, "There is no session here to continue: this is a new one"), ss.prompt.sendFirst())
 				}, err
 			}
 			return func() tea.Cmd {
@@ -70,23 +70,23 @@ func (ss *sessions) openFirst() tea.Cmd {
 func (ss *sessions) open(id lathe.SessionID) tea.Cmd {
 	if id != ss.state.Current {
 		d := ss.drafts.edit.Draft()
-		ss.switchTo(id)
-		if ss.drafts.carry && ss.drafts.edit.IsEmpty() {
+		ss.switchScreen(id)
+		if ss.drafts.carryOver && ss.drafts.edit.IsEmpty() {
 			ss.drafts.edit.Restore(d)
 			delete(ss.drafts.saved, "")
 		}
 		ss.turns.escapedAt = ss.turns.escapedAt.AddDate(-1, 0, 0)
 	}
-	ss.drafts.carry = false
-	if o := ss.state.Look(id); o.Transcript != nil && !o.Transcript.Stale() {
+	ss.drafts.carryOver = false
+	if o := ss.state.Track(id); o.Transcript != nil && !o.Transcript.Stale() {
 		return tea.Batch(ss.afterOpen(), ss.animate())
 	}
-	return ss.read(id)
+	return ss.load(id)
 }
 
-// switchTo puts another session on the screen, "" for none, with the draft of it.
-func (ss *sessions) switchTo(id lathe.SessionID) {
-	ss.drafts.keep()
+// switchScreen puts another session on the screen, "" for none, with the draft of it.
+func (ss *sessions) switchScreen(id lathe.SessionID) {
+	ss.drafts.storeCurrent()
 	if ss.state.Current = id; id == "" {
 		ss.asks.current = nil
 	}
@@ -94,22 +94,22 @@ func (ss *sessions) switchTo(id lathe.SessionID) {
 	ss.drafts.edit.Restore(ss.drafts.saved[id])
 }
 
-// read reads the newest page of a session and what belongs to it.
-func (ss *sessions) read(id lathe.SessionID) tea.Cmd {
-	o := ss.state.Look(id)
-	if o.Fetching {
+// load reads the newest page of a session and what belongs to it.
+func (ss *sessions) load(id lathe.SessionID) tea.Cmd {
+	o := ss.state.Track(id)
+	if o.Loading {
 		return nil
 	}
-	o.Fetching = true
+	o.Loading = true
 	return ss.call("open the session", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Get(ctx, id)
 		if err != nil {
-			return func() tea.Cmd { return tea.Batch(ss.leave(id), ss.notOpened()) }, err
+			return func() tea.Cmd { return tea.Batch(ss.leave(id), ss.openFailed()) }, err
 		}
 		ss.scope.add(s.Directory)
 		page, err := e.Messages(ctx, id, lathe.Position{}, pageSize)
 		if err != nil {
-			return func() tea.Cmd { o.Fetching = false; return ss.notOpened() }, err
+			return func() tea.Cmd { o.Loading = false; return ss.openFailed() }, err
 		}
 		todos, err1 := e.Todos(ctx, id)
 		diff, err2 := e.Diff(ctx, id, "")
@@ -118,8 +118,8 @@ func (ss *sessions) read(id lathe.SessionID) tea.Cmd {
 			ss.log("beside session %s: %v", id, err) // the conversation itself is there
 		}
 		return func() tea.Cmd {
-			ss.state.Read(s, page, todos, diff)
-			ss.state.Learn(children...)
+			ss.state.SetTranscript(s, page, todos, diff)
+			ss.state.AddSessions(children...)
 			return tea.Batch(ss.afterOpen(), ss.animate())
 		}, nil
 	})
@@ -133,16 +133,16 @@ func (ss *sessions) afterOpen() tea.Cmd {
 	}
 	ss.state.Opening = false
 	ss.choice.follow(o.Transcript)
-	return tea.Batch(ss.asks.refresh(), ss.prompt.sendFirst(), ss.lookForCut())
+	return tea.Batch(ss.asks.refresh(), ss.prompt.sendFirst(), ss.checkInterrupted())
 }
 
-// notOpened goes on when what the command line asked for cannot be shown. Its prompt was not meant for another
+// openFailed goes on when what the command line asked for cannot be shown. Its prompt was not meant for another
 // session: it is left to the user.
-func (ss *sessions) notOpened() tea.Cmd {
+func (ss *sessions) openFailed() tea.Cmd {
 	if !ss.state.Opening {
 		return nil
 	}
-	ss.state.Opening, ss.drafts.carry, ss.drafts.pending = false, false, nil
+	ss.state.Opening, ss.drafts.carryOver, ss.drafts.pending = false, false, nil
 	if ss.drafts.edit.IsEmpty() && ss.o.Start.Prompt != "" {
 		ss.drafts.edit.Insert(ss.o.Start.Prompt)
 	}
@@ -155,7 +155,7 @@ func (ss *sessions) leave(id lathe.SessionID) tea.Cmd {
 	if ss.state.Current != id {
 		return nil
 	}
-	ss.switchTo("")
+	ss.switchScreen("")
 	delete(ss.conversation.chats, id)
 	return nil
 }
@@ -171,47 +171,47 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 	return ss.call("fork the session", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Fork(ctx, "", id, before)
 		if err != nil {
-			return ss.notOpened, err
+			return ss.openFailed, err
 		}
 		return func() tea.Cmd {
-			ss.state.Learn(s)
+			ss.state.AddSessions(s)
 			cmd := ss.open(s.ID)
 			if ss.drafts.edit.IsEmpty() {
 				ss.drafts.edit.Restore(again)
 			}
-			return tea.Batch(cmd, ss.say(toast.Success, "This is a copy now; the other is as it was"))
+			return tea.Batch(cmd, ss.notify(toast.Success, "This is a copy now; the other is as it was"))
 		}, nil
 	})
 }
 
-// meet finds out whose session it is that asks.
-func (ss *sessions) meet(id lathe.SessionID) tea.Cmd {
+// identify finds out whose session it is that asks.
+func (ss *sessions) identify(id lathe.SessionID) tea.Cmd {
 	return ss.call("find out who asks", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Get(ctx, id)
 		ss.scope.add(s.Directory)
 		return onSuccess(err, func() tea.Cmd {
-			ss.state.Learn(s)
-			return tea.Batch(ss.asks.refresh(), ss.asks.sayElsewhere(id))
+			ss.state.AddSessions(s)
+			return tea.Batch(ss.asks.refresh(), ss.asks.notifyElsewhere(id))
 		})
 	})
 }
 
-// readAgain reads sessions afresh after something was missed.
-func (ss *sessions) readAgain(id lathe.SessionID) tea.Cmd {
+// reload reads sessions afresh after something was missed.
+func (ss *sessions) reload(id lathe.SessionID) tea.Cmd {
 	if id != "" && id != ss.state.Current {
 		ss.state.Forget(id) // it is read when it is looked at
 		return nil
 	}
-	ss.state.Leave(ss.state.Current)
-	cmd := ss.catalog.readWork()
+	ss.state.KeepOnly(ss.state.Current)
+	cmd := ss.catalog.loadActivity()
 	if ss.state.Current == "" {
 		return cmd
 	}
-	return tea.Batch(cmd, ss.read(ss.state.Current)) // what is on the screen stays there until then
+	return tea.Batch(cmd, ss.load(ss.state.Current)) // what is on the screen stays there until then
 }
 
-// pin pins a session, or no longer.
-func (ss *sessions) pin(id lathe.SessionID) tea.Cmd {
+// togglePin pins a session, or no longer.
+func (ss *sessions) togglePin(id lathe.SessionID) tea.Cmd {
 	on := !slices.Contains(ss.pins, id)
 	if on {
 		ss.pins = append(ss.pins, id)
@@ -226,20 +226,20 @@ func (ss *sessions) unpin(id lathe.SessionID) tea.Cmd {
 	if !slices.Contains(ss.pins, id) {
 		return nil
 	}
-	return ss.pin(id)
+	return ss.togglePin(id)
 }
 
 // quickSwitch opens a pinned session by its place.
 func (ss *sessions) quickSwitch(i int) tea.Cmd {
 	if i >= len(ss.pins) {
-		return ss.say(toast.Info, "No session is pinned there: "+ss.keys.Label(key.SessionPinToggle)+" in the list of sessions pins one")
+		return ss.notify(toast.Info, "No session is pinned there: "+ss.keys.Label(key.SessionPinToggle)+" in the list of sessions pins one")
 	}
 	return ss.open(ss.pins[i])
 }
 
-// lookForCut finds out whether the turn of the session on the screen was cut off: by a process that died, or that
+// checkInterrupted finds out whether the turn of the session on the screen was cut off: by a process that died, or that
 // was left while it worked.
-func (ss *sessions) lookForCut() tea.Cmd {
+func (ss *sessions) checkInterrupted() tea.Cmd {
 	id := ss.state.Current
 	if id == "" || ss.state.IsChild() || ss.state.Busy(id) {
 		return nil
@@ -254,7 +254,7 @@ func (ss *sessions) lookForCut() tea.Cmd {
 			for _, s := range all {
 				cut[s] = true
 			}
-			ss.state.Cut = cut
+			ss.state.Interrupted = cut
 			return nil
 		}, nil
 	})
@@ -262,19 +262,19 @@ func (ss *sessions) lookForCut() tea.Cmd {
 
 // startNew goes to an empty screen; the session itself begins with its first prompt.
 func (ss *sessions) startNew() tea.Cmd {
-	ss.switchTo("")
+	ss.switchScreen("")
 	return ss.asks.refresh()
 }
 
-func (ss *sessions) toParent() tea.Cmd {
+func (ss *sessions) openParent() tea.Cmd {
 	if s, ok := ss.state.Session(ss.state.Current); ok && s.Parent != "" {
 		return ss.open(s.Parent)
 	}
 	return nil
 }
 
-// sibling goes to the next session that works for the same one.
-func (ss *sessions) sibling(step int) tea.Cmd {
+// openSibling goes to the next session that works for the same one.
+func (ss *sessions) openSibling(step int) tea.Cmd {
 	s, _ := ss.state.Session(ss.state.Current)
 	all := ss.state.Children(s.Parent)
 	if i := slices.IndexFunc(all, func(c lathe.Session) bool { return c.ID == ss.state.Current }); i >= 0 {

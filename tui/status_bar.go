@@ -29,16 +29,16 @@ func percent(tokens, window int64) int {
 // lines are what stands below the prompt.
 func (sb *statusBar) lines(th *style.Theme, width int) []style.Line {
 	v := status.Values{
-		Agent: style.Capital(sb.choice.agent), AgentColor: sb.look.agentColor(sb.choice.agent), Shell: sb.drafts.edit.InShell(),
-		Frame: sb.look.motion(), Percent: -1, Mode: sb.state.Info.Mode, Confined: sb.state.Info.Confined, Auto: sb.o.Start.Auto, Lost: sb.state.Lost != nil, Interrupt: sb.keys.Label(key.SessionInterrupt),
+		Agent: style.Capitalize(sb.choice.agent), AgentColor: sb.look.agentColor(sb.choice.agent), Shell: sb.drafts.edit.InShell(),
+		Frame: sb.look.animationFrame(), Percent: -1, Mode: sb.state.Info.Mode, Confined: sb.state.Info.Confined, Auto: sb.o.Start.Auto, Lost: sb.state.ConnectionError != nil, Interrupt: sb.keys.Label(key.SessionInterrupt),
 		Hints: []status.Hint{
-			{Key: sb.keys.Label(key.CommandList), Does: "commands"}, {Key: sb.keys.Label(key.AgentCycle), Does: "agents"},
+			{Key: sb.keys.Label(key.CommandList), Label: "commands"}, {Key: sb.keys.Label(key.AgentCycle), Label: "agents"},
 		},
 	}
 	if m, ok := sb.choice.model(); ok {
 		v.Model, v.Provider, v.Variant = m.Name, m.Ref.Provider, sb.choice.variant()
 		if len(m.Variants) > 0 {
-			v.Hints = append(v.Hints, status.Hint{Key: sb.keys.Label(key.VariantCycle), Does: "variants"})
+			v.Hints = append(v.Hints, status.Hint{Key: sb.keys.Label(key.VariantCycle), Label: "variants"})
 		}
 	} else if !sb.state.Loaded {
 		v.Model = "…"
@@ -60,7 +60,7 @@ func (sb *statusBar) lines(th *style.Theme, width int) []style.Line {
 // retryReason says above the prompt why an answer is tried again, where the lines below it had no room for that.
 func (sb *statusBar) retryReason(th *style.Theme, width int, below []style.Line) style.Line {
 	s := sb.state.Status(sb.state.Current)
-	if s.Type != lathe.Retrying || sb.state.Lost != nil || s.Message == "" {
+	if s.Type != lathe.Retrying || sb.state.ConnectionError != nil || s.Message == "" {
 		return nil
 	}
 	reason := style.Of(style.FirstLine(s.Message), style.Fg(th.Error))
@@ -75,7 +75,7 @@ func (sb *statusBar) childValues() status.Child {
 	s := t.Session()
 	tokens, window, cost := sb.state.Usage(t)
 	c := status.Child{
-		Agent: style.Capital(s.Agent), Title: s.Title, Color: sb.look.agentColor(s.Agent), Busy: sb.state.Busy(s.ID), Frame: sb.look.motion(),
+		Agent: style.Capitalize(s.Agent), Title: s.Title, Color: sb.look.agentColor(s.Agent), Busy: sb.state.Busy(s.ID), Frame: sb.look.animationFrame(),
 		Tokens: tokens, Percent: percent(tokens, window), Cost: cost,
 		ParentKey: sb.keys.Label(key.SessionParent), PrevKey: sb.keys.Label(key.SessionChildCycleReverse), NextKey: sb.keys.Label(key.SessionChildCycle),
 		Interrupt: sb.keys.Label(key.SessionInterrupt), Interrupting: sb.now().Sub(sb.turns.escapedAt) <= escapeTime,

@@ -16,7 +16,7 @@ type tick int
 
 // What times are for.
 const (
-	tickBeat    tick = iota // something moves
+	tickFrame   tick = iota // something moves
 	tickToast               // a note has been there for long enough
 	tickLeader              // the leader is forgotten
 	tickEscape              // the first escape is forgotten
@@ -25,19 +25,19 @@ const (
 
 // animation moves what moves.
 type animation struct {
-	beat     int // counts while something moves
-	beating  bool
-	isMoving func() bool
+	frameCount int // counts while something moves
+	ticking    bool
+	isMoving   func() bool
 }
 
-// notes are what is said at the top right.
-type notes struct {
-	toasts   toast.Stack
-	toasting bool // a tick comes when one is to go
+// toasts are what is said at the top right.
+type toasts struct {
+	stack           toast.Stack
+	expiryScheduled bool // a tick comes when one is to go
 }
 
-// beatTime is how often what moves does.
-const beatTime = 100 * time.Millisecond
+// animationInterval is how often what moves does.
+const animationInterval = 100 * time.Millisecond
 
 // after makes a tick come. Nothing ticks while nothing needs to.
 func (sv *services) after(d time.Duration, what tick) tea.Cmd {
@@ -46,13 +46,13 @@ func (sv *services) after(d time.Duration, what tick) tea.Cmd {
 
 func (p *program) handleTick(t tick) tea.Cmd {
 	switch t {
-	case tickBeat:
-		p.beating = false
-		p.beat++
+	case tickFrame:
+		p.ticking = false
+		p.frameCount++
 		return p.animate()
 	case tickToast:
-		p.toasting = false
-		p.toasts.Expire(p.now())
+		p.expiryScheduled = false
+		p.stack.Expire(p.now())
 		return p.expireToasts()
 	case tickLeader:
 		if !p.afterLeader() {
@@ -67,53 +67,53 @@ func (p *program) handleTick(t tick) tea.Cmd {
 
 // animate keeps what moves moving, as long as something does.
 func (sv *services) animate() tea.Cmd {
-	if sv.beating || !sv.isMoving() {
+	if sv.ticking || !sv.isMoving() {
 		return nil
 	}
-	sv.beating = true
-	return sv.after(beatTime, tickBeat)
+	sv.ticking = true
+	return sv.after(animationInterval, tickFrame)
 }
 
-// moves reports whether something on the screen moves.
-func (p *program) moves() bool {
-	if p.overlays.current != nil && p.overlays.current.spins != nil && p.overlays.current.spins() {
+// hasMotion reports whether something on the screen moves.
+func (p *program) hasMotion() bool {
+	if p.overlays.current != nil && p.overlays.current.isAnimated != nil && p.overlays.current.isAnimated() {
 		return true
 	}
 	if p.state.Current == "" {
 		return p.engine == nil
 	}
-	return p.state.Shown() == nil || p.state.Lost == nil && p.state.AnyBusy(p.state.Current)
+	return p.state.Shown() == nil || p.state.ConnectionError == nil && p.state.AnyBusy(p.state.Current)
 }
 
-// say shows a note at the top right.
-func (sv *services) say(v toast.Variant, text string) tea.Cmd {
-	sv.toasts.Add(toast.Note{Variant: v, Text: text}, sv.now())
+// notify shows a note at the top right.
+func (sv *services) notify(v toast.Variant, text string) tea.Cmd {
+	sv.stack.Add(toast.Note{Variant: v, Text: text}, sv.now())
 	return sv.expireToasts()
 }
 
-// sayFor shows a note of somebody else. Paths in it are shown from the directory.
-func (sv *services) sayFor(t *lathe.TUIToast) tea.Cmd {
+// showToast shows a note of somebody else. Paths in it are shown from the directory.
+func (sv *services) showToast(t *lathe.TUIToast) tea.Cmd {
 	n := toast.Note{Title: t.Title, Text: t.Message, For: time.Duration(t.Duration) * time.Millisecond}
 	if dir := sv.state.Info.Directory; dir != "" {
 		n.Text = strings.ReplaceAll(n.Text, dir+"/", "")
 	}
 	n.Variant = map[string]toast.Variant{"success": toast.Success, "warning": toast.Warning, "error": toast.Error}[t.Variant] // others inform
-	sv.toasts.Add(n, sv.now())
+	sv.stack.Add(n, sv.now())
 	return sv.expireToasts()
 }
 
 // expireToasts comes back when a note is to go.
 func (sv *services) expireToasts() tea.Cmd {
-	next, ok := sv.toasts.Next()
-	if !ok || sv.toasting {
+	next, ok := sv.stack.Next()
+	if !ok || sv.expiryScheduled {
 		return nil
 	}
-	sv.toasting = true
+	sv.expiryScheduled = true
 	return sv.after(max(next.Sub(sv.now()), 50*time.Millisecond), tickToast)
 }
 
-// attract tells of something while nobody looks at the terminal, where the user wants that.
-func (sv *services) attract(text string) tea.Cmd {
+// sendAttention tells of something while nobody looks at the terminal, where the user wants that.
+func (sv *services) sendAttention(text string) tea.Cmd {
 	if !sv.blurred {
 		return nil
 	}
@@ -137,9 +137,9 @@ func (sv *services) attract(text string) tea.Cmd {
 
 // drawToasts lays notes over the rest.
 func (sv *services) drawToasts(th *style.Theme, lines []style.Line) []style.Line {
-	rows := sv.toasts.View(th, sv.width)
+	rows := sv.stack.View(th, sv.width)
 	if len(rows) == 0 {
 		return lines
 	}
-	return lay(lines, rows, max(0, sv.width-rows[0].Width()), 1)
+	return drawOver(lines, rows, max(0, sv.width-rows[0].Width()), 1)
 }

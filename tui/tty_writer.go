@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ttyPatience is how long who draws waits for the terminal to take a frame.
-const ttyPatience = 250 * time.Millisecond
+// writeTimeout is how long who draws waits for the terminal to take a frame.
+const writeTimeout = 250 * time.Millisecond
 
 // ttyWriter is the way to the terminal. One that takes nothing (a connection that is gone without a word, a window
 // that is held) would keep whoever writes to it, and with him keys, signals and the end of the program; here it
@@ -16,31 +16,31 @@ type ttyWriter struct {
 	file      *os.File
 	frameRate *frameRate
 
-	mu   sync.Mutex // guards what follows
-	rest []byte     // not begun to be written yet
-	err  error
-	done chan struct{} // closed when all is taken; nil when it is
-	late bool          // the terminal has kept somebody waiting, and still does
+	mu      sync.Mutex // guards what follows
+	queue   []byte     // not begun to be written yet
+	err     error
+	done    chan struct{} // closed when all is taken; nil when it is
+	blocked bool          // the terminal has kept somebody waiting, and still does
 }
 
 // Write waits until the terminal has taken it, but not for long.
 func (o *ttyWriter) Write(b []byte) (int, error) {
 	o.mu.Lock()
-	o.rest = append(o.rest, b...)
+	o.queue = append(o.queue, b...)
 	if o.done == nil {
 		o.done = make(chan struct{})
 		go o.drain()
 	}
-	done, late := o.done, o.late
+	done, late := o.done, o.blocked
 	o.mu.Unlock()
 	if !late {
-		waited(done, ttyPatience)
+		waitFor(done, writeTimeout)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.done == done && !o.late {
-		o.late = true
-		o.frameRate.hold()
+	if o.done == done && !o.blocked {
+		o.blocked = true
+		o.frameRate.pause()
 	}
 	if err := o.err; err != nil {
 		o.err = nil
@@ -53,14 +53,14 @@ func (o *ttyWriter) Write(b []byte) (int, error) {
 func (o *ttyWriter) drain() {
 	for {
 		o.mu.Lock()
-		b := o.rest
-		o.rest = nil
+		b := o.queue
+		o.queue = nil
 		if len(b) == 0 {
 			close(o.done)
 			o.done = nil
-			if o.late {
-				o.late = false
-				o.frameRate.release()
+			if o.blocked {
+				o.blocked = false
+				o.frameRate.resume()
 			}
 			o.mu.Unlock()
 			return
@@ -74,16 +74,16 @@ func (o *ttyWriter) drain() {
 	}
 }
 
-// end waits for so long until all is taken, and reports whether it is.
-func (o *ttyWriter) end(most time.Duration) bool {
+// flush waits for so long until all is taken, and reports whether it is.
+func (o *ttyWriter) flush(most time.Duration) bool {
 	o.mu.Lock()
 	done := o.done
 	o.mu.Unlock()
-	return done == nil || waited(done, most)
+	return done == nil || waitFor(done, most)
 }
 
-// waited waits for something, and reports whether it came in time.
-func waited(c <-chan struct{}, most time.Duration) bool {
+// waitFor waits for something, and reports whether it came in time.
+func waitFor(c <-chan struct{}, most time.Duration) bool {
 	select {
 	case <-c:
 		return true

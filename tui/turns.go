@@ -41,28 +41,28 @@ func (t *turns) interrupt() tea.Cmd {
 		return t.after(escapeTime, tickEscape)
 	}
 	t.escapedAt = time.Time{}
-	return t.order("interrupt the turn", func(ctx context.Context, e Engine) error { return e.Cancel(ctx, id) })
+	return t.send("interrupt the turn", func(ctx context.Context, e Engine) error { return e.Cancel(ctx, id) })
 }
 
-// ended tells of it if nobody looks.
-func (t *turns) ended(id lathe.SessionID) tea.Cmd {
-	delete(t.state.Cut, id)
+// turnEnded tells of it if nobody looks.
+func (t *turns) turnEnded(id lathe.SessionID) tea.Cmd {
+	delete(t.state.Interrupted, id)
 	if s, ok := t.state.Session(id); !ok || s.Parent != "" {
 		return nil
 	}
 	t.escapedAt = time.Time{}
-	return t.attract("The turn has ended")
+	return t.sendAttention("The turn has ended")
 }
 
 // resume goes on with what a dead process left, or with prompts that were held.
 func (t *turns) resume() tea.Cmd {
 	id, waits := t.state.Current, t.state.HasPausedPrompts()
 	if t.state.Busy(id) {
-		return t.say(toast.Info, "It is at work already")
+		return t.notify(toast.Info, "It is at work already")
 	}
 	return t.call("go on", func(ctx context.Context, e Engine) (then, error) {
 		if cut, err := e.Interrupted(ctx); err == nil && !waits && !slices.Contains(cut, id) {
-			return func() tea.Cmd { return t.say(toast.Info, "Nothing was cut off here: say what to do next") }, nil
+			return func() tea.Cmd { return t.notify(toast.Info, "Nothing was cut off here: say what to do next") }, nil
 		}
 		return nil, e.Resume(ctx, id)
 	})
@@ -71,7 +71,7 @@ func (t *turns) resume() tea.Cmd {
 func (t *turns) compact() tea.Cmd {
 	m, ok := t.choice.model()
 	if !ok {
-		return t.say(toast.Warning, "There is no model to write the summary: /connect")
+		return t.notify(toast.Warning, "There is no model to write the summary: /connect")
 	}
 	id := t.state.Current
 	return t.longCall("compact the session", func(ctx context.Context, e Engine) (then, error) {
@@ -93,11 +93,11 @@ func (t *turns) undo() tea.Cmd {
 	}
 	for i := last - 1; i >= 0; i-- {
 		h := o.Transcript.View(i)
-		if _, user := h.Data().(*lathe.User); user && state.IsSaid(h) {
+		if _, user := h.Data().(*lathe.User); user && state.IsUserWritten(h) {
 			return t.undoTo(h.ID())
 		}
 	}
-	return t.say(toast.Info, "There is nothing to take back")
+	return t.notify(toast.Info, "There is nothing to take back")
 }
 
 // undoTo takes back a message and everything behind it. Its words come back into the prompt.
@@ -119,8 +119,8 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 		done, err := e.Undo(ctx, session, lathe.Undo{Message: id})
 		return onSuccess(err, func() tea.Cmd {
 			t.conversation.chat().ToEnd()
-			t.drafts.bringUp(draft)
-			return t.sayUndone("Taken back", done)
+			t.drafts.restoreReverted(draft)
+			return t.reportUndo("Taken back", done)
 		})
 	})
 }
@@ -128,19 +128,19 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 func (t *turns) redo() tea.Cmd {
 	session := t.state.Current
 	if o := t.state.Shown(); o == nil || o.Transcript.Session().Revert == nil {
-		return t.say(toast.Info, "There is nothing to bring back")
+		return t.notify(toast.Info, "There is nothing to bring back")
 	}
 	return t.call("bring it back", func(ctx context.Context, e Engine) (then, error) {
 		done, err := e.Redo(ctx, session, lathe.Undo{})
 		return onSuccess(err, func() tea.Cmd {
-			t.drafts.bringUpNext(done.Session)
-			return t.sayUndone("Brought back", done)
+			t.drafts.restoreNextReverted(done.Session)
+			return t.reportUndo("Brought back", done)
 		})
 	})
 }
 
-// sayUndone tells what became of files. Which were left alone the engine tells everybody who looks at the session.
-func (t *turns) sayUndone(what string, u lathe.Undone) tea.Cmd {
+// reportUndo tells what became of files. Which were left alone the engine tells everybody who looks at the session.
+func (t *turns) reportUndo(what string, u lathe.Undone) tea.Cmd {
 	conflicts := 0
 	for _, f := range u.Files {
 		if f.Conflict != "" {
@@ -149,21 +149,21 @@ func (t *turns) sayUndone(what string, u lathe.Undone) tea.Cmd {
 	}
 	n := len(u.Files) - conflicts
 	if conflicts > 0 {
-		return t.say(toast.Warning, fmt.Sprintf("%s; files changed: %d, left as they are: %d", what, n, conflicts))
+		return t.notify(toast.Warning, fmt.Sprintf("%s; files changed: %d, left as they are: %d", what, n, conflicts))
 	}
 	if n > 0 {
-		return t.say(toast.Success, fmt.Sprintf("%s; files changed: %d", what, n))
+		return t.notify(toast.Success, fmt.Sprintf("%s; files changed: %d", what, n))
 	}
-	return t.say(toast.Success, what)
+	return t.notify(toast.Success, what)
 }
 
 // share makes a session readable for others, when the user has agreed once. What it needs is said before that.
 func (t *turns) share() tea.Cmd {
 	if !t.o.Remote {
-		return t.say(toast.Warning, "A share is a page of a server. Run lathe serve, open the session with lathe attach, and share it there")
+		return t.notify(toast.Warning, "A share is a page of a server. Run lathe serve, open the session with lathe attach, and share it there")
 	}
 	if !t.look.prefs.ShareConsent {
-		return t.overlays.show(&overlay{box: dialog.NewShareConsent(t.keys), on: chosen(func(c dialog.Chosen) tea.Cmd {
+		return t.overlays.show(&overlay{box: dialog.NewShareConsent(t.keys), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 			if c.ID != dialog.Yes {
 				return nil
 			}
@@ -181,7 +181,7 @@ func (t *turns) shareNow() tea.Cmd {
 			if s.Share == nil {
 				return nil
 			}
-			return tea.Batch(t.copyQuietly(s.Share.URL), t.say(toast.Success, "Shared, the address is copied: "+s.Share.URL))
+			return tea.Batch(t.copySilently(s.Share.URL), t.notify(toast.Success, "Shared, the address is copied: "+s.Share.URL))
 		})
 	})
 }
@@ -189,10 +189,10 @@ func (t *turns) shareNow() tea.Cmd {
 func (t *turns) unshare() tea.Cmd {
 	id := t.state.Current
 	if o := t.state.Shown(); o != nil && o.Transcript.Session().Share == nil {
-		return t.say(toast.Info, "This session is not shared")
+		return t.notify(toast.Info, "This session is not shared")
 	}
 	return t.call("stop sharing", func(ctx context.Context, e Engine) (then, error) {
 		_, err := e.Unshare(ctx, id)
-		return onSuccess(err, func() tea.Cmd { return t.say(toast.Success, "No longer shared") })
+		return onSuccess(err, func() tea.Cmd { return t.notify(toast.Success, "No longer shared") })
 	})
 }

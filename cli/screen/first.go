@@ -19,8 +19,8 @@ import (
 const mostLocal = 4
 
 // tuiOffers is what somebody without a provider can do in the terminal program.
-func tuiOffers(ctx context.Context, a *cli.App) []tui.Offer {
-	out := []tui.Offer{{ID: account.ChooseLogin, Title: "Log in to a provider, or give its key", Login: true}}
+func tuiOffers(ctx context.Context, a *cli.App) []tui.SetupOption {
+	out := []tui.SetupOption{{ID: account.ChooseLogin, Title: "Log in to a provider, or give its key", Login: true}}
 	p, err := account.QuietProviders(a)
 	if err != nil {
 		a.Log.Warn("providers are not known", "error", err)
@@ -29,23 +29,23 @@ func tuiOffers(ctx context.Context, a *cli.App) []tui.Offer {
 			out = append(out, localOffers(a, f)...)
 		}
 		if f := account.BestFreeModel(p); f != nil {
-			out = append(out, tui.Offer{
+			out = append(out, tui.SetupOption{
 				ID: f.Ref, Title: "Use " + f.Name + ", free", Detail: f.Provider + " sees what you send and may keep it",
 				Do: func(context.Context) error { return useModel(a, f.Ref) },
 			})
 		}
 	}
-	return append(out, tui.Offer{ID: account.ChooseDemo, Title: "See the demo", Detail: "without a key and without a network"})
+	return append(out, tui.SetupOption{ID: account.ChooseDemo, Title: "See the demo", Detail: "without a key and without a network"})
 }
 
 // localOffers are the models of a server on this machine.
-func localOffers(a *cli.App, f provider.Found) (out []tui.Offer) {
+func localOffers(a *cli.App, f provider.Found) (out []tui.SetupOption) {
 	for i, name := range f.Models {
 		if i == mostLocal {
 			break
 		}
 		ref := f.Vendor.ID + "/" + name
-		out = append(out, tui.Offer{
+		out = append(out, tui.SetupOption{
 			ID: ref, Title: "Use " + name, Detail: fmt.Sprintf("of %s, on this machine", f.Vendor.Name),
 			Do: func(context.Context) error { return useModel(a, ref) },
 		})

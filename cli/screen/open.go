@@ -134,5 +134,5 @@ func Show(ctx context.Context, a *cli.App, prompt string, open func(ctx context.
 		}
 		return openWithin(ctx, own, h, func(e *ownEngine) { e.Host = host(e.Host) })
 	}})
-	return ended.Deaf, err
+	return ended.TTYBlocked, err
 }

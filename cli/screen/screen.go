@@ -125,7 +125,7 @@ type stage struct {
 	flags Flags
 	open  func(ctx context.Context) (*tuiEngine, error)
 	// offers looks for what somebody without a provider can do; nil has nothing to offer.
-	offers func(ctx context.Context) []tui.Offer
+	offers func(ctx context.Context) []tui.SetupOption
 	state  string // folder of what is remembered; "" remembers nothing
 	remote bool   // the engine is not of this process
 	again  string // what goes on with the session, but for its id; "" is not to be told
@@ -151,9 +151,9 @@ func runTUI(ctx context.Context, a *cli.App, f Flags) (offer string, err error) 
 	own, tell := offScreen(a)
 	defer tell()
 	ended, err := performTUI(ctx, own, in.file, stage{
-		app: own, flags: f, open: func(ctx context.Context) (*tuiEngine, error) { return openTUI(ctx, own) }, offers: func(ctx context.Context) []tui.Offer { return tuiOffers(ctx, own) }, state: at.State, again: againCommand(a, "lathe"),
+		app: own, flags: f, open: func(ctx context.Context) (*tuiEngine, error) { return openTUI(ctx, own) }, offers: func(ctx context.Context) []tui.SetupOption { return tuiOffers(ctx, own) }, state: at.State, again: againCommand(a, "lathe"),
 	})
-	return ended.Offer, err
+	return ended.SetupOption, err
 }
 
 // againCommand is what brings one back to this directory, without the session.
@@ -165,14 +165,14 @@ func againCommand(a *cli.App, command string) string {
 }
 
 // performTUI runs the program, and tells afterwards how to go on.
-func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ended, error) {
+func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Result, error) {
 	l, err := a.Config()
 	if err != nil {
-		return tui.Ended{}, err
+		return tui.Result{}, err
 	}
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
-		return tui.Ended{}, err
+		return tui.Result{}, err
 	}
 	ctx, stop := untilHangup(ctx)
 	defer stop()
@@ -191,7 +191,7 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 	}}
 	ended, err := tui.Run(ctx, tui.Options{
 		Open: door.enter, Version: a.Version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: lookOf(a, l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
-		Editor: editorWords(a.Env), FirstRun: s.offers, ReadFile: readAttachment, Copy: tty.Copier(a.Env), Clipboard: tty.Paster(a.Env), Browse: a.Browse, Leaving: limit.begin, Lend: a.LendTTY,
+		Editor: editorWords(a.Env), FindSetupOptions: s.offers, ReadFile: readAttachment, Copy: tty.Copier(a.Env), Clipboard: tty.Paster(a.Env), Browse: a.Browse, OnQuit: limit.begin, ReleaseTTY: a.LendTTY,
 		Log: func(format string, args ...any) { a.Log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.Stdout.File, Env: a.Environ(), Now: a.Now,
 	})
@@ -200,8 +200,8 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 	if err == nil || lathe.CodeOf(err) == lathe.Canceled {
 		err = context.Cause(ctx) // a signal has its own exit code
 	}
-	if ended.Deaf {
-		watch.Leave()
+	if ended.TTYBlocked {
+		watch.Detach()
 		return ended, toNobody(a, err)
 	}
 	watch.Stop()
@@ -215,13 +215,13 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 }
 
 // printEpilogue says how to go on with the session that was on the screen.
-func printEpilogue(a *cli.App, e tui.Ended, again string) {
+func printEpilogue(a *cli.App, e tui.Result, again string) {
 	mark := func(s string) string { return a.Paint(a.Stdout.File, s, style.Attr{Faint: true}) }
 	if title := termtext.Plain(e.Title); title != "" {
 		a.Printf("%s%s\n", mark("Session   "), title)
 	}
 	a.Printf("%s%s -s %s\n", mark("Continue  "), again, termtext.Plain(string(e.Session)))
-	if e.Cut {
+	if e.TurnInterrupted {
 		a.Printf("%s\n", mark("          /go there goes on with the turn that was cut off"))
 	}
 	a.Flush() // also when a signal ended it
@@ -237,7 +237,7 @@ func lookOf(a *cli.App, t config.TUI, dir string) tui.Look {
 		Attention: t.Attention.Enabled && (t.Attention.Notifications == nil || *t.Attention.Notifications),
 		Bell:      t.Attention.Enabled && (t.Attention.Sound == nil || *t.Attention.Sound),
 		Cursor: tui.Cursor{
-			Line: t.Cursor.Style == "line", Underline: t.Cursor.Style == "underline", Still: t.Cursor.Blinking != nil && !*t.Cursor.Blinking,
+			Line: t.Cursor.Style == "line", Underline: t.Cursor.Style == "underline", NoBlink: t.Cursor.Blinking != nil && !*t.Cursor.Blinking,
 		},
 		PromptMaxWidth: promptWidth(t.Prompt.MaxWidth), Acceleration: t.ScrollAcceleration.Enabled, NoTitle: a.IsEnvTrue("DISABLE_TERMINAL_TITLE"),
 	}

@@ -29,7 +29,7 @@ func (s *Live) Close() {
 		return
 	}
 	s.view.Close()
-	why := s.view.Why
+	why := s.view.Reason
 	if s.view = nil; why != "" {
 		s.Plain.remark("Warning: the live view failed: " + termtext.OneLine(why) + ". That is a mistake of lathe; its log says where. The turn goes on as plain text, and `lathe session show " + string(s.Turn.Session.ID) + "` has what is missing here.")
 	}
@@ -69,11 +69,11 @@ func (s *Live) own(f lathe.Fact) {
 		s.part(f.Part)
 	case *lathe.PartRemoved:
 		if s.printed[f.Part] {
-			s.view.Do(func(v *inline.Screen) { v.TakeBack(f.Part) })
+			s.view.Do(func(v *inline.Screen) { v.DiscardText(f.Part) })
 		}
 	case *lathe.StatusChanged:
 		busy := f.Status.Type == lathe.Busy
-		s.view.Do(func(v *inline.Screen) { v.Wait(busy) })
+		s.view.Do(func(v *inline.Screen) { v.SetWaiting(busy) })
 	default:
 	}
 }
@@ -89,13 +89,13 @@ func (s *Live) part(p lathe.Part) {
 		}
 	case *lathe.ToolCall:
 		if !IsCompacted(b) {
-			s.view.Do(func(v *inline.Screen) { v.Change("", p.ID, b) })
+			s.view.Do(func(v *inline.Screen) { v.UpdateCall("", p.ID, b) })
 		}
 	case *lathe.Reasoning:
 		open := b.Time.End == 0
 		s.reasoning[p.ID] = open
 		s.view.Do(func(v *inline.Screen) {
-			if v.Think(open); !open {
+			if v.SetThinking(open); !open {
 				v.EndText(p.ID)
 			}
 		})
@@ -111,7 +111,7 @@ func (s *Live) grow(id lathe.PartID, more string) {
 	}
 	s.printed[id] = true
 	text := termtext.PlainText(more)
-	s.view.Do(func(v *inline.Screen) { v.Grow(id, text, reasoning) })
+	s.view.Do(func(v *inline.Screen) { v.AppendText(id, text, reasoning) })
 }
 
 // child draws what a session does that works for this one.
@@ -128,8 +128,8 @@ func (s *Live) child(ctx context.Context, ev lathe.Event) {
 			s.titles[ev.Session] = title
 		}
 		s.view.Do(func(v *inline.Screen) {
-			v.Beside(ev.Session, title)
-			v.Change(ev.Session, f.Part.ID, c)
+			v.AddBackground(ev.Session, title)
+			v.UpdateCall(ev.Session, f.Part.ID, c)
 		})
 	case *lathe.StatusChanged:
 		if f.Status.Type == lathe.Idle {
@@ -145,12 +145,12 @@ func (s *Live) Note(text string) {
 		s.Plain.Note(text)
 		return
 	}
-	s.view.Do(func(v *inline.Screen) { v.Remark(text) })
+	s.view.Do(func(v *inline.Screen) { v.Notice(text) })
 }
 
 // Ask puts a question and reads the answer. In the picture nothing moves meanwhile.
 func (s *Live) Ask(ctx context.Context, about []string, choices string) (string, error) {
-	if s.ended() || !s.view.Did(func(v *inline.Screen) { v.Ask(about, choices) }) {
+	if s.ended() || !s.view.DoAndWait(func(v *inline.Screen) { v.Ask(about, choices) }) {
 		s.ended()
 		return s.Plain.Ask(ctx, about, choices)
 	}

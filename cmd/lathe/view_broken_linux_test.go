@@ -24,8 +24,8 @@ func TestView_Broken(t *testing.T) {
 			g := seenOn(60, 24, sent)
 			seen := g.Plain()
 			together := func(s string) string { return strings.Join(strings.Fields(s), "") } // the terminal breaks words
-			if g.Look != "" || code != 0 || len(g.Odd) > 0 || strings.Contains(seen, "goroutine") {
-				t.Errorf("exit code %d, look %q, %v\n%s", code, g.Look, g.Odd, seen)
+			if g.Style != "" || code != 0 || len(g.Unknown) > 0 || strings.Contains(seen, "goroutine") {
+				t.Errorf("exit code %d, look %q, %v\n%s", code, g.Style, g.Unknown, seen)
 			}
 			for _, want := range []string{"Warning: the live view failed: runtime error: index out of range [1] with length 0.", "? bash touch x", "The end."} {
 				if n := strings.Count(together(seen), together(want)); n != 1 {

@@ -49,7 +49,7 @@ func steadyTime(seen string) string {
 }
 
 // seenOn is what a terminal shows that was sent these bytes.
-func seenOn(width, height int, sent string) *inlinetest.Glass {
+func seenOn(width, height int, sent string) *inlinetest.Terminal {
 	g := inlinetest.New(width, height)
 	g.Write(sent)
 	return g
@@ -144,8 +144,8 @@ func TestView_Interrupt(t *testing.T) {
 			}
 			code, sent := x.end()
 			g := seenOn(60, 24, sent)
-			if g.Look != "" || code != tt.code || len(g.Odd) > 0 {
-				t.Errorf("exit code %d, not %d; look %q; %v", code, tt.code, g.Look, g.Odd)
+			if g.Style != "" || code != tt.code || len(g.Unknown) > 0 {
+				t.Errorf("exit code %d, not %d; look %q; %v", code, tt.code, g.Style, g.Unknown)
 			}
 			if stateOf(t, x.user) != x.before {
 				t.Error("the terminal is left in another state")
@@ -245,7 +245,7 @@ func TestView_Resize(t *testing.T) {
 	}
 	code, sent := x.end()
 	g := seenOn(100, 24, before)
-	g.Narrow(40)
+	g.Resize(40)
 	g.Write(strings.TrimPrefix(sent, before))
 	seen := g.Plain()
 	if want := "A first line.\nAnother that is open and long enough\nto be broken at forty columns now.\n"; code != 0 || !strings.Contains(seen, want) || strings.Count(seen, "Another") != 1 {

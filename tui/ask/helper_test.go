@@ -13,10 +13,10 @@ import (
 
 // region is what both have in common.
 type region interface {
-	Shown(at time.Time)
-	Key(k tea.KeyPressMsg, now time.Time) ask.Out
-	Paste(text string) ask.Out
-	Click(x, y int, now time.Time) ask.Out
+	StartGuard(at time.Time)
+	Key(k tea.KeyPressMsg, now time.Time) ask.Result
+	Paste(text string) ask.Result
+	Click(x, y int, now time.Time) ask.Result
 	Wheel(dy int)
 	View(th *style.Theme, width, height int) []style.Line
 	Cursor() (x, y int, ok bool)
@@ -29,8 +29,8 @@ var (
 )
 
 // send presses keys, each long enough after the other for any guard, and returns what the last came to.
-func send(r region, names ...string) (out ask.Out) {
-	r.Shown(start)
+func send(r region, names ...string) (out ask.Result) {
+	r.StartGuard(start)
 	for i, n := range names {
 		out = r.Key(styletest.Press(n), start.Add(time.Duration(i+1)*time.Second))
 	}

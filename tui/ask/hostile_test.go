@@ -61,7 +61,7 @@ func TestRegions_AnyKeys(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				r := mk(t)
 				now := start
-				r.Shown(now)
+				r.StartGuard(now)
 				for range rapid.IntRange(1, 30).Draw(t, "steps") {
 					now = now.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "wait")) * time.Millisecond)
 					switch rapid.IntRange(0, 9).Draw(t, "what") {

@@ -89,8 +89,8 @@ func NewPermission(m *key.Map, asked *lathe.PermissionAsked, o Options) *Permiss
 	return p
 }
 
-// Shown says when the region appeared on the screen.
-func (p *Permission) Shown(at time.Time) { p.guard.shut(at) }
+// StartGuard says when the region appeared on the screen.
+func (p *Permission) StartGuard(at time.Time) { p.guard.shut(at) }
 
 // SetWaiting says how many more wait behind this one.
 func (p *Permission) SetWaiting(n int) { p.waiting = n }
@@ -118,7 +118,7 @@ func (p *Permission) enter(s stage) {
 
 // Key takes a key at a time. Digits and arrows select, enter confirms. Whatever else can be printed begins the
 // words of a rejection: a sentence never gives a permission.
-func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Out {
+func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Result {
 	typed := key.IsTyped(k) || key.IsComposed(k)
 	if p.guard.holds(now) {
 		if typed {
@@ -172,15 +172,15 @@ func (p *Permission) Deselect() {
 	}
 }
 
-// Words are those of a rejection that is not sent yet.
-func (p *Permission) Words() string { return strings.TrimSpace(p.reason.Text()) }
+// Unsent are those of a rejection that is not sent yet.
+func (p *Permission) Unsent() string { return strings.TrimSpace(p.reason.Text()) }
 
 func isScroll(k tea.KeyPressMsg) bool {
 	return slices.Contains([]string{"up", "down", "pgup", "pgdown"}, k.String())
 }
 
 // scrollKey moves the body, if there is more of it than is seen.
-func (p *Permission) scrollKey(name string) Out {
+func (p *Permission) scrollKey(name string) Result {
 	if p.seen.all <= p.seen.shown {
 		return Unused{}
 	}
@@ -206,7 +206,7 @@ func (p *Permission) scrollKey(name string) Out {
 
 // do does what a button says. What appears next is new, so keys are held back again before it can allow
 // anything for good.
-func (p *Permission) do(w what, now time.Time) Out {
+func (p *Permission) do(w what, now time.Time) Result {
 	switch w {
 	case allowOnce:
 		return Reply{Reply: lathe.Once}
@@ -227,8 +227,8 @@ func (p *Permission) do(w what, now time.Time) Out {
 
 // explain edits the words of the rejection: enter rejects with them, or without any ends the turn. Words stay when one
 // goes back to the choices by esc, which is the only way then.
-func (p *Permission) explain(k tea.KeyPressMsg) Out {
-	text := p.Words()
+func (p *Permission) explain(k tea.KeyPressMsg) Result {
+	text := p.Unsent()
 	switch {
 	case p.keys.Match(k, key.DialogPromptSubmit):
 		return Reply{Reply: lathe.Reject, Message: text}
@@ -244,7 +244,7 @@ func (p *Permission) explain(k tea.KeyPressMsg) Out {
 }
 
 // Paste goes into the words of a rejection: nothing is allowed or rejected by pasting.
-func (p *Permission) Paste(text string) Out {
+func (p *Permission) Paste(text string) Result {
 	if p.stage != explaining && strings.TrimSpace(text) != "" {
 		p.enter(explaining)
 		p.typed = true
@@ -256,7 +256,7 @@ func (p *Permission) Paste(text string) Out {
 }
 
 // Click presses a button at a time.
-func (p *Permission) Click(x, y int, now time.Time) Out {
+func (p *Permission) Click(x, y int, now time.Time) Result {
 	for _, b := range p.seen.buttons {
 		if y == b.y && x >= b.from && x < b.to {
 			if p.guard.holds(now) {

@@ -41,7 +41,7 @@ func bash(t testing.TB, command string) *ask.Permission {
 	return permission(t, "bash", string(text), []string{command}, []string{"git push *"})
 }
 
-func want(t *testing.T, got, want ask.Out) {
+func want(t *testing.T, got, want ask.Result) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("out (-want +got):\n%s", d)
@@ -106,7 +106,7 @@ func TestPermission_Choices(t *testing.T) {
 	once, always := ask.Reply{Reply: lathe.Once}, ask.Reply{Reply: lathe.Always}
 	for _, c := range []struct {
 		keys string
-		out  ask.Out
+		out  ask.Result
 	}{
 		{"enter", once},
 		{"1", ask.None{}}, // a digit selects
@@ -163,7 +163,7 @@ func TestPermission_WithoutAlways(t *testing.T) {
 // Keys meant for the prompt never answer: not in the first moment, and not while somebody goes on typing.
 func TestPermission_HoldsKeysBack(t *testing.T) {
 	p := bash(t, "rm -rf ~")
-	p.Shown(start)
+	p.StartGuard(start)
 	at := start
 	for _, r := range "yes do it 1 2\n" {
 		at = at.Add(100 * time.Millisecond)
@@ -186,13 +186,13 @@ func TestPermission_HoldsKeysBack(t *testing.T) {
 	want(t, never.Key(styletest.Press("enter"), start.Add(ask.Quiet)), ask.Reply{Reply: lathe.Once})
 
 	held := bash(t, "x")
-	held.Shown(start)
+	held.StartGuard(start)
 	k := styletest.Press("enter")
 	k.IsRepeat = true
 	want(t, held.Key(k, ready), ask.None{})
 
 	twice := bash(t, "x") // two quick presses do not allow for ever
-	twice.Shown(start)
+	twice.StartGuard(start)
 	twice.Key(styletest.Press("2"), ready)
 	twice.Key(styletest.Press("enter"), ready)
 	want(t, twice.Key(styletest.Press("enter"), ready.Add(50*time.Millisecond)), ask.None{})
@@ -200,7 +200,7 @@ func TestPermission_HoldsKeysBack(t *testing.T) {
 
 	// A reason is typed at once, and all of it.
 	why := bash(t, "x")
-	why.Shown(start)
+	why.StartGuard(start)
 	write(why, "no")
 	want(t, why.Key(styletest.Press("enter"), ready), ask.Reply{Reply: lathe.Reject, Message: "no"})
 }
@@ -217,7 +217,7 @@ func TestPermission_PasteNeverAnswers(t *testing.T) {
 
 func TestPermission_Mouse(t *testing.T) {
 	p := bash(t, "ls")
-	p.Shown(start)
+	p.StartGuard(start)
 	lines := strings.Split(frame(t, p, 80, 20), "\n")
 	for y, l := range lines {
 		at := strings.Index(l, "3 Reject")
@@ -337,7 +337,7 @@ func TestPermission_WordsNeverAllow(t *testing.T) {
 		frame(t, p, 80, 20)
 		early := rapid.Bool().Draw(rt, "early")
 		at, typed, selected := start, false, true
-		p.Shown(at)
+		p.StartGuard(at)
 		for range rapid.IntRange(1, 20).Draw(rt, "keys") {
 			pause := time.Second
 			if early {

@@ -76,8 +76,8 @@ func NewQuestion(m *key.Map, q *lathe.QuestionAsked) *Question {
 	return r
 }
 
-// Shown says when the region appeared on the screen.
-func (q *Question) Shown(at time.Time) { q.guard.shut(at) }
+// StartGuard says when the region appeared on the screen.
+func (q *Question) StartGuard(at time.Time) { q.guard.shut(at) }
 
 // simple reports whether one pick is all that is wanted.
 func (q *Question) simple() bool { return len(q.list) == 1 && !q.list[0].Multiple.On() }
@@ -99,7 +99,7 @@ func (q *Question) here() *asked {
 }
 
 // Key takes a key at a time.
-func (q *Question) Key(k tea.KeyPressMsg, now time.Time) Out {
+func (q *Question) Key(k tea.KeyPressMsg, now time.Time) Result {
 	if q.guard.holds(now) {
 		return None{}
 	}
@@ -154,7 +154,7 @@ func (q *Question) move(d int) {
 	a.at = (a.at + d + a.choices()) % a.choices()
 }
 
-func (q *Question) submit() Out {
+func (q *Question) submit() Result {
 	a := q.here()
 	if a == nil {
 		return q.answer()
@@ -166,7 +166,7 @@ func (q *Question) submit() Out {
 }
 
 // pick takes a row: an option, or the answer of one's own, which is to be written then.
-func (q *Question) pick(i int) Out {
+func (q *Question) pick(i int) Result {
 	a := q.here()
 	if i >= a.choices() {
 		return None{}
@@ -188,7 +188,7 @@ func (q *Question) pick(i int) Out {
 }
 
 // next goes on after an answer that is the only one.
-func (q *Question) next() Out {
+func (q *Question) next() Result {
 	if q.simple() {
 		return q.answer()
 	}
@@ -196,7 +196,7 @@ func (q *Question) next() Out {
 	return None{}
 }
 
-func (q *Question) answer() Out {
+func (q *Question) answer() Result {
 	out := Answer{Answers: make([][]string, len(q.list))}
 	for i := range q.list {
 		out.Answers[i] = q.list[i].answers()
@@ -205,7 +205,7 @@ func (q *Question) answer() Out {
 }
 
 // edit writes an answer of one's own. An empty one takes it back.
-func (q *Question) edit(k tea.KeyPressMsg) Out {
+func (q *Question) edit(k tea.KeyPressMsg) Result {
 	a := q.here()
 	switch {
 	case dialog.Closes(k):
@@ -223,8 +223,8 @@ func (q *Question) edit(k tea.KeyPressMsg) Out {
 	return None{}
 }
 
-// Words are what is being written and was not entered.
-func (q *Question) Words() string {
+// Unsent are what is being written and was not entered.
+func (q *Question) Unsent() string {
 	if !q.editing {
 		return ""
 	}
@@ -232,7 +232,7 @@ func (q *Question) Words() string {
 }
 
 // Paste goes into an answer that is being written, and nowhere else.
-func (q *Question) Paste(text string) Out {
+func (q *Question) Paste(text string) Result {
 	if q.editing {
 		q.text.Paste(text)
 	}
@@ -240,7 +240,7 @@ func (q *Question) Paste(text string) Out {
 }
 
 // Click picks an option or opens a tab, at a time.
-func (q *Question) Click(x, y int, now time.Time) Out {
+func (q *Question) Click(x, y int, now time.Time) Result {
 	if q.tabs() > 1 && y == q.seen.tabsY {
 		for i, t := range q.seen.tabs {
 			if x >= t[0] && x < t[1] && !q.guard.holds(now) {

@@ -56,7 +56,7 @@ func TestQuestion_Golden(t *testing.T) {
 }
 
 func TestQuestion_Keys(t *testing.T) {
-	answer := func(a ...[]string) ask.Out { return ask.Answer{Answers: a} }
+	answer := func(a ...[]string) ask.Result { return ask.Answer{Answers: a} }
 	one := func() *ask.Question { return question(t, base()) }
 	two := func() *ask.Question { return question(t, base(), several()) }
 	closed := func() *ask.Question {
@@ -69,7 +69,7 @@ func TestQuestion_Keys(t *testing.T) {
 	for _, c := range []struct {
 		make func() *ask.Question
 		keys string
-		out  ask.Out
+		out  ask.Result
 	}{
 		{one, "enter", answer([]string{"SQLite"})},
 		{one, "2", answer([]string{"Postgres"})},
@@ -112,7 +112,7 @@ func TestQuestion_AnswersAreExact(t *testing.T) {
 
 func TestQuestion_HoldsKeysBack(t *testing.T) {
 	q := question(t, base())
-	q.Shown(start)
+	q.StartGuard(start)
 	want(t, q.Key(styletest.Press("1"), start.Add(100*time.Millisecond)), ask.None{})
 	want(t, q.Key(styletest.Press("enter"), start.Add(300*time.Millisecond)), ask.None{})
 	want(t, q.Paste("1\n"), ask.None{})
@@ -121,8 +121,8 @@ func TestQuestion_HoldsKeysBack(t *testing.T) {
 
 func TestQuestion_Mouse(t *testing.T) {
 	q := question(t, base(), several())
-	q.Shown(start)
-	click := func(word string, at time.Time) ask.Out {
+	q.StartGuard(start)
+	click := func(word string, at time.Time) ask.Result {
 		t.Helper()
 		for y, l := range strings.Split(frame(t, q, 80, 20), "\n") {
 			if i := strings.Index(l, word); i >= 0 {

@@ -169,7 +169,7 @@ func (p *Permission) hints(th *style.Theme, width int) []style.Line {
 		list = []string{"enter", "confirm", "esc", "back"}
 	case explaining:
 		list = []string{"enter", "reject", "↑", "back"}
-		if p.typed || p.Words() != "" {
+		if p.typed || p.Unsent() != "" {
 			list = []string{"enter", "reject", "esc", "back"}
 		}
 	case choosing:

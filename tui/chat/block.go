@@ -253,11 +253,11 @@ func indent(l style.Line) style.Line {
 // text draws an answer.
 func (pt *painter) text(b *block, text string, growing bool) []style.Line {
 	b.pad = margin
-	return b.markdown(text, markdown.Look{Theme: pt.env.Theme, Width: max(1, pt.env.Width-2*margin), Conceal: !pt.env.Show.Raw, Growing: growing})
+	return b.markdown(text, markdown.Options{Theme: pt.env.Theme, Width: max(1, pt.env.Width-2*margin), Conceal: !pt.env.Show.Raw, Growing: growing})
 }
 
 // markdown draws a text of a model. Rows that were drawn before are taken as they are.
-func (b *block) markdown(text string, look markdown.Look) []style.Line {
+func (b *block) markdown(text string, look markdown.Options) []style.Line {
 	if b.doc == nil {
 		b.doc = &markdown.Doc{}
 	}

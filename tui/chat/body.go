@@ -271,8 +271,8 @@ func (pt *painter) taskBody(c *call, width int) []style.Line {
 	}
 	words := ""
 	switch {
-	case c.running && ch.Retry+ch.Doing != "":
-		words = cmp.Or(ch.Retry, ch.Doing)
+	case c.running && ch.Retry+ch.Activity != "":
+		words = cmp.Or(ch.Retry, ch.Activity)
 	case ch.Calls > 0:
 		words = style.Plural(ch.Calls, "call")
 	case c.meta.Backdrop:

@@ -24,8 +24,8 @@ type Env struct {
 	Child      func(lathe.SessionID) (Child, bool)
 	// Epoch is another when the first two may say something else than before.
 	Epoch int
-	// Waiting says that prompts behind the last answer wait, although nothing is under way.
-	Waiting bool
+	// PausedPrompts says that prompts behind the last answer wait, although nothing is under way.
+	PausedPrompts bool
 	// RedoKey is what takes an undo back.
 	RedoKey string
 }
@@ -44,9 +44,9 @@ type Show struct {
 
 // Child is a session that works for this one.
 type Child struct {
-	Doing string // what it does at present
-	Calls int    // how many calls it has made
-	Retry string // what it waits for
+	Activity string // what it does at present
+	Calls    int    // how many calls it has made
+	Retry    string // what it waits for
 }
 
 // Chat is the state of the view.

@@ -138,7 +138,7 @@ func TestView_Everything(t *testing.T) {
 		e := env(width, 400)
 		e.Child = func(id lathe.SessionID) (chat.Child, bool) {
 			if id == "ses_3" {
-				return chat.Child{Doing: "grep needle", Calls: 2}, true
+				return chat.Child{Activity: "grep needle", Calls: 2}, true
 			}
 			return chat.Child{Calls: 7}, id == "ses_2"
 		}

@@ -60,7 +60,7 @@ func (in Include) who(a *lathe.Assistant, m lathe.Message) string {
 	if in.ModelName != nil {
 		model = in.ModelName(a.Model)
 	}
-	out := style.Capital(a.Agent) + " · " + model
+	out := style.Capitalize(a.Agent) + " · " + model
 	if a.Completed > 0 {
 		var waits []lathe.Wait
 		for _, p := range m.Parts {

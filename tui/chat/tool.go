@@ -301,7 +301,7 @@ func taskWords(c *call) (icon, words string) {
 	if c.args.Agent == "" {
 		return icon, "Preparing a task"
 	}
-	return icon, style.Capital(c.args.Agent) + ": " + c.args.Description
+	return icon, style.Capitalize(c.args.Agent) + ": " + c.args.Description
 }
 
 // short writes arguments as `[key=value, …]`.

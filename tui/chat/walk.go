@@ -28,7 +28,7 @@ func (c *Chat) walk(t *lathe.Transcript, env Env) *walk {
 	w.busy = w.count
 	for i := w.count - 1; i >= 0 && i >= w.count-50; i-- {
 		if a, ok := t.View(i).Data().(*lathe.Assistant); ok {
-			if a.Completed == 0 && a.Error == nil || env.Waiting {
+			if a.Completed == 0 && a.Error == nil || env.PausedPrompts {
 				w.busy = i
 			}
 			break
@@ -188,8 +188,8 @@ func (c *Chat) ToTop(t *lathe.Transcript) {
 // To brings a message to the top of the screen.
 func (c *Chat) To(id lathe.MessageID) { c.top = anchor{message: id} }
 
-// Neighbour is the message of the user before (back) or behind the top of the screen, "" when there is none.
-func (c *Chat) Neighbour(t *lathe.Transcript, env Env, back bool) lathe.MessageID {
+// NextPrompt is the message of the user before (back) or behind the top of the screen, "" when there is none.
+func (c *Chat) NextPrompt(t *lathe.Transcript, env Env, back bool) lathe.MessageID {
 	w := c.walk(t, env)
 	at, line, ok := c.first(w)
 	if !ok {

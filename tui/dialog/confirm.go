@@ -42,7 +42,7 @@ func NewConfirm(m *key.Map, o ConfirmOptions) *Confirm {
 }
 
 // Key takes a key.
-func (c *Confirm) Key(k tea.KeyPressMsg) Out {
+func (c *Confirm) Key(k tea.KeyPressMsg) Result {
 	switch {
 	case Closes(k):
 		return Closed{}
@@ -66,7 +66,7 @@ func (c *Confirm) Key(k tea.KeyPressMsg) Out {
 	return None{}
 }
 
-func chosen(no bool) Out {
+func chosen(no bool) Result {
 	if no {
 		return Chosen{ID: No}
 	}
@@ -74,7 +74,7 @@ func chosen(no bool) Out {
 }
 
 // Click presses a button.
-func (c *Confirm) Click(x, y int) Out {
+func (c *Confirm) Click(x, y int) Result {
 	for i, b := range c.buttons {
 		if y == c.buttonY && x >= b[0] && x < b[1] {
 			return chosen(i == 1)
@@ -84,7 +84,7 @@ func (c *Confirm) Click(x, y int) Out {
 }
 
 // Wheel scrolls a long text.
-func (c *Confirm) Wheel(dy int) Out {
+func (c *Confirm) Wheel(dy int) Result {
 	c.text.move(dy)
 	return None{}
 }

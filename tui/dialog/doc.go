@@ -7,5 +7,5 @@
 //
 // Dialogs do nothing themselves: they are pure functions of what they are given and of a small state, they read
 // no clock and are used from one goroutine. What was picked is told by an id; the root knows what to do.
-// Start with out.go and list.go; the dialogs themselves have files of their own, such as sessions.go.
+// Start with result.go and list.go; the dialogs themselves have files of their own, such as sessions.go.
 package dialog

@@ -34,7 +34,7 @@ func (f *Field) Paste(text string) { f.insert(strings.Trim(text, "\r\n\t ")) }
 
 func (f *Field) insert(text string) {
 	text = style.Clean(strings.ReplaceAll(text, "\r\n", "\n"))
-	text = style.Beginning(text, maxField-len(f.text))
+	text = style.Prefix(text, maxField-len(f.text))
 	f.text = f.text[:f.at] + text + f.text[f.at:]
 	f.at = f.border(f.at + len(text))
 }

@@ -46,7 +46,7 @@ func NewForm(m *key.Map, title, does string, fields []FormField) *Form {
 }
 
 // Key takes a key.
-func (f *Form) Key(k tea.KeyPressMsg) Out {
+func (f *Form) Key(k tea.KeyPressMsg) Result {
 	if Closes(k) {
 		return Closed{}
 	}
@@ -70,7 +70,7 @@ func (f *Form) Key(k tea.KeyPressMsg) Out {
 	return None{}
 }
 
-func (f *Form) filled() Out {
+func (f *Form) filled() Result {
 	out := Filled{Texts: map[string]string{}, Checks: map[string]bool{}}
 	for i := range f.list {
 		if x := &f.list[i]; x.Check {
@@ -83,7 +83,7 @@ func (f *Form) filled() Out {
 }
 
 // Paste inserts into a text.
-func (f *Form) Paste(text string) Out {
+func (f *Form) Paste(text string) Result {
 	if len(f.list) > 0 && !f.list[f.at].Check {
 		f.list[f.at].text.Paste(text)
 	}
@@ -91,7 +91,7 @@ func (f *Form) Paste(text string) Out {
 }
 
 // Click checks a box or goes to a text.
-func (f *Form) Click(x, y int) Out {
+func (f *Form) Click(x, y int) Result {
 	if f.corner.hit(x, y) {
 		return Closed{}
 	}
@@ -107,7 +107,7 @@ func (f *Form) Click(x, y int) Out {
 }
 
 // Wheel goes from field to field.
-func (f *Form) Wheel(dy int) Out {
+func (f *Form) Wheel(dy int) Result {
 	if len(f.list) > 0 {
 		f.at = max(0, min(f.at+dy, len(f.list)-1))
 	}

@@ -51,7 +51,7 @@ func NewHelp(m *key.Map) *Help {
 }
 
 // Key takes a key.
-func (h *Help) Key(k tea.KeyPressMsg) Out {
+func (h *Help) Key(k tea.KeyPressMsg) Result {
 	switch {
 	case Closes(k), h.keys.Match(k, key.DialogSelectSubmit):
 		return Closed{}
@@ -63,13 +63,13 @@ func (h *Help) Key(k tea.KeyPressMsg) Out {
 }
 
 // Paste puts a text into the filter.
-func (h *Help) Paste(text string) Out {
+func (h *Help) Paste(text string) Result {
 	h.query.Paste(text)
 	return None{}
 }
 
 // Wheel scrolls.
-func (h *Help) Wheel(dy int) Out {
+func (h *Help) Wheel(dy int) Result {
 	h.see.move(dy)
 	return None{}
 }

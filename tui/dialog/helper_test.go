@@ -14,16 +14,16 @@ import (
 
 // opened is what all dialogs have in common.
 type opened interface {
-	Key(k tea.KeyPressMsg) dialog.Out
-	Paste(text string) dialog.Out
-	Click(x, y int) dialog.Out
-	Wheel(dy int) dialog.Out
+	Key(k tea.KeyPressMsg) dialog.Result
+	Paste(text string) dialog.Result
+	Click(x, y int) dialog.Result
+	Wheel(dy int) dialog.Result
 	View(th *style.Theme, width, height int) []style.Line
 	Cursor() (x, y int, ok bool)
 }
 
 // send presses keys and returns what the last came to.
-func send(d opened, names ...string) (out dialog.Out) {
+func send(d opened, names ...string) (out dialog.Result) {
 	for _, n := range names {
 		out = d.Key(styletest.Press(n))
 	}

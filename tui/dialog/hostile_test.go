@@ -25,7 +25,7 @@ func hostileDialogs(m *key.Map, s string) map[string]opened {
 	message := lathe.Message{ID: "m", Data: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: s}}, {Body: &lathe.File{Filename: s, Mime: s}}}}
 	list := dialog.NewList(m, dialog.Options{
 		Title: s, Placeholder: s, Empty: s, Items: []dialog.Item{item, {ID: "2", Title: s, Group: s}, item}, Live: true,
-		Extras: []dialog.Extra{{Name: key.SessionDelete, Does: s, Confirm: s + "?"}},
+		Extras: []dialog.Extra{{Name: key.SessionDelete, Label: s, Confirm: s + "?"}},
 	})
 	input := dialog.NewInput(m, dialog.InputOptions{Title: s, Description: s, Placeholder: s, Text: s, Link: s})
 	secret := dialog.NewInput(m, dialog.InputOptions{Title: s, Text: s, Secret: true})
@@ -128,7 +128,7 @@ func TestConfirm_Keys(t *testing.T) {
 	for _, c := range []struct {
 		danger bool
 		keys   string
-		out    dialog.Out
+		out    dialog.Result
 	}{
 		{false, "enter", yes},
 		{true, "enter", no}, // what cannot be undone is not the first choice

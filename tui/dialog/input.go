@@ -17,7 +17,7 @@ type InputOptions struct {
 	Link               string // an address that belongs to it; a click or ctrl+y copies it
 	Secret             bool   // shows dots
 	Required           bool   // nothing is not an answer
-	Does               string // what enter does, "save" without it
+	SubmitLabel        string // what enter does, "save" without it
 }
 
 // Input asks for one line. Make one with NewInput.
@@ -40,7 +40,7 @@ func NewInput(m *key.Map, o InputOptions) *Input {
 }
 
 // Key takes a key.
-func (in *Input) Key(k tea.KeyPressMsg) Out {
+func (in *Input) Key(k tea.KeyPressMsg) Result {
 	switch {
 	case Closes(k):
 		return Closed{}
@@ -72,14 +72,14 @@ func (in *Input) Typed() string {
 func isCopy(k tea.KeyPressMsg) bool { return k.Code == 'y' && k.Mod.Contains(tea.ModCtrl) }
 
 // Paste inserts a text. It never enters it.
-func (in *Input) Paste(text string) Out {
+func (in *Input) Paste(text string) Result {
 	in.text.Paste(text)
 	in.err = ""
 	return None{}
 }
 
 // Click puts the cursor, or copies the address.
-func (in *Input) Click(x, y int) Out {
+func (in *Input) Click(x, y int) Result {
 	switch {
 	case y == in.fieldY && !in.o.Secret:
 		in.text.Click(x - fieldColumn)
@@ -119,7 +119,7 @@ func (in *Input) View(th *style.Theme, width, height int) []style.Line {
 }
 
 func (in *Input) hints() []hint {
-	list := []hint{{in.keys.Label(key.DialogPromptSubmit), cmp.Or(in.o.Does, "save")}, {"esc", "cancel"}}
+	list := []hint{{in.keys.Label(key.DialogPromptSubmit), cmp.Or(in.o.SubmitLabel, "save")}, {"esc", "cancel"}}
 	if in.o.Link != "" {
 		list = append(list, hint{"ctrl+y", "copy the address"})
 	}

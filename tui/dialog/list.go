@@ -40,7 +40,7 @@ type Item struct {
 // Extra is a key that does something else with an entry than enter.
 type Extra struct {
 	Name    key.Name
-	Does    string // a word or two for the footer
+	Label   string // a word or two for the footer
 	Confirm string // when set, the key is to be pressed twice, and this is said after the first time
 	Any     bool   // works without an entry, too
 }
@@ -299,7 +299,7 @@ func (l *List) keep() {
 }
 
 // Key takes a key.
-func (l *List) Key(k tea.KeyPressMsg) Out {
+func (l *List) Key(k tea.KeyPressMsg) Result {
 	was := l.armed
 	l.armed = armed{}
 	if Closes(k) {
@@ -322,7 +322,7 @@ func (l *List) Key(k tea.KeyPressMsg) Out {
 }
 
 // Paste puts a text into the filter. It never chooses.
-func (l *List) Paste(text string) Out {
+func (l *List) Paste(text string) Result {
 	l.armed = armed{}
 	before := l.query.Text()
 	if l.query.Paste(text); l.query.Text() == before {
@@ -331,7 +331,7 @@ func (l *List) Paste(text string) Out {
 	return l.typed()
 }
 
-func (l *List) typed() Out {
+func (l *List) typed() Result {
 	was, _ := l.Selected()
 	l.went = false
 	l.filter()
@@ -341,14 +341,14 @@ func (l *List) typed() Out {
 	return l.moved(was)
 }
 
-func (l *List) moved(was string) Out {
+func (l *List) moved(was string) Result {
 	if now, _ := l.Selected(); l.o.Live && now != was {
 		return Moved{now}
 	}
 	return None{}
 }
 
-func (l *List) extra(e Extra, was armed) Out {
+func (l *List) extra(e Extra, was armed) Result {
 	id, ok := l.Selected()
 	if !ok && !e.Any {
 		return None{}
@@ -360,7 +360,7 @@ func (l *List) extra(e Extra, was armed) Out {
 	return Chosen{id, e.Name}
 }
 
-func (l *List) do(name key.Name) Out {
+func (l *List) do(name key.Name) Result {
 	was, ok := l.Selected()
 	page := max(1, l.seen.count-1)
 	switch name {
@@ -403,7 +403,7 @@ func (l *List) step(d int) {
 }
 
 // Click chooses an entry, or puts the cursor into the filter.
-func (l *List) Click(x, y int) Out {
+func (l *List) Click(x, y int) Result {
 	l.armed = armed{}
 	if l.corner.hit(x, y) {
 		return Closed{}
@@ -425,7 +425,7 @@ func (l *List) Click(x, y int) Out {
 }
 
 // Wheel scrolls; the cursor stays among what is seen.
-func (l *List) Wheel(dy int) Out {
+func (l *List) Wheel(dy int) Result {
 	l.armed = armed{}
 	was, _ := l.Selected()
 	n := max(1, l.seen.count)

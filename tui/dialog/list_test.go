@@ -22,7 +22,7 @@ func items(names ...string) []dialog.Item {
 	return out
 }
 
-func want(t *testing.T, got, want dialog.Out) {
+func want(t *testing.T, got, want dialog.Result) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("out (-want +got):\n%s", d)
@@ -167,7 +167,7 @@ func TestList_SetItemsWhileUsed(t *testing.T) {
 	for i := range 100 {
 		list = append(list, dialog.Item{ID: fmt.Sprint(i), Title: fmt.Sprint("entry ", i)})
 	}
-	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: list, Extras: []dialog.Extra{{Name: key.SessionDelete, Does: "delete", Confirm: "again?"}}})
+	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: list, Extras: []dialog.Extra{{Name: key.SessionDelete, Label: "delete", Confirm: "again?"}}})
 	frame(t, l, 60, 20)
 	l.Wheel(30)
 	send(l, "down", "ctrl+d")

@@ -177,7 +177,7 @@ func (l *List) titled(title string, look looks, on bool) style.Line {
 	}
 	var out style.Line
 	at := 0
-	for _, hit := range fuzzy.Found(l.sought, title) {
+	for _, hit := range fuzzy.Positions(l.sought, title) {
 		if hit < at {
 			continue
 		}
@@ -243,7 +243,7 @@ func (l *List) sign(it *Item) string {
 func (l *List) foot(th *style.Theme, width int) []style.Line {
 	var list []hint
 	for _, e := range l.o.Extras {
-		list = append(list, hint{l.keys.Label(e.Name), e.Does})
+		list = append(list, hint{l.keys.Label(e.Name), e.Label})
 	}
 	out := hints(th, list, width)
 	for i := range out {

@@ -81,7 +81,7 @@ func NewKeyInput(m *key.Map, p lathe.Provider, keeper string) *Input {
 		about += "\nThe variable " + p.Env[0] + " would do as well."
 	}
 	return NewInput(m, InputOptions{
-		Title: "Key of " + providerName(p), Description: about, Placeholder: "Key", Secret: true, Required: true, Does: "log in",
+		Title: "Key of " + providerName(p), Description: about, Placeholder: "Key", Secret: true, Required: true, SubmitLabel: "log in",
 	})
 }
 
@@ -89,7 +89,7 @@ func NewKeyInput(m *key.Map, p lathe.Provider, keeper string) *Input {
 func NewCodeInput(m *key.Map, p lathe.Provider, a lathe.Authorization) *Input {
 	about := cmp.Or(a.Instructions, "Open this page, log in, and paste the code that it shows.")
 	return NewInput(m, InputOptions{
-		Title: "Log in to " + providerName(p), Description: about, Link: a.URL, Placeholder: "Code", Required: true, Does: "log in",
+		Title: "Log in to " + providerName(p), Description: about, Link: a.URL, Placeholder: "Code", Required: true, SubmitLabel: "log in",
 	})
 }
 

@@ -82,7 +82,7 @@ func NewStash(m *key.Map, list []Stashed, now time.Time) *List {
 	return NewList(m, Options{
 		Title: "Stash", Placeholder: "Search prompts", Items: StashItems(list, now), Wide: true,
 		Empty:  "Nothing is put aside.",
-		Extras: []Extra{{Name: key.StashDelete, Does: "delete", Confirm: "Press " + m.Label(key.StashDelete) + " again to delete"}},
+		Extras: []Extra{{Name: key.StashDelete, Label: "delete", Confirm: "Press " + m.Label(key.StashDelete) + " again to delete"}},
 	})
 }
 

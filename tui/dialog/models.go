@@ -33,8 +33,8 @@ func NewModels(m *key.Map, s Models) *List {
 		Empty: "No provider is connected. Press " + m.Label(key.ModelProviderList) + " to log in.",
 		Items: s.Items(), Selected: ModelID(s.Current),
 		Extras: []Extra{
-			{Name: key.ModelFavoriteToggle, Does: "favourite"},
-			{Name: key.ModelProviderList, Does: "connect a provider", Any: true},
+			{Name: key.ModelFavoriteToggle, Label: "favourite"},
+			{Name: key.ModelProviderList, Label: "connect a provider", Any: true},
 		},
 	})
 }

@@ -24,7 +24,7 @@ func NewToolServers(m *key.Map, servers []lathe.ToolServer) *List {
 	return NewList(m, Options{
 		Title: "Tool servers (MCP)", Placeholder: "Search servers", Items: ToolServerItems(servers), Wide: true,
 		Empty:  "No tool servers are set up. Add them under \"mcp\" in the settings.",
-		Extras: []Extra{{Name: key.DialogMCPToggle, Does: "switch on or off"}},
+		Extras: []Extra{{Name: key.DialogMCPToggle, Label: "switch on or off"}},
 	})
 }
 

@@ -29,9 +29,9 @@ func NewSessions(m *key.Map, s Sessions) *List {
 		Title: "Sessions", Placeholder: "Search sessions", Empty: "No sessions yet. Type a prompt to begin one.",
 		Items: s.Items(m), Selected: string(s.Current), Ask: true, Wide: true,
 		Extras: []Extra{
-			{Name: key.SessionDelete, Does: "delete", Confirm: "Press " + m.Label(key.SessionDelete) + " again to delete"},
-			{Name: key.SessionRename, Does: "rename"},
-			{Name: key.SessionPinToggle, Does: "pin"},
+			{Name: key.SessionDelete, Label: "delete", Confirm: "Press " + m.Label(key.SessionDelete) + " again to delete"},
+			{Name: key.SessionRename, Label: "rename"},
+			{Name: key.SessionPinToggle, Label: "pin"},
 		},
 	})
 }
@@ -101,7 +101,7 @@ func NewSubagents(m *key.Map, s Sessions) *List {
 
 // NewRename asks for a session's title.
 func NewRename(m *key.Map, title string) *Input {
-	return NewInput(m, InputOptions{Title: "Rename session", Text: title, Placeholder: "Title", Required: true, Does: "rename"})
+	return NewInput(m, InputOptions{Title: "Rename session", Text: title, Placeholder: "Title", Required: true, SubmitLabel: "rename"})
 }
 
 // NewShareConsent asks before a session is put where others can read it.

@@ -27,7 +27,7 @@ func NewText(m *key.Map, title string, lines func(th *style.Theme) []style.Line)
 }
 
 // Key takes a key.
-func (t *Text) Key(k tea.KeyPressMsg) Out {
+func (t *Text) Key(k tea.KeyPressMsg) Result {
 	switch {
 	case Closes(k), k.String() == "q", t.keys.Match(k, key.DialogSelectSubmit):
 		return Closed{}
@@ -43,7 +43,7 @@ func (t *Text) Key(k tea.KeyPressMsg) Out {
 }
 
 // Wheel scrolls.
-func (t *Text) Wheel(dy int) Out {
+func (t *Text) Wheel(dy int) Result {
 	t.see.move(dy)
 	return None{}
 }

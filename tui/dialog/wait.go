@@ -28,7 +28,7 @@ func NewWait(m *key.Map, title, text, link string) *Wait {
 func (w *Wait) SetFrame(n int) { w.frame = n }
 
 // Key takes a key.
-func (w *Wait) Key(k tea.KeyPressMsg) Out {
+func (w *Wait) Key(k tea.KeyPressMsg) Result {
 	switch {
 	case Closes(k):
 		return Closed{}
@@ -41,7 +41,7 @@ func (w *Wait) Key(k tea.KeyPressMsg) Out {
 }
 
 // Click copies the address.
-func (w *Wait) Click(x, y int) Out {
+func (w *Wait) Click(x, y int) Result {
 	if y >= w.linkFrom && y < w.linkUpTo {
 		return Copy{w.link}
 	}

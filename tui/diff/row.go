@@ -150,12 +150,12 @@ func (s *Sheet) text(i int, op byte, o Options) style.Line {
 	r := &s.flat[i]
 	text := r.Text
 	if !o.Wrap {
-		text = style.Beginning(text, 4*o.Width+64) // no more can be seen
+		text = style.Prefix(text, 4*o.Width+64) // no more can be seen
 	}
 	text = cut(text)
 	x := s.lexer(i)
 	line := x.Line(text, o.Theme)
-	if !x.Knows() {
+	if !x.IsSupported() {
 		line = style.Of(text, style.Fg(o.Theme.Text))
 	}
 	if r.mate < 0 || op == ' ' {
@@ -168,7 +168,7 @@ func (s *Sheet) text(i int, op byte, o Options) style.Line {
 		mark = highlight(th.DiffHighlightRemoved, th.DiffRemoved, th.DiffRemovedBg)
 		old, now = now, old
 	}
-	gone, come := changed(style.Clean(style.Beginning(old, maxWords)), style.Clean(style.Beginning(now, maxWords)))
+	gone, come := changed(style.Clean(style.Prefix(old, maxWords)), style.Clean(style.Prefix(now, maxWords)))
 	if op == '-' {
 		return marked(line, gone, mark)
 	}
@@ -191,7 +191,7 @@ func cut(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
-	head := style.Beginning(text, maxText)
+	head := style.Prefix(text, maxText)
 	return head + " … " + strconv.Itoa(len(text)-len(head)) + " more bytes"
 }
 

@@ -13,14 +13,14 @@ import (
 
 // Draft is a prompt that is not sent, as a value that can be kept and written as JSON.
 type Draft struct {
-	Input  string   `json:"input"` // with tokens as they are shown
-	Parts  []Placed `json:"parts,omitempty"`
-	Mode   string   `json:"mode,omitempty"` // "shell", or "" for a prompt
-	Cursor int      `json:"cursor,omitempty"`
+	Input  string       `json:"input"` // with tokens as they are shown
+	Parts  []DraftToken `json:"parts,omitempty"`
+	Mode   string       `json:"mode,omitempty"` // "shell", or "" for a prompt
+	Cursor int          `json:"cursor,omitempty"`
 }
 
-// Placed is a token and the byte of the input at which it begins.
-type Placed struct {
+// DraftToken is a token and the byte of the input at which it begins.
+type DraftToken struct {
 	At    int   `json:"at"`
 	Token Token `json:"token"`
 }
@@ -31,9 +31,9 @@ const shellMode = "shell"
 // IsEmpty reports whether there is nothing to keep.
 func (d Draft) IsEmpty() bool { return strings.TrimSpace(d.Input) == "" }
 
-// Light returns the draft without tokens that hold more than so many bytes; their text stays.
-func (d Draft) Light(most int) Draft {
-	var parts []Placed
+// WithoutLarge returns the draft without tokens that hold more than so many bytes; their text stays.
+func (d Draft) WithoutLarge(most int) Draft {
+	var parts []DraftToken
 	for _, p := range d.Parts {
 		if len(p.Token.Data)+len(p.Token.Body) <= most {
 			parts = append(parts, p)
@@ -63,7 +63,7 @@ func draftOf(b *buffer, shell bool, cursor pos) Draft {
 	at := 0
 	for _, l := range b.lines {
 		for _, p := range l.toks {
-			d.Parts = append(d.Parts, Placed{at + p.at, *p.tok})
+			d.Parts = append(d.Parts, DraftToken{at + p.at, *p.tok})
 		}
 		at += len(l.text) + 1
 	}
@@ -116,7 +116,7 @@ func DraftOf(parts []lathe.Part) Draft {
 			i += least
 		}
 		if i >= least {
-			d.Parts = append(d.Parts, Placed{i, *tok})
+			d.Parts = append(d.Parts, DraftToken{i, *tok})
 			least = i + len(tok.Text)
 		}
 	}

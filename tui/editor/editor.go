@@ -59,7 +59,7 @@ func (e *Editor) Stash() (Draft, bool) {
 }
 
 // Insert puts a text at the cursor, as if it were typed at once.
-func (e *Editor) Insert(text string) Out {
+func (e *Editor) Insert(text string) Result {
 	e.insert(plain(tidy(text)))
 	return e.looked(true)
 }

@@ -26,14 +26,14 @@ func newEditor(t *testing.T) *Editor {
 		{Name: "init", Description: "Write down how to work here", Arguments: true},
 	})
 	e.SetAgents([]Agent{{"general", "Does anything"}, {"explore", "Looks around"}})
-	e.View(style.Default(true), Look{Focused: true}, 40, 6)
+	e.View(style.Default(true), ViewOptions{Focused: true}, 40, 6)
 	return e
 }
 
 // press presses keys by name, one behind the other, and returns what came of the last.
-func press(t *testing.T, e *Editor, names ...string) Out {
+func press(t *testing.T, e *Editor, names ...string) Result {
 	t.Helper()
-	var out Out
+	var out Result
 	for _, name := range names {
 		out = e.Key(styletest.Press(name))
 	}
@@ -41,9 +41,9 @@ func press(t *testing.T, e *Editor, names ...string) Out {
 }
 
 // typeIn types a text letter by letter.
-func typeIn(t *testing.T, e *Editor, text string) Out {
+func typeIn(t *testing.T, e *Editor, text string) Result {
 	t.Helper()
-	var out Out = Nothing{}
+	var out Result = Nothing{}
 	for _, r := range text {
 		if r == '\n' {
 			out = press(t, e, "ctrl+j")
@@ -146,7 +146,7 @@ func TestKey_Editing(t *testing.T) {
 func TestKey_Rows(t *testing.T) {
 	t.Parallel()
 	e := newEditor(t)
-	e.View(style.Default(true), Look{}, 13, 6) // ten cells of text
+	e.View(style.Default(true), ViewOptions{}, 13, 6) // ten cells of text
 	e.Restore(Draft{Input: "aaaa bbbb cccc dddd", Cursor: 2})
 	press(t, e, "down")
 	want(t, e, "aaaa bbbb cc|cc dddd")
@@ -197,7 +197,7 @@ func TestKey_Leaving(t *testing.T) {
 	same(t, press(t, e, "ctrl+d"), Quit{})
 	typeIn(t, e, "short")
 	same(t, press(t, e, "ctrl+d"), Nothing{})
-	same(t, press(t, e, "ctrl+c"), Remember{Draft{Input: "short", Cursor: 5}})
+	same(t, press(t, e, "ctrl+c"), SaveDiscarded{Draft{Input: "short", Cursor: 5}})
 	want(t, e, "|")
 	press(t, e, "up")
 	want(t, e, "short|")
@@ -205,7 +205,7 @@ func TestKey_Leaving(t *testing.T) {
 	typeIn(t, e, "  ")
 	same(t, press(t, e, "ctrl+c"), Nothing{})
 	typeIn(t, e, "a text that took some work")
-	same(t, press(t, e, "ctrl+c"), Remember{Draft{Input: "a text that took some work", Cursor: 26}})
+	same(t, press(t, e, "ctrl+c"), SaveDiscarded{Draft{Input: "a text that took some work", Cursor: 26}})
 	press(t, e, "up")
 	want(t, e, "a text that took some work|")
 	for _, word := range []string{"exit", "quit", ":q", " exit "} {
@@ -326,7 +326,7 @@ func TestDraft(t *testing.T) {
 	other.Restore(d)
 	want(t, other, "see\n{[Image 1]} {[Pasted ~3 lines]} en|d")
 	same(t, other.Draft(), e.Draft())
-	if light := d.Light(5); len(light.Parts) != 1 || light.Input != d.Input {
+	if light := d.WithoutLarge(5); len(light.Parts) != 1 || light.Input != d.Input {
 		t.Errorf("%+v", light)
 	}
 }
@@ -337,12 +337,12 @@ func TestRestore_Hostile(t *testing.T) {
 	e := newEditor(t)
 	tok := Token{Kind: KindFile, Text: "@a", Path: "a"}
 	for input, d := range map[string]Draft{
-		"x|":        {Input: "x", Cursor: 99, Parts: []Placed{{7, tok}, {-3, tok}}},
-		"|@a@a":     {Input: "@a@a", Parts: []Placed{{0, Token{Kind: "other", Text: "@a"}}, {1, tok}}, Cursor: -1},
-		"|{@a}@a":   {Input: "@a@a", Parts: []Placed{{0, tok}, {1, tok}, {0, tok}}},
-		"{@a}|b":    {Input: "@ab", Parts: []Placed{{0, tok}}, Cursor: 1},
-		"|a\nb":     {Input: "a\r\nb\x1b[2J", Parts: []Placed{{0, tok}}},
-		"|x\n{@a}y": {Input: "x\n@ay", Parts: []Placed{{2, tok}}},
+		"x|":        {Input: "x", Cursor: 99, Parts: []DraftToken{{7, tok}, {-3, tok}}},
+		"|@a@a":     {Input: "@a@a", Parts: []DraftToken{{0, Token{Kind: "other", Text: "@a"}}, {1, tok}}, Cursor: -1},
+		"|{@a}@a":   {Input: "@a@a", Parts: []DraftToken{{0, tok}, {1, tok}, {0, tok}}},
+		"{@a}|b":    {Input: "@ab", Parts: []DraftToken{{0, tok}}, Cursor: 1},
+		"|a\nb":     {Input: "a\r\nb\x1b[2J", Parts: []DraftToken{{0, tok}}},
+		"|x\n{@a}y": {Input: "x\n@ay", Parts: []DraftToken{{2, tok}}},
 	} {
 		e.Restore(d)
 		want(t, e, input)
@@ -356,7 +356,7 @@ func TestEditorOutside(t *testing.T) {
 	e.Attach("a.png", "image/png", []byte{1})
 	e.Paste("1\n2\n3")
 	same(t, e.Text(), "see [Image 1] [Pasted ~3 lines] ")
-	e.FromEditor("look at [Image 1]\nand [Pasted ~3 lines], and again [Image 1]\n")
+	e.SetEdited("look at [Image 1]\nand [Pasted ~3 lines], and again [Image 1]\n")
 	want(t, e, "look at {[Image 1]}\nand {[Pasted ~3 lines]}, and again [Image 1]|")
 	press(t, e, "ctrl+-")
 	want(t, e, "see {[Image 1]} {[Pasted ~3 lines]} |")
@@ -366,7 +366,7 @@ func TestClick(t *testing.T) {
 	t.Parallel()
 	e := newEditor(t)
 	e.Restore(Draft{Input: "one 漢字\ntwo"})
-	e.View(style.Default(true), Look{Focused: true}, 40, 6)
+	e.View(style.Default(true), ViewOptions{Focused: true}, 40, 6)
 	for _, tt := range []struct {
 		x, y int
 		want string

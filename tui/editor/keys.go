@@ -7,7 +7,7 @@ import (
 )
 
 // Key takes a key.
-func (e *Editor) Key(k tea.KeyPressMsg) Out {
+func (e *Editor) Key(k tea.KeyPressMsg) Result {
 	if out := e.suggestKey(k); out != nil {
 		return out
 	}
@@ -33,7 +33,7 @@ func (e *Editor) Key(k tea.KeyPressMsg) Out {
 }
 
 // typed puts what was typed into the text.
-func (e *Editor) typed(text string) Out {
+func (e *Editor) typed(text string) Result {
 	if text == "!" && !e.shell && !e.marked && e.cursor == (pos{}) {
 		e.shell = true
 		e.sug.close()
@@ -51,7 +51,7 @@ func (e *Editor) typed(text string) Out {
 }
 
 // promptKey takes the keys that are about the prompt as a whole; nil when it is none.
-func (e *Editor) promptKey(k tea.KeyPressMsg) Out {
+func (e *Editor) promptKey(k tea.KeyPressMsg) Result {
 	name, ok := e.keys.First(k, key.InputSubmit, key.InputNewline, key.InputClear, key.InputPaste, key.EditorOpen,
 		key.PromptSubmit, key.PromptStash, key.PromptStashPop)
 	if !ok {
@@ -88,7 +88,7 @@ func (e *Editor) promptKey(k tea.KeyPressMsg) Out {
 }
 
 // shellKey leaves the mode for the shell.
-func (e *Editor) shellKey(k tea.KeyPressMsg) Out {
+func (e *Editor) shellKey(k tea.KeyPressMsg) Result {
 	if !e.shell {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (e *Editor) shellKey(k tea.KeyPressMsg) Out {
 }
 
 // leave answers a key for leaving in an empty prompt.
-func (e *Editor) leave() Out {
+func (e *Editor) leave() Result {
 	if e.shell {
 		e.shell = false
 		return Nothing{}
@@ -109,7 +109,7 @@ func (e *Editor) leave() Out {
 }
 
 // throwAway empties the prompt. What was there can be called back.
-func (e *Editor) throwAway() Out {
+func (e *Editor) throwAway() Result {
 	d := e.Draft()
 	e.editAlone(pos{}, e.buf.end(), plain(""))
 	e.shell, e.hist.at = false, 0
@@ -118,7 +118,7 @@ func (e *Editor) throwAway() Out {
 		return Nothing{}
 	}
 	e.hist.remember(d)
-	return Remember{d}
+	return SaveDiscarded{d}
 }
 
 // motion is a way to go.
@@ -198,7 +198,7 @@ func (pn *pane) rowKey(k tea.KeyPressMsg) bool {
 }
 
 // historyKey goes through what was sent.
-func (e *Editor) historyKey(k tea.KeyPressMsg) Out {
+func (e *Editor) historyKey(k tea.KeyPressMsg) Result {
 	switch {
 	case e.keys.Match(k, key.HistoryPrevious) && e.recall(1), e.keys.Match(k, key.HistoryNext) && e.recall(-1):
 		return Nothing{}

@@ -16,7 +16,7 @@ const (
 )
 
 // Paste takes a text that was pasted, or files that were dropped onto the terminal, which come as their paths.
-func (e *Editor) Paste(text string) Out {
+func (e *Editor) Paste(text string) Result {
 	text = tidy(text)
 	if !e.shell {
 		if files := droppedFiles(text); len(files) > 1 {
@@ -35,13 +35,13 @@ func (e *Editor) Paste(text string) Out {
 }
 
 // Mention puts a file into the prompt by its path.
-func (e *Editor) Mention(file string) Out {
+func (e *Editor) Mention(file string) Result {
 	e.putToken(fileToken(file, 0, 0))
 	return e.looked(true)
 }
 
 // PasteText takes a text that was pasted and is nothing else.
-func (e *Editor) PasteText(text string) Out {
+func (e *Editor) PasteText(text string) Result {
 	text = tidy(text)
 	if text == "" {
 		return Nothing{}
@@ -150,7 +150,7 @@ func IsMedia(file string) bool {
 }
 
 // Attach puts a picture, a document or any other file into the prompt.
-func (e *Editor) Attach(name, mime string, data []byte) Out {
+func (e *Editor) Attach(name, mime string, data []byte) Result {
 	name = tidyLine(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	mime, _, _ = strings.Cut(mime, ";")
 	t := &Token{Kind: KindMedia, Name: name, Mime: mime, Data: data}
@@ -170,14 +170,14 @@ func (e *Editor) Attach(name, mime string, data []byte) Out {
 	return e.looked(true)
 }
 
-// FromEditor takes a text that was edited elsewhere. Where it still has the words of a token, it is that token.
-func (e *Editor) FromEditor(text string) {
+// SetEdited takes a text that was edited elsewhere. Where it still has the words of a token, it is that token.
+func (e *Editor) SetEdited(text string) {
 	text = strings.TrimRight(tidy(text), "\n")
 	d := Draft{Input: text}
 	at := 0
 	for _, t := range e.tokens() { // one that was moved before another is text afterwards
 		if i := strings.Index(text[at:], t.Text); i >= 0 {
-			d.Parts = append(d.Parts, Placed{at + i, *t})
+			d.Parts = append(d.Parts, DraftToken{at + i, *t})
 			at += i + len(t.Text)
 		}
 	}

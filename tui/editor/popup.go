@@ -37,7 +37,7 @@ func (e *Editor) Popup(th *style.Theme, width int) []style.Line {
 			look, bg = style.Bold(th.SelectedText), th.Primary
 			muted = style.Fg(th.SelectedText)
 		}
-		l := style.Of(" "+style.Tail(r[0], width-2), look)
+		l := style.Of(" "+style.ShortPath(r[0], width-2), look)
 		if r[1] != "" && width > 30 {
 			l = l.Truncate(names+1).Fit(names+3, look)
 			l = l.Add(r[1], muted)
@@ -64,7 +64,7 @@ func (s *suggest) label(it item) (name, about string) {
 }
 
 // ClickPopup takes the suggestion of a row of Popup.
-func (e *Editor) ClickPopup(row int) Out {
+func (e *Editor) ClickPopup(row int) Result {
 	s := &e.sug
 	if !s.open() {
 		return NotHandled{}

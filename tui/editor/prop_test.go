@@ -81,7 +81,7 @@ func sane(t *rapid.T, e *Editor) {
 }
 
 func checkView(t *rapid.T, e *Editor, th *style.Theme, width, height int) {
-	rows := e.View(th, Look{Bar: th.Primary, Focused: true}, width, height)
+	rows := e.View(th, ViewOptions{Bar: th.Primary, Focused: true}, width, height)
 	if len(rows) < 1 || len(rows) > height {
 		t.Fatalf("%d rows of %d", len(rows), height)
 	}
@@ -109,7 +109,7 @@ func TestEditor_Random(t *testing.T) {
 		e.SetDir("/work")
 		e.SetCommands([]Command{{Name: "new", Local: true}, {Name: "review", Arguments: true}})
 		e.SetAgents([]Agent{{Name: "general"}})
-		e.SetHistory([]Draft{{Input: "one\ntwo"}, {Input: "@a b", Parts: []Placed{{0, Token{Kind: KindFile, Text: "@a", Path: "a"}}}}})
+		e.SetHistory([]Draft{{Input: "one\ntwo"}, {Input: "@a b", Parts: []DraftToken{{0, Token{Kind: KindFile, Text: "@a", Path: "a"}}}}})
 		width, height := 20, 4
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) { sane(t, e) },
@@ -131,7 +131,7 @@ func TestEditor_Random(t *testing.T) {
 			"click":  func(t *rapid.T) { e.Click(rapid.IntRange(-1, 60).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y")) },
 			"wheel":  func(t *rapid.T) { e.Wheel(rapid.IntRange(-3, 3).Draw(t, "rows")) },
 			"draft":  func(t *rapid.T) { e.Restore(e.Draft()) },
-			"editor": func(t *rapid.T) { e.FromEditor(e.Text() + drawText(t, "more")) },
+			"editor": func(t *rapid.T) { e.SetEdited(e.Text() + drawText(t, "more")) },
 		})
 	})
 }
@@ -189,7 +189,7 @@ func TestEditor_Model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e, m := New(styletest.Keys(t)), &model{}
 		e.SetPasteSummary(false)
-		e.View(style.Default(true), Look{}, 20, 5)
+		e.View(style.Default(true), ViewOptions{}, 20, 5)
 		press := func(code rune, mod tea.KeyMod) { e.Key(named(code, mod)) }
 		home := func() int { return strings.LastIndexByte(m.text[:m.at], '\n') + 1 }
 		end := func() int {
@@ -255,7 +255,7 @@ func TestEditor_UndoAll(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		e := New(styletest.Keys(t))
-		e.View(style.Default(true), Look{}, 20, 5)
+		e.View(style.Default(true), ViewOptions{}, 20, 5)
 		start := drawText(t, "start")
 		e.Restore(Draft{Input: start})
 		start = e.Text()

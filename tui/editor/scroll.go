@@ -75,7 +75,7 @@ func (pn *pane) climb(p pos, rows int) pos {
 }
 
 // Click puts the cursor where the last View was clicked.
-func (e *Editor) Click(x, y int) Out {
+func (e *Editor) Click(x, y int) Result {
 	e.scroll() // the text may have changed since
 	p := e.top
 	for ; y > 0; y-- {
@@ -95,7 +95,7 @@ func (e *Editor) Click(x, y int) Out {
 }
 
 // Wheel moves the cursor by rows, and with it what shows.
-func (e *Editor) Wheel(rows int) Out {
+func (e *Editor) Wheel(rows int) Result {
 	x := e.aim()
 	p, moved := e.cursor, false
 	for step := rows; step != 0; {

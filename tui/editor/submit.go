@@ -11,7 +11,7 @@ import (
 // said is the text as it is sent: pastes are put in, and each other token has its place.
 type said struct {
 	text string
-	toks []Placed // by bytes of text
+	toks []DraftToken // by bytes of text
 }
 
 // expand writes the text out, from a byte of its first line on, without spaces around it.
@@ -35,7 +35,7 @@ func (tx *text) expand(from int) said {
 				b.WriteString(p.tok.Body)
 				continue
 			}
-			out.toks = append(out.toks, Placed{b.Len(), *p.tok})
+			out.toks = append(out.toks, DraftToken{b.Len(), *p.tok})
 			b.WriteString(p.tok.Text)
 		}
 		b.WriteString(l.text[at:])
@@ -64,7 +64,7 @@ func (s said) mentioned(dir string) []lathe.Part {
 }
 
 // Submit sends what is there, as the key for it does.
-func (e *Editor) Submit() Out {
+func (e *Editor) Submit() Result {
 	if e.isBlank() {
 		return Nothing{}
 	}
@@ -98,7 +98,7 @@ func (e *Editor) sent(d Draft) {
 func isExitWord(s string) bool { return s == "exit" || s == "quit" || s == ":q" }
 
 // submitCommand sends a text that begins with a slash; nil when no command has the name.
-func (e *Editor) submitCommand(first string, d Draft) Out {
+func (e *Editor) submitCommand(first string, d Draft) Result {
 	name, _, _ := strings.Cut(strings.TrimPrefix(first, "/"), " ")
 	name, _, _ = strings.Cut(name, "\t")
 	i := slices.IndexFunc(e.sug.commands, func(c Command) bool { return c.Name == name || slices.Contains(c.Aliases, name) })

@@ -102,7 +102,7 @@ func (s *suggest) fileQuery() string {
 
 // looked looks at the word at the cursor after a key; changed says that the text is another. It asks for files
 // when that takes some.
-func (e *Editor) looked(changed bool) Out {
+func (e *Editor) looked(changed bool) Result {
 	s := &e.sug
 	kind, from := e.trigger()
 	if kind == noSuggest {
@@ -251,7 +251,7 @@ func (s *suggest) fillAgents(begins bool) {
 }
 
 // suggestKey takes a key while suggestions show; nil when it is for the text.
-func (e *Editor) suggestKey(k tea.KeyPressMsg) Out {
+func (e *Editor) suggestKey(k tea.KeyPressMsg) Result {
 	s := &e.sug
 	if !s.open() {
 		return nil
@@ -278,7 +278,7 @@ func (e *Editor) suggestKey(k tea.KeyPressMsg) Out {
 }
 
 // choose takes a suggestion. Completing opens a folder instead of taking it.
-func (e *Editor) choose(it item, completing bool) Out {
+func (e *Editor) choose(it item, completing bool) Result {
 	s := &e.sug
 	from, query := s.from, s.query
 	switch {
@@ -333,7 +333,7 @@ func (e *Editor) reopen() bool {
 	return true
 }
 
-func (e *Editor) chooseCommand(c Command, query string, completing bool) Out {
+func (e *Editor) chooseCommand(c Command, query string, completing bool) Result {
 	switch {
 	case c.Local && !c.Arguments && !completing:
 		e.editAlone(pos{}, e.cursor, plain("")) // what stood behind it stays

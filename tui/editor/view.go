@@ -17,8 +17,8 @@ type pane struct {
 	caretOn        bool
 }
 
-// Look is how the prompt is to be shown.
-type Look struct {
+// ViewOptions is how the prompt is to be shown.
+type ViewOptions struct {
 	Bar         style.Color // of the bar at the left
 	Placeholder string      // shown while there is no text
 	Focused     bool        // has the cursor
@@ -28,7 +28,7 @@ type Look struct {
 const gutter = 2
 
 // View shows the prompt, at most so high: as high as its text, one row at least. All rows are as wide as asked.
-func (pn *pane) View(th *style.Theme, look Look, width, height int) []style.Line {
+func (pn *pane) View(th *style.Theme, look ViewOptions, width, height int) []style.Line {
 	width, height = max(width, 1), max(height, 1)
 	pn.width = max(1, width-gutter-1) // and a cell for the cursor behind the text
 	pn.height = height

@@ -53,9 +53,9 @@ func TestView_Golden(t *testing.T) {
 	for name, scene := range scenes(t) {
 		for _, width := range []int{20, 40, 80, 120} {
 			e := newEditor(t)
-			e.View(th, Look{}, width, 6)
+			e.View(th, ViewOptions{}, width, 6)
 			scene(e)
-			rows := e.View(th, Look{Bar: th.Primary, Placeholder: "What shall be done? Type / for commands, @ for files", Focused: true}, width, 6)
+			rows := e.View(th, ViewOptions{Bar: th.Primary, Placeholder: "What shall be done? Type / for commands, @ for files", Focused: true}, width, 6)
 			x, y, _ := e.Cursor()
 			all := append(e.Popup(th, width), style.Plain(strings.Repeat("─", width)))
 			all = append(all, rows...)
@@ -70,7 +70,7 @@ func TestView_Looks(t *testing.T) {
 	th := style.Default(true)
 	e := newEditor(t)
 	view := func() []style.Line {
-		return e.View(th, Look{Bar: th.Accent, Placeholder: "Type"}, 60, 6)
+		return e.View(th, ViewOptions{Bar: th.Accent, Placeholder: "Type"}, 60, 6)
 	}
 	if got := styletest.Look(t, view(), "Type"); got.FG != th.TextMuted || got.BG != th.BackgroundElement {
 		t.Errorf("placeholder %+v", got)
@@ -128,7 +128,7 @@ func TestView_Hostile(t *testing.T) {
 			e.SetPasteSummary(false)
 			e.Paste(text)
 			e.Attach(text[:min(len(text), 300)], "application/zip", nil)
-			for _, l := range append(e.View(th, Look{Focused: true}, width, 7), e.Popup(th, width)...) {
+			for _, l := range append(e.View(th, ViewOptions{Focused: true}, width, 7), e.Popup(th, width)...) {
 				if l.Width() > width {
 					t.Errorf("%s at %d: a row of %d cells", name, width, l.Width())
 				}
@@ -146,7 +146,7 @@ func TestView_Height(t *testing.T) {
 	th := style.Default(true)
 	e := newEditor(t)
 	for i := 1; i < 12; i++ {
-		rows := e.View(th, Look{Focused: true}, 30, 5)
+		rows := e.View(th, ViewOptions{Focused: true}, 30, 5)
 		if len(rows) != min(i, 5) {
 			t.Errorf("%d rows for %d lines", len(rows), i)
 		}
@@ -156,12 +156,12 @@ func TestView_Height(t *testing.T) {
 		typeIn(t, e, fmt.Sprintf("%d\n", i))
 	}
 	press(t, e, "up", "up", "up", "up", "up", "up")
-	rows := e.View(th, Look{Focused: true}, 30, 5)
+	rows := e.View(th, ViewOptions{Focused: true}, 30, 5)
 	if _, y, _ := e.Cursor(); y != 0 || !strings.Contains(rows[0].Text(), "6") {
 		t.Errorf("row %d of\n%s", y, style.Text(rows))
 	}
 	press(t, e, "end", "ctrl+u", "ctrl+u", "ctrl+u", "ctrl+u", "ctrl+u")
-	if rows := e.View(th, Look{Focused: true}, 30, 20); len(rows) != len(e.buf.lines) || !strings.Contains(rows[0].Text(), "1") {
+	if rows := e.View(th, ViewOptions{Focused: true}, 30, 20); len(rows) != len(e.buf.lines) || !strings.Contains(rows[0].Text(), "1") {
 		t.Errorf("room is wasted:\n%s", style.Text(rows))
 	}
 }
@@ -180,7 +180,7 @@ func BenchmarkKey(b *testing.B) {
 			e := New(styletest.Keys(b))
 			e.SetPasteSummary(false)
 			e.Restore(Draft{Input: tt.text, Cursor: len(tt.text) / 2})
-			e.View(th, Look{Focused: true}, 80, 10)
+			e.View(th, ViewOptions{Focused: true}, 80, 10)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				if i%2 == 0 {
@@ -188,7 +188,7 @@ func BenchmarkKey(b *testing.B) {
 				} else {
 					e.Key(tea.KeyPressMsg{Code: tea.KeyBackspace})
 				}
-				e.View(th, Look{Focused: true}, 80, 10)
+				e.View(th, ViewOptions{Focused: true}, 80, 10)
 			}
 		})
 	}

@@ -216,9 +216,9 @@ func isSubsequence(letters, text []rune) bool {
 	return false
 }
 
-// Found returns the byte offsets of the characters of a title that words were found at, for showing them. It
+// Positions returns the byte offsets of the characters of a title that words were found at, for showing them. It
 // takes a whole piece where there is one and the first letters otherwise, which is near enough.
-func Found(q Query, title string) []int {
+func Positions(q Query, title string) []int {
 	letters, starts, offsets := foldTitle(title)
 	var out []int
 	for _, w := range q {

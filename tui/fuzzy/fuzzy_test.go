@@ -88,7 +88,7 @@ func TestFuzzy_Property(t *testing.T) {
 			t.Fatalf("%q in %q: %v with %d, want %v", query, title, got, s, ok)
 		}
 		n := 0
-		for _, at := range Found(NewQuery(query), title) {
+		for _, at := range Positions(NewQuery(query), title) {
 			r, _ := utf8.DecodeRuneInString(title[at:])
 			if !strings.ContainsRune(strings.ToLower(query), unicode.ToLower(r)) {
 				t.Fatalf("%q at %d of %q is not of %q", r, at, title, query)
@@ -106,7 +106,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add("\xff", "\xff\u0301", "")
 	f.Fuzz(func(t *testing.T, query, title, other string) {
 		scoreOf(query, title, other)
-		for _, at := range Found(NewQuery(query), title) {
+		for _, at := range Positions(NewQuery(query), title) {
 			if at < 0 || at >= len(title) {
 				t.Fatalf("found at %d of %q", at, title)
 			}

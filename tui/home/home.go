@@ -102,7 +102,7 @@ func (v *Values) below(th *style.Theme, width, room int) []style.Line {
 		if v.Failed {
 			color = th.Error
 		}
-		rows = style.WrapAll(style.Lines(style.Beginning(v.Note, maxNote), style.Fg(color)), width)
+		rows = style.WrapAll(style.Lines(style.Prefix(v.Note, maxNote), style.Fg(color)), width)
 		rows = rows[:min(len(rows), max(0, room-1))]
 	case v.Tip != "":
 		rows = tipLine(th, v.Tip).Wrap(width, style.Plain("  "))
@@ -166,7 +166,7 @@ func footer(th *style.Theme, v *Values, width int) style.Line {
 	}
 	var left style.Line
 	if room >= 2 {
-		left = style.Of(style.Tail(place, room), muted)
+		left = style.Of(style.ShortPath(place, room), muted)
 	}
 	if len(servers) > 0 {
 		if len(left) > 0 {

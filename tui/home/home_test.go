@@ -146,7 +146,7 @@ func TestSetup_Keys(t *testing.T) {
 		t.Errorf("without choices: %+v", out)
 	}
 	s.Set(choices())
-	press := func(code rune, text string) home.Out { return s.Key(tea.KeyPressMsg{Code: code, Text: text}, m) }
+	press := func(code rune, text string) home.Result { return s.Key(tea.KeyPressMsg{Code: code, Text: text}, m) }
 	press(tea.KeyDown, "")
 	if out := press(tea.KeyEnter, ""); out.Chosen != "ollama" {
 		t.Errorf("down, enter: %+v", out)

@@ -24,8 +24,8 @@ type Setup struct {
 	rows    []int // the choice of each row that was drawn last, -1 for others
 }
 
-// Out says what became of a key or a click.
-type Out struct {
+// Result says what became of a key or a click.
+type Result struct {
 	Handled bool
 	Chosen  string // the id of a choice
 }
@@ -45,17 +45,17 @@ func (s *Setup) Set(choices []Choice) {
 }
 
 // Key moves the mark or chooses.
-func (s *Setup) Key(k tea.KeyPressMsg, m *key.Map) Out {
+func (s *Setup) Key(k tea.KeyPressMsg, m *key.Map) Result {
 	n := len(s.choices)
 	if n == 0 {
-		return Out{}
+		return Result{}
 	}
 	if len(k.Text) == 1 && k.Text[0] >= '1' && k.Text[0] <= '9' {
 		if i := int(k.Text[0] - '1'); i < n {
 			s.at = i
-			return Out{Handled: true, Chosen: s.choices[i].ID}
+			return Result{Handled: true, Chosen: s.choices[i].ID}
 		}
-		return Out{Handled: true}
+		return Result{Handled: true}
 	}
 	name, _ := m.First(k, key.DialogSelectPrev, key.DialogSelectNext, key.DialogSelectHome, key.DialogSelectEnd, key.DialogSelectSubmit)
 	switch name {
@@ -68,20 +68,20 @@ func (s *Setup) Key(k tea.KeyPressMsg, m *key.Map) Out {
 	case key.DialogSelectEnd:
 		s.at = n - 1
 	case key.DialogSelectSubmit:
-		return Out{Handled: true, Chosen: s.choices[s.at].ID}
+		return Result{Handled: true, Chosen: s.choices[s.at].ID}
 	default:
-		return Out{}
+		return Result{}
 	}
-	return Out{Handled: true}
+	return Result{Handled: true}
 }
 
 // Click chooses what is at a row of the view.
-func (s *Setup) Click(_, y int) Out {
+func (s *Setup) Click(_, y int) Result {
 	if y < 0 || y >= len(s.rows) || s.rows[y] < 0 || s.rows[y] >= len(s.choices) {
-		return Out{}
+		return Result{}
 	}
 	s.at = s.rows[y]
-	return Out{Handled: true, Chosen: s.choices[s.at].ID}
+	return Result{Handled: true, Chosen: s.choices[s.at].ID}
 }
 
 // View draws the panel on the theme's ground for inputs.
@@ -129,9 +129,9 @@ func (s *Setup) line(th *style.Theme, i int, c Choice) style.Line {
 	if i > 8 {
 		sign = "   "
 	}
-	l := style.Of(mark+sign, number).Add(style.Beginning(c.Title, most), title)
+	l := style.Of(mark+sign, number).Add(style.Prefix(c.Title, most), title)
 	if c.Detail != "" {
-		l = l.Add("  "+style.Beginning(c.Detail, most), detail)
+		l = l.Add("  "+style.Prefix(c.Detail, most), detail)
 	}
 	return l
 }

@@ -42,9 +42,9 @@ type callMeta struct {
 
 type lineCount struct{ Additions, Deletions int }
 
-// Change shows a call as it is now. One that has ended is written down with all that was done for it;
+// UpdateCall shows a call as it is now. One that has ended is written down with all that was done for it;
 // one of a session that works for another stays with that.
-func (s *Screen) Change(in lathe.SessionID, p lathe.PartID, t *lathe.ToolCall) {
+func (s *Screen) UpdateCall(in lathe.SessionID, p lathe.PartID, t *lathe.ToolCall) {
 	list := &s.calls
 	if over := s.worker(in); over != nil {
 		list = &over.below
@@ -90,8 +90,8 @@ func (s *Screen) worker(id lathe.SessionID) *call {
 	return find(s.calls, func(c *call) bool { return c.session == id && c.mark == "" })
 }
 
-// Beside shows a session that works in the background, unless it is shown.
-func (s *Screen) Beside(id lathe.SessionID, title string) {
+// AddBackground shows a session that works in the background, unless it is shown.
+func (s *Screen) AddBackground(id lathe.SessionID, title string) {
 	if s.worker(id) == nil {
 		s.calls = append(s.calls, &call{session: id, tool: "task", title: title, began: s.Now()})
 	}

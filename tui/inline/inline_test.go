@@ -17,7 +17,7 @@ import (
 type painter struct {
 	*Screen
 	sent  *bytes.Buffer
-	glass *inlinetest.Glass
+	glass *inlinetest.Terminal
 }
 
 func newPainter(width, height int) *painter {
@@ -47,14 +47,14 @@ func TestView_Pieces(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		width := 12 + random.IntN(90)
 		whole := newPainter(width, 200)
-		whole.Grow("prt_1", sampleText, false)
+		whole.AppendText("prt_1", sampleText, false)
 		whole.End()
 		want := whole.paint()
 
 		p := newPainter(width, 200)
 		for rest := []rune(sampleText); len(rest) > 0; {
 			n := 1 + random.IntN(min(len(rest), 1+random.IntN(60)))
-			p.Grow("prt_1", string(rest[:n]), false)
+			p.AppendText("prt_1", string(rest[:n]), false)
 			rest = rest[n:]
 			if random.IntN(2) == 0 {
 				p.paint()
@@ -75,7 +75,7 @@ func TestView_TallLine(t *testing.T) {
 		for i := range 400 {
 			word := "w" + termtext.Count(i) + " "
 			words += word
-			p.Grow("prt_1", word, false)
+			p.AppendText("prt_1", word, false)
 			p.paint()
 		}
 		p.End()
@@ -86,7 +86,7 @@ func TestView_TallLine(t *testing.T) {
 	}
 	const longest = 12 << 10
 	p := newPainter(30, 10)
-	p.Grow("prt_1", strings.Repeat("x", longest), false)
+	p.AppendText("prt_1", strings.Repeat("x", longest), false)
 	p.End()
 	p.paint()
 	if got := strings.Count(p.glass.Plain(), "x"); got != longest {
@@ -111,7 +111,7 @@ func TestView_Inline(t *testing.T) {
 		"> - a **b**":                 "‹2›│ ‹›• a ‹1›b‹›",
 	} {
 		p := newPainter(80, 24)
-		p.Grow("prt_1", text+"\n", false)
+		p.AppendText("prt_1", text+"\n", false)
 		p.End()
 		got, _, _ := strings.Cut(p.paint(), "\n")
 		if got != want {
@@ -124,12 +124,12 @@ func TestView_Inline(t *testing.T) {
 func TestView_Hostile(t *testing.T) {
 	p := newPainter(40, 24)
 	for _, piece := range []string{"a\x1b", "[2Jb\x07\r", "\nc\u202e"} {
-		p.Grow("prt_1", termtext.PlainText(piece), false)
+		p.AppendText("prt_1", termtext.PlainText(piece), false)
 		p.paint()
 	}
 	p.End()
 	p.paint()
-	if got := p.glass.String(); len(p.glass.Odd) > 0 || !strings.HasPrefix(got, "a␛[2Jb␇\nc\uFFFD\n") {
+	if got := p.glass.String(); len(p.glass.Unknown) > 0 || !strings.HasPrefix(got, "a␛[2Jb␇\nc\uFFFD\n") {
 		t.Errorf("%q", got)
 	}
 }
@@ -137,12 +137,12 @@ func TestView_Hostile(t *testing.T) {
 // A text that is taken back while it was only below is gone without a word; else people are told.
 func TestView_TakenBack(t *testing.T) {
 	p := newPainter(60, 24)
-	p.Grow("prt_1", "Half a", false)
+	p.AppendText("prt_1", "Half a", false)
 	p.paint()
-	p.TakeBack("prt_1")
-	p.Grow("prt_2", "Whole.\n\nAnd\n\nmore", false)
+	p.DiscardText("prt_1")
+	p.AppendText("prt_2", "Whole.\n\nAnd\n\nmore", false)
 	p.paint()
-	p.TakeBack("prt_2")
+	p.DiscardText("prt_2")
 	p.End()
 	if got, want := p.paint(), "Whole.\n\nAnd\n\nmore\n\n‹2›(the connection broke; what stands above is said again)‹›\n\n"; got != want {
 		t.Errorf("%q", got)
@@ -154,7 +154,7 @@ func TestView_Waiting(t *testing.T) {
 	p := newPainter(60, 24)
 	now := time.UnixMilli(1000)
 	p.Now = func() time.Time { return now }
-	p.Wait(true)
+	p.SetWaiting(true)
 	for _, step := range []struct {
 		after  time.Duration
 		change func()
@@ -162,10 +162,10 @@ func TestView_Waiting(t *testing.T) {
 	}{
 		{100 * time.Millisecond, func() {}, "\n"},
 		{time.Second, func() {}, "⠋ working · 1.1s\n"},
-		{0, func() { p.Think(true) }, "⠋ thinking · 1.1s\n"},
-		{0, func() { p.Grow("prt_1", "One.\n", false) }, "One.\n"},
+		{0, func() { p.SetThinking(true) }, "⠋ thinking · 1.1s\n"},
+		{0, func() { p.AppendText("prt_1", "One.\n", false) }, "One.\n"},
 		{time.Second, func() {}, "One.\n\n⠋ thinking · 1.0s\n"},
-		{0, func() { p.Grow("prt_1", "Two", false) }, "One.\nTwo\n"},
+		{0, func() { p.AppendText("prt_1", "Two", false) }, "One.\nTwo\n"},
 	} {
 		now = now.Add(step.after)
 		step.change()
@@ -185,19 +185,19 @@ func TestView_Calls(t *testing.T) {
 		return &lathe.ToolCall{Tool: tool, State: &lathe.Completed{Title: title, Metadata: []byte(meta), Start: 1, End: 61_001}}
 	}
 	p := newPainter(50, 24)
-	p.Change("", "prt_1", running("bash", `{"command":"make"}`, ""))
-	p.Change("", "prt_2", running("task", `{"description":"look"}`, `{"sessionId":"ses_1"}`))
-	p.Change("ses_1", "prt_3", running("grep", `{"pattern":"x"}`, ""))
-	p.Change("ses_1", "prt_3", done("grep", "x", ""))
-	p.Change("ses_1", "prt_4", running("task", `{"description":"deeper"}`, `{"sessionId":"ses_2"}`))
-	p.Change("ses_2", "prt_5", done("read", "a.go", ""))
-	p.Change("", "prt_2", done("task", "look", `{"sessionId":"ses_1"}`))
+	p.UpdateCall("", "prt_1", running("bash", `{"command":"make"}`, ""))
+	p.UpdateCall("", "prt_2", running("task", `{"description":"look"}`, `{"sessionId":"ses_1"}`))
+	p.UpdateCall("ses_1", "prt_3", running("grep", `{"pattern":"x"}`, ""))
+	p.UpdateCall("ses_1", "prt_3", done("grep", "x", ""))
+	p.UpdateCall("ses_1", "prt_4", running("task", `{"description":"deeper"}`, `{"sessionId":"ses_2"}`))
+	p.UpdateCall("ses_2", "prt_5", done("read", "a.go", ""))
+	p.UpdateCall("", "prt_2", done("task", "look", `{"sessionId":"ses_1"}`))
 	want := "⠋ bash make · 0.0s\n✓ task look · 1m01s\n  ✓ grep x · 1m01s\n  ⠋ task deeper · 0.0s\n    ✓ read a.go · 1m01s\n"
 	if p.paint(); p.glass.Plain() != want {
 		t.Errorf("while they run:\n%s", p.glass.Plain())
 	}
-	p.Beside("ses_9", "beside")
-	p.Change("ses_9", "prt_6", done("bash", "false", `{"exit":1}`))
+	p.AddBackground("ses_9", "beside")
+	p.UpdateCall("ses_9", "prt_6", done("bash", "false", `{"exit":1}`))
 	p.EndBackground("ses_9")
 	p.End()
 	want = "✗ bash make · not finished · 0.0s\n✓ task look · 1m01s\n  ✓ grep x · 1m01s\n  ⠋ task deeper · 0.0s\n    ✓ read a.go · 1m01s\n✓ task beside · 0.0s\n  ✗ bash false · exit 1 · 1m01s\n"

@@ -190,18 +190,18 @@ func Elapsed(d time.Duration) string {
 	}
 }
 
-// Wait says that the model is waited for, or not, and whether it reasons meanwhile.
-func (s *Screen) Wait(waits bool) {
+// SetWaiting says that the model is waited for, or not, and whether it reasons meanwhile.
+func (s *Screen) SetWaiting(waits bool) {
 	if s.idle, s.thinking = (time.Time{}), false; waits {
 		s.idle = s.Now()
 	}
 }
 
-// Think says whether the model reasons.
-func (s *Screen) Think(thinks bool) { s.thinking = thinks }
+// SetThinking says whether the model reasons.
+func (s *Screen) SetThinking(thinks bool) { s.thinking = thinks }
 
-// Grow takes more of a text; reasoning is faint. Another part ends the one before.
-func (s *Screen) Grow(part lathe.PartID, more string, reasoning bool) {
+// AppendText takes more of a text; reasoning is faint. Another part ends the one before.
+func (s *Screen) AppendText(part lathe.PartID, more string, reasoning bool) {
 	if s.text == nil || s.text.part != part {
 		s.EndText("")
 		s.text = &text{part: part, kind: answers}
@@ -223,7 +223,7 @@ func (s *Screen) pending(most int) []style.Line {
 	}
 	look := s.look(true)
 	t.doc.Set(t.written.String())
-	if rows := t.doc.Take(look); len(rows) > 0 {
+	if rows := t.doc.TakeFinal(look); len(rows) > 0 {
 		t.above = true
 		s.add(t.kind, s.plain(rows)...)
 	}
@@ -231,8 +231,8 @@ func (s *Screen) pending(most int) []style.Line {
 	return s.plain(rows[max(0, len(rows)-most):])
 }
 
-func (s *Screen) look(growing bool) markdown.Look {
-	return markdown.Look{Theme: s.theme, Width: s.Width(), Conceal: true, Addresses: true, Growing: growing}
+func (s *Screen) look(growing bool) markdown.Options {
+	return markdown.Options{Theme: s.theme, Width: s.Width(), Conceal: true, Addresses: true, Growing: growing}
 }
 
 // plain makes rows of the renderer fit for every terminal: muted text is faint, since nobody knows what its gray is,
@@ -269,18 +269,18 @@ func (s *Screen) EndText(part lathe.PartID) {
 	s.text = nil
 }
 
-// TakeBack forgets a text that will be said again, as far as it can be forgotten.
-func (s *Screen) TakeBack(part lathe.PartID) {
+// DiscardText forgets a text that will be said again, as far as it can be forgotten.
+func (s *Screen) DiscardText(part lathe.PartID) {
 	if s.text != nil && s.text.part == part && !s.text.above {
 		s.text = nil
 		return
 	}
 	s.EndText("")
-	s.Remark("(the connection broke; what stands above is said again)")
+	s.Notice("(the connection broke; what stands above is said again)")
 }
 
-// Remark prints something beside the answer.
-func (s *Screen) Remark(text string) {
+// Notice prints something beside the answer.
+func (s *Screen) Notice(text string) {
 	s.EndText("")
 	var line, indent string
 	write := func() {

@@ -18,7 +18,7 @@ func TestView_Table(t *testing.T) {
 	var got strings.Builder
 	for _, width := range []int{80, 40, 20} {
 		p := newPainter(width, 40)
-		p.Grow("prt_1", tableText, false)
+		p.AppendText("prt_1", tableText, false)
 		p.End()
 		fmt.Fprintf(&got, "-- %d --\n%s\n", width, strings.TrimRight(p.paint(), "\n"))
 	}
@@ -29,12 +29,12 @@ func TestView_Table(t *testing.T) {
 func TestView_TableGrows(t *testing.T) {
 	for _, height := range []int{4, 24} {
 		p := newPainter(60, height)
-		p.Grow("prt_1", "Before.\n\n| a | b |\n|---|---|\n", false)
+		p.AppendText("prt_1", "Before.\n\n| a | b |\n|---|---|\n", false)
 		for i := range 20 {
-			p.Grow("prt_1", fmt.Sprintf("| x%d | %s |\n", i, strings.Repeat("w", i)), false)
+			p.AppendText("prt_1", fmt.Sprintf("| x%d | %s |\n", i, strings.Repeat("w", i)), false)
 			p.paint()
 		}
-		p.Grow("prt_1", "\nAfter.", false)
+		p.AppendText("prt_1", "\nAfter.", false)
 		p.End()
 		p.paint()
 		seen := p.glass.Plain()
@@ -73,7 +73,7 @@ func TestView_TableAnything(t *testing.T) {
 			b.WriteString("\n")
 		}
 		p := newPainter(10+random.IntN(100), 400)
-		p.Grow("prt_1", b.String(), false)
+		p.AppendText("prt_1", b.String(), false)
 		p.End()
 		p.paint()
 		for _, r := range p.glass.Rows {

@@ -33,7 +33,7 @@ type View struct {
 	ops    chan func(*Screen)
 	done   chan struct{}
 	Broken chan struct{} // closed when the picture has ended by a panic
-	Why    string        // of that; read after Broken or Close
+	Reason string        // of that; read after Broken or Close
 }
 
 // frame is how often the picture may change, and how fast the spinner turns.
@@ -60,7 +60,7 @@ func (v *View) recover(s *Screen) {
 	}
 	s.Log.Error("the live view failed", "panic", p, "stack", string(debug.Stack()))
 	s.write("\x1b[0m\n")
-	v.Why = fmt.Sprint(p)
+	v.Reason = fmt.Sprint(p)
 	close(v.Broken)
 	for range v.ops { // until it is closed
 	}
@@ -69,8 +69,8 @@ func (v *View) recover(s *Screen) {
 // Do has the screen changed.
 func (v *View) Do(f func(*Screen)) { v.ops <- f }
 
-// Did has the screen changed and waits for it; it is false for a picture that has ended.
-func (v *View) Did(f func(*Screen)) bool {
+// DoAndWait has the screen changed and waits for it; it is false for a picture that has ended.
+func (v *View) DoAndWait(f func(*Screen)) bool {
 	done := make(chan struct{})
 	v.Do(func(s *Screen) {
 		f(s)

@@ -25,7 +25,7 @@ func differs(t reporter, p parser.Parser, src string, known bool) {
 	}
 	equal := true
 	for _, conceal := range []bool{true, false} {
-		o := Look{Theme: style.Default(true), Width: 80, Conceal: conceal}
+		o := Options{Theme: style.Default(true), Width: 80, Conceal: conceal}
 		a, b := ours([]byte(src), kind, o), theirs(p, []byte(src), o)
 		if !same(a, b) {
 			equal = false

@@ -61,7 +61,7 @@ func TestWords_AsTheOtherReader(t *testing.T) {
 			}
 			seen++
 			for _, conceal := range []bool{true, false} {
-				o := Look{Theme: style.Default(true), Width: 80, Conceal: conceal}
+				o := Options{Theme: style.Default(true), Width: 80, Conceal: conceal}
 				if a, b := ours(l.text, l.kind, o), theirs(p, l.text, o); !same(a, b) {
 					t.Errorf("%s: %q\nours\n%stheirs\n%s", path, l.text, spell(a), spell(b))
 				}

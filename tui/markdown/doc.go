@@ -19,8 +19,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Look is how a text is shown.
-type Look struct {
+// Options is how a text is shown.
+type Options struct {
 	Theme   *style.Theme
 	Width   int
 	Conceal bool // marks of the syntax are hidden
@@ -42,7 +42,7 @@ type Doc struct {
 	pen   pen
 	base  pen // as it was when rows were taken
 	shown []style.Line
-	look  Look
+	look  Options
 	valid bool // shown is what text looks like
 }
 
@@ -126,9 +126,9 @@ func (d *Doc) redraw() {
 	d.pen.rows = rows
 }
 
-// Take removes the rows that can no longer change and returns them, for a screen that is written from top to
+// TakeFinal removes the rows that can no longer change and returns them, for a screen that is written from top to
 // bottom. The last of them stays, since a long line continues in it.
-func (d *Doc) Take(o Look) []style.Line {
+func (d *Doc) TakeFinal(o Options) []style.Line {
 	d.Lines(o)
 	n := len(d.pen.rows) - 1
 	if n <= 0 {
@@ -144,7 +144,7 @@ func (d *Doc) Take(o Look) []style.Line {
 
 // Lines returns the rows of the text, none wider than the width. They belong to the Doc: they must not be
 // changed, and hold until the next call of one of its methods.
-func (d *Doc) Lines(o Look) []style.Line {
+func (d *Doc) Lines(o Options) []style.Line {
 	o.Width = max(o.Width, 1)
 	if d.valid && o == d.look {
 		return d.shown

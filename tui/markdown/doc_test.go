@@ -277,7 +277,7 @@ func TestDoc_Hostile(t *testing.T) {
 func FuzzDoc(f *testing.F) {
 	f.Add("# a\n- b\n  1. c\n> d\n```go\ne\n```\n|a|\n|-|\n", 5)
 	f.Fuzz(func(t *testing.T, text string, cut int) {
-		o := Look{Theme: style.Default(true), Width: 30, Conceal: true, Growing: true}
+		o := Options{Theme: style.Default(true), Width: 30, Conceal: true, Growing: true}
 		var d Doc
 		d.Set(text[:max(0, min(cut, len(text)))])
 		d.Lines(o)

@@ -44,7 +44,7 @@ func otherParser() parser.Parser {
 }
 
 // theirs draws a leaf as the other reader sees it: a line for each of its lines, and for each row of a table.
-func theirs(p parser.Parser, src []byte, o Look) []style.Line {
+func theirs(p parser.Parser, src []byte, o Options) []style.Line {
 	root := p.Parse(text.NewReader(src))
 	var out []style.Line
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
@@ -68,7 +68,7 @@ func theirs(p parser.Parser, src []byte, o Look) []style.Line {
 	return merged(out)
 }
 
-func theirTable(t *east.Table, src []byte, o Look) (out []style.Line) {
+func theirTable(t *east.Table, src []byte, o Options) (out []style.Line) {
 	for r := t.FirstChild(); r != nil; r = r.NextSibling() {
 		a := style.Fg(o.Theme.MarkdownText)
 		if len(out) == 0 {
@@ -92,7 +92,7 @@ func theirTable(t *east.Table, src []byte, o Look) (out []style.Line) {
 }
 
 // ours draws it in the same way as we see it.
-func ours(src []byte, kind leafKind, o Look) []style.Line {
+func ours(src []byte, kind leafKind, o Options) []style.Line {
 	found := parse(src, kind)
 	p := pen{look: o}
 	var out []style.Line

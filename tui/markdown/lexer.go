@@ -37,8 +37,8 @@ const maxLexed = 8192
 // path. An unknown one gives text without colours.
 func NewLexer(name string) Lexer { return Lexer{lang: lookup(name)} }
 
-// Knows reports whether the language is known.
-func (x *Lexer) Knows() bool { return x.lang != nil }
+// IsSupported reports whether the language is known.
+func (x *Lexer) IsSupported() bool { return x.lang != nil }
 
 // Same reports whether two places are alike: what follows gets the same colours.
 func (x *Lexer) Same(y Lexer) bool { return x.lang == y.lang && x.st == y.st }
@@ -52,7 +52,7 @@ func (x *Lexer) Line(text string, th *style.Theme) style.Line {
 	if x.lang == nil {
 		return style.Line{{Text: text, Attr: style.Fg(th.MarkdownCodeBlock)}}
 	}
-	r := run{text: style.Beginning(text, maxLexed), th: th}
+	r := run{text: style.Prefix(text, maxLexed), th: th}
 	x.run(&r)
 	r.put(text[len(r.text):], plain)
 	return r.out
@@ -63,7 +63,7 @@ func (x *Lexer) Skip(text string) {
 	if x.lang == nil || text == "" {
 		return
 	}
-	r := run{text: style.Beginning(style.Clean(text), maxLexed)}
+	r := run{text: style.Prefix(style.Clean(text), maxLexed)}
 	x.run(&r)
 }
 

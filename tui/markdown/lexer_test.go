@@ -96,7 +96,7 @@ func TestCode_Languages(t *testing.T) {
 
 func TestLookup(t *testing.T) {
 	for _, name := range []string{"go", "Go", "golang", "src/a.go", "C:\\src\\a.go", "a.test.ts", "go {linenos=true}", "Dockerfile.dev", "js,ignore", ".bashrc", "Makefile"} {
-		if x := NewLexer(name); !x.Knows() {
+		if x := NewLexer(name); !x.IsSupported() {
 			t.Errorf("%q is not known", name)
 		}
 	}

@@ -61,7 +61,7 @@ func ticking(size int) []byte {
 }
 
 func readAll(src []byte) int {
-	p := pen{look: Look{Theme: style.Default(true), Width: 80, Conceal: true}, refs: []reference{{"a", "b"}}}
+	p := pen{look: Options{Theme: style.Default(true), Width: 80, Conceal: true}, refs: []reference{{"a", "b"}}}
 	found, n := parse(src, leafPara), 0
 	for _, b := range found.blocks {
 		w := p.inline(found.refs)
@@ -94,7 +94,7 @@ func FuzzWords(f *testing.F) {
 				continue
 			}
 			for _, conceal := range []bool{true, false} {
-				o := Look{Theme: style.Default(true), Width: 20, Conceal: conceal}
+				o := Options{Theme: style.Default(true), Width: 20, Conceal: conceal}
 				ours([]byte(src), kind, o)
 				p := pen{look: o}
 				for _, l := range p.words(&leaf{kind: kind, text: []byte(src)}, nil, 20) {

@@ -22,13 +22,13 @@ func sample(t testing.TB) string {
 	return string(b)
 }
 
-func drawn(text string, o Look) []style.Line {
+func drawn(text string, o Options) []style.Line {
 	var d Doc
 	d.Set(text)
 	return d.Lines(o)
 }
 
-func look(width int) Look { return Look{Theme: style.Default(true), Width: width, Conceal: true} }
+func look(width int) Options { return Options{Theme: style.Default(true), Width: width, Conceal: true} }
 
 func TestDoc_Golden(t *testing.T) {
 	for _, width := range []int{20, 40, 80, 120} {

@@ -10,7 +10,7 @@ import (
 // pen draws leaves one behind the other. A copy of it can draw on without disturbing it, as long as only the
 // rows behind its own are written.
 type pen struct {
-	look Look
+	look Options
 	refs []reference
 	rows []style.Line
 
@@ -138,7 +138,7 @@ func join(a, b style.Line) style.Line { return append(a[:len(a):len(a)], b...) }
 
 // code draws lines of code on a ground of their own, a cell away from its edges where there is room.
 func (p *pen) code(l *leaf, before style.Line, width int) []style.Line {
-	if p.block != l.block || !p.lexer.Knows() {
+	if p.block != l.block || !p.lexer.IsSupported() {
 		p.block, p.lexer = l.block, NewLexer(l.lang)
 	}
 	bg := p.look.Theme.BackgroundElement

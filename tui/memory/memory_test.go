@@ -218,9 +218,9 @@ func TestHistory(t *testing.T) {
 	}
 	big := editor.Token{Kind: editor.KindMedia, Text: "[Image 1]", Data: make([]byte, 1<<20)}
 	small := editor.Token{Kind: editor.KindPaste, Text: "[Pasted ~3 lines]", Body: "a\nb\nc"}
-	check(t, m.SaveHistory(ctx, editor.Draft{Input: "[Image 1] [Pasted ~3 lines]", Parts: []editor.Placed{{At: 0, Token: big}, {At: 10, Token: small}}}))
+	check(t, m.SaveHistory(ctx, editor.Draft{Input: "[Image 1] [Pasted ~3 lines]", Parts: []editor.DraftToken{{At: 0, Token: big}, {At: 10, Token: small}}}))
 	got = must[[]editor.Draft](t)(m.History())
-	equal(t, got[49], editor.Draft{Input: "[Image 1] [Pasted ~3 lines]", Parts: []editor.Placed{{At: 10, Token: small}}})
+	equal(t, got[49], editor.Draft{Input: "[Image 1] [Pasted ~3 lines]", Parts: []editor.DraftToken{{At: 10, Token: small}}})
 }
 
 // Lines that are none cost nobody else; a line that was cut off does not take the next one with it.

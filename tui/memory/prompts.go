@@ -39,7 +39,7 @@ func prompts[T draft](m *Memory, name string) ([]T, error) {
 
 // SaveHistory adds a prompt to those that were sent.
 func (m *Memory) SaveHistory(ctx context.Context, d editor.Draft) error {
-	d = d.Light(mostToken)
+	d = d.WithoutLarge(mostToken)
 	d.Cursor = 0
 	return appendLine(ctx, m, historyFile, d, mostPrompts, keepLatest(mostPrompts, isSaid[editor.Draft]))
 }

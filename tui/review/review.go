@@ -25,15 +25,15 @@ type Options struct {
 	Wrap  bool // long lines go on in the next row
 }
 
-// Out is what the root must do next.
-type Out int
+// Result is what the root must do next.
+type Result int
 
 // What a key or a click may ask for.
 const (
-	NotHandled   Out = iota
-	Handled          // draw anew
-	Close            // leave the viewer
-	SwitchSource     // show another change: call Loading, then Set
+	NotHandled   Result = iota
+	Handled             // draw anew
+	Close               // leave the viewer
+	SwitchSource        // show another change: call Loading, then Set
 )
 
 // Review is the viewer. Make one with New.
@@ -137,7 +137,7 @@ func (r *Review) Open(path string) {
 }
 
 // Key takes a key.
-func (r *Review) Key(k tea.KeyPressMsg) Out {
+func (r *Review) Key(k tea.KeyPressMsg) Result {
 	if r.help {
 		r.help = false
 		return Handled
@@ -248,7 +248,7 @@ func (r *Review) Wheel(x, dy int) {
 }
 
 // Click takes a click: on a file or a folder of the tree, or on the head of a patch, which folds it.
-func (r *Review) Click(x, y int) Out {
+func (r *Review) Click(x, y int) Result {
 	if r.help {
 		r.help = false
 		return Handled

@@ -54,7 +54,7 @@ func TestView_Golden(t *testing.T) {
 
 func TestKey_Out(t *testing.T) {
 	r := opened(t, change())
-	for k, want := range map[string]Out{"esc": Close, "q": Close, "d": SwitchSource, "n": Handled, "z": NotHandled} {
+	for k, want := range map[string]Result{"esc": Close, "q": Close, "d": SwitchSource, "n": Handled, "z": NotHandled} {
 		if got := r.Key(styletest.Press(k)); got != want {
 			t.Errorf("%s gives %v, want %v", k, got, want)
 		}

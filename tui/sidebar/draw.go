@@ -113,7 +113,7 @@ func (d *drawing) context(v *Values) {
 
 // bar draws a share of the width, in eighths of cells.
 func (d *drawing) bar(percent int) style.Line {
-	color := d.th.Full(percent).Or(d.th.Success)
+	color := d.th.UsageColor(percent).Or(d.th.Success)
 	eighths := min(d.inner*8, max(0, d.inner*8*percent/100))
 	text := strings.Repeat("█", eighths/8)
 	if part := eighths % 8; part > 0 {
@@ -182,7 +182,7 @@ func (d *drawing) files(s *Sidebar, all []lathe.FileDiff) {
 		if f.Deletions > 0 {
 			counts = counts.Add(" −"+style.Count(int64(f.Deletions)), style.Fg(d.th.DiffRemoved))
 		}
-		name := style.Tail(f.File, max(1, d.inner-counts.Width()))
+		name := style.ShortPath(f.File, max(1, d.inner-counts.Width()))
 		l := style.Of(name, style.Fg(d.th.TextMuted)).Fit(max(1, d.inner-counts.Width()), style.Attr{})
 		d.add(target{file: f.File}, append(l, counts...))
 	}
@@ -196,7 +196,7 @@ func (d *drawing) footer(v *Values) []style.Line {
 		if v.Branch != "" {
 			place += ":" + v.Branch
 		}
-		out = append(out, d.indent(d.muted(style.Tail(place, d.inner))))
+		out = append(out, d.indent(d.muted(style.ShortPath(place, d.inner))))
 	}
 	if v.Version != "" {
 		out = append(out, d.indent(style.Of("● ", style.Fg(d.th.Success)).Add("lathe ", style.Bold(d.th.Text)).Add(first(v.Version), style.Fg(d.th.TextMuted))))

@@ -60,29 +60,29 @@ type target struct {
 	file    string
 }
 
-// Out says what a click asks for.
-type Out struct {
+// Result says what a click asks for.
+type Result struct {
 	Handled bool
 	File    string // a changed file that is to be shown
 }
 
 // Click folds or opens the part whose heading is there, or asks for a file.
-func (s *Sidebar) Click(_, y int) Out {
+func (s *Sidebar) Click(_, y int) Result {
 	if y < 0 || y >= s.height || y+s.top >= len(s.rows) {
-		return Out{}
+		return Result{}
 	}
 	if y == s.height-1 && s.isMore() { // the line that says so
 		s.Wheel(max(1, s.height/2))
-		return Out{Handled: true}
+		return Result{Handled: true}
 	}
 	switch t := s.rows[y+s.top]; {
 	case t.head:
 		s.folded[t.section] = !s.folded[t.section]
-		return Out{Handled: true}
+		return Result{Handled: true}
 	case t.file != "":
-		return Out{Handled: true, File: t.file}
+		return Result{Handled: true, File: t.file}
 	default:
-		return Out{}
+		return Result{}
 	}
 }
 

@@ -18,9 +18,9 @@ type Catalog struct {
 	Providers lathe.Providers
 	Servers   []lathe.ToolServer
 
-	Loaded bool // agents and providers were read at least once
-	Placed bool // Info was read, or cannot be
-	Epoch  int  // counts how often names of models and colors of agents were read
+	Loaded     bool // agents and providers were read at least once
+	InfoLoaded bool // Info was read, or cannot be
+	Epoch      int  // counts how often names of models and colors of agents were read
 }
 
 // Agent looks an agent up, nil for one that is not known.
@@ -31,8 +31,8 @@ func (c *Catalog) Agent(name string) *lathe.Agent {
 	return nil
 }
 
-// IsOffered reports whether a person may talk to an agent.
-func IsOffered(a lathe.Agent) bool { return a.Mode != lathe.Subagent && !a.Hidden.On() }
+// IsSelectable reports whether a person may talk to an agent.
+func IsSelectable(a lathe.Agent) bool { return a.Mode != lathe.Subagent && !a.Hidden.On() }
 
 // ModelKey names a model as provider/model.
 func ModelKey(ref lathe.ModelRef) string { return ref.Provider + "/" + ref.Model }

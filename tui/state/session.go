@@ -7,24 +7,24 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Learn takes in records that were read.
-func (st *State) Learn(all ...lathe.Session) {
+// AddSessions takes in records that were read.
+func (st *State) AddSessions(all ...lathe.Session) {
 	for _, s := range all {
 		st.sessions[s.ID] = s
 	}
 }
 
-// LearnAsks takes in what waits for a person, as it was read.
-func (st *State) LearnAsks(asks []lathe.Fact) {
+// AddAsks takes in what waits for a person, as it was read.
+func (st *State) AddAsks(asks []lathe.Fact) {
 	for _, f := range asks {
-		st.asked(f)
+		st.addAsk(f)
 	}
 }
 
-// LearnStatuses takes in what sessions do, as it was read.
-func (st *State) LearnStatuses(all map[lathe.SessionID]lathe.Status) {
+// SetStatuses takes in what sessions do, as it was read.
+func (st *State) SetStatuses(all map[lathe.SessionID]lathe.Status) {
 	for id, s := range all {
-		st.status(id, s)
+		st.setStatus(id, s)
 		if o := st.open[id]; o != nil && o.Transcript != nil {
 			o.Transcript.Apply(lathe.Event{Session: id, Fact: &lathe.StatusChanged{Session: id, Status: s}})
 		}
@@ -64,9 +64,9 @@ func (st *State) AnyBusy(id lathe.SessionID) bool {
 	return false
 }
 
-// Look begins to keep a session's transcript. What is told from now on is not lost; what was before is to be
+// Track begins to keep a session's transcript. What is told from now on is not lost; what was before is to be
 // read and given to Read.
-func (st *State) Look(id lathe.SessionID) *Open {
+func (st *State) Track(id lathe.SessionID) *Open {
 	o := st.open[id]
 	if o == nil {
 		o = &Open{ID: id}
@@ -75,11 +75,11 @@ func (st *State) Look(id lathe.SessionID) *Open {
 	return o
 }
 
-// Opened returns a session that is looked at, nil for others.
-func (st *State) Opened(id lathe.SessionID) *Open { return st.open[id] }
+// Tracked returns a session that is looked at, nil for others.
+func (st *State) Tracked(id lathe.SessionID) *Open { return st.open[id] }
 
-// Leave forgets the transcripts of all sessions but those that are named, to free what they take.
-func (st *State) Leave(but ...lathe.SessionID) {
+// KeepOnly forgets the transcripts of all sessions but those that are named, to free what they take.
+func (st *State) KeepOnly(but ...lathe.SessionID) {
 	for id := range st.open {
 		if !slices.Contains(but, id) {
 			delete(st.open, id)
@@ -87,19 +87,19 @@ func (st *State) Leave(but ...lathe.SessionID) {
 	}
 }
 
-// Read gives a session that is looked at its beginning: what was told meanwhile comes on top.
-func (st *State) Read(s lathe.Session, page lathe.Page, todos []lathe.Todo, diff []lathe.FileDiff) *Open {
-	o := st.Look(s.ID)
+// SetTranscript gives a session that is looked at its beginning: what was told meanwhile comes on top.
+func (st *State) SetTranscript(s lathe.Session, page lathe.Page, todos []lathe.Todo, diff []lathe.FileDiff) *Open {
+	o := st.Track(s.ID)
 	t := lathe.NewTranscript(s, page.Messages)
 	apply := func(f lathe.Fact) { t.Apply(lathe.Event{Session: s.ID, Fact: f}) }
 	apply(&lathe.TodosChanged{Session: s.ID, Todos: todos})
 	apply(&lathe.DiffChanged{Session: s.ID, Diff: diff})
 	apply(&lathe.StatusChanged{Session: s.ID, Status: st.Status(s.ID)})
-	for _, e := range o.waiting {
+	for _, e := range o.queued {
 		t.Apply(e)
 	}
 	st.sessions[s.ID] = t.Session()
-	o.Transcript, o.Older, o.Fetching, o.waiting = t, page.Next, false, nil
+	o.Transcript, o.Older, o.Loading, o.queued = t, page.Next, false, nil
 	return o
 }
 
@@ -144,8 +144,8 @@ func (st *State) Children(id lathe.SessionID) (out []lathe.Session) {
 	return out
 }
 
-// Work is what a session that works for another does at present, and how many calls it has made.
-func (st *State) Work(id lathe.SessionID) (doing string, calls int, known bool) {
+// Progress is what a session that works for another does at present, and how many calls it has made.
+func (st *State) Progress(id lathe.SessionID) (doing string, calls int, known bool) {
 	k := st.working[id]
 	if k == nil {
 		return "", 0, false

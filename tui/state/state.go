@@ -15,30 +15,30 @@ import (
 type State struct {
 	Catalog
 
-	Current lathe.SessionID          // the session on the screen, "" on the home screen
-	Opening bool                     // what the command line asked for is not on the screen yet
-	Lost    error                    // why there is no connection to the engine at present
-	Cut     map[lathe.SessionID]bool // whose turn was cut off
+	Current         lathe.SessionID          // the session on the screen, "" on the home screen
+	Opening         bool                     // what the command line asked for is not on the screen yet
+	ConnectionError error                    // why there is no connection to the engine at present
+	Interrupted     map[lathe.SessionID]bool // whose turn was cut off
 
 	sessions map[lathe.SessionID]lathe.Session
 	statuses map[lathe.SessionID]lathe.Status
 	open     map[lathe.SessionID]*Open
-	working  map[lathe.SessionID]*worker
+	working  map[lathe.SessionID]*childProgress
 	asks     []lathe.Fact
 }
 
 // Open is a session that is looked at, or was.
 type Open struct {
-	ID         lathe.SessionID
-	Transcript *lathe.Transcript // nil until it was read
-	Older      lathe.Position    // where the page before ends; zero when there is none
-	Reading    bool              // the page before is on its way
-	Fetching   bool              // the newest page is on its way
-	waiting    []lathe.Event     // told meanwhile
+	ID           lathe.SessionID
+	Transcript   *lathe.Transcript // nil until it was read
+	Older        lathe.Position    // where the page before ends; zero when there is none
+	LoadingOlder bool              // the page before is on its way
+	Loading      bool              // the newest page is on its way
+	queued       []lathe.Event     // told meanwhile
 }
 
-// worker is what a session does for another.
-type worker struct {
+// childProgress is what a session does for another.
+type childProgress struct {
 	doing string
 	calls map[lathe.PartID]bool
 	now   lathe.PartID
@@ -48,12 +48,12 @@ type worker struct {
 func New() *State {
 	return &State{
 		sessions: map[lathe.SessionID]lathe.Session{}, statuses: map[lathe.SessionID]lathe.Status{},
-		open: map[lathe.SessionID]*Open{}, working: map[lathe.SessionID]*worker{},
+		open: map[lathe.SessionID]*Open{}, working: map[lathe.SessionID]*childProgress{},
 	}
 }
 
-// Note is something that happened which is more than a change of what is shown.
-type Note struct {
+// Effect is something that happened which is more than a change of what is shown.
+type Effect struct {
 	Kind    Kind
 	Session lathe.SessionID
 	Text    string
@@ -65,31 +65,31 @@ type Kind int
 
 // The kinds of notes.
 const (
-	Ended    Kind = iota // a turn has come to its end
-	Failed               // a turn, or something beside it; Text says why
-	Asked                // somebody must answer
-	Gone                 // a session was deleted
-	Renewed              // settings may have changed: read the catalogue again
-	Lost                 // events are missing: read what is looked at again
-	Branched             // the branch is another; Text is its name
-	Say                  // somebody wants a note shown; Toast
-	Insert               // somebody wants Text in the prompt
-	Do                   // somebody wants a command run; Text is its name
-	Select               // somebody wants another session shown
-	Compact              // a session was compacted
-	Stranger             // a session that is not known asks or works: find out whose it is
+	TurnEnded      Kind = iota // a turn has come to its end
+	TurnFailed                 // a turn, or something beside it; Text says why
+	Asked                      // somebody must answer
+	SessionDeleted             // a session was deleted
+	CatalogChanged             // settings may have changed: read the catalogue again
+	EventsMissed               // events are missing: read what is looked at again
+	BranchChanged              // the branch is another; Text is its name
+	ShowToast                  // somebody wants a note shown; Toast
+	InsertText                 // somebody wants Text in the prompt
+	RunAction                  // somebody wants a command run; Text is its name
+	SelectSession              // somebody wants another session shown
+	Compacted                  // a session was compacted
+	UnknownSession             // a session that is not known asks or works: find out whose it is
 )
 
 // Apply takes in an event.
-func (st *State) Apply(e lathe.Event) (notes []Note) {
+func (st *State) Apply(e lathe.Event) (notes []Effect) {
 	id := lathe.SessionOf(e.Fact)
 	if o := st.open[id]; o != nil && id != "" {
-		if o.Fetching || o.Transcript == nil {
-			o.waiting = append(o.waiting, e)
+		if o.Loading || o.Transcript == nil {
+			o.queued = append(o.queued, e)
 		}
 		if o.Transcript != nil {
-			if o.Transcript.Apply(e); o.Transcript.Stale() && !o.Fetching {
-				notes = append(notes, Note{Kind: Lost, Session: id})
+			if o.Transcript.Apply(e); o.Transcript.Stale() && !o.Loading {
+				notes = append(notes, Effect{Kind: EventsMissed, Session: id})
 			}
 		}
 	}
@@ -100,45 +100,45 @@ func (st *State) Apply(e lathe.Event) (notes []Note) {
 		st.sessions[id] = f.Info
 	case *lathe.SessionDeleted:
 		st.drop(id)
-		notes = append(notes, Note{Kind: Gone, Session: id})
+		notes = append(notes, Effect{Kind: SessionDeleted, Session: id})
 	case *lathe.StatusChanged:
-		notes = append(notes, st.status(id, f.Status)...)
+		notes = append(notes, st.setStatus(id, f.Status)...)
 	case *lathe.PartChanged:
-		st.work(id, f.Part)
+		st.countCall(id, f.Part)
 	case *lathe.PermissionAsked, *lathe.QuestionAsked:
-		notes = append(notes, st.asked(f)...)
+		notes = append(notes, st.addAsk(f)...)
 	case *lathe.PermissionReplied, *lathe.QuestionReplied, *lathe.QuestionRejected:
 		st.asks = slices.DeleteFunc(st.asks, func(ask lathe.Fact) bool { return lathe.AskOf(ask) == lathe.AskOf(f) })
 	default:
-		notes = append(notes, news(e.Fact)...)
+		notes = append(notes, otherEffects(e.Fact)...)
 	}
 	return notes
 }
 
-// news tells what is not about one session's rows.
-func news(f lathe.Fact) []Note {
+// otherEffects tells what is not about one session's rows.
+func otherEffects(f lathe.Fact) []Effect {
 	switch f := f.(type) {
 	case *lathe.SessionFailed:
 		if f.Error == nil {
 			return nil
 		}
-		return []Note{{Kind: Failed, Session: f.Session, Text: f.Error.Name()}}
+		return []Effect{{Kind: TurnFailed, Session: f.Session, Text: f.Error.Name()}}
 	case *lathe.SessionCompacted:
-		return []Note{{Kind: Compact, Session: f.Session}}
+		return []Effect{{Kind: Compacted, Session: f.Session}}
 	case *lathe.ServerResync:
-		return []Note{{Kind: Lost}}
+		return []Effect{{Kind: EventsMissed}}
 	case *lathe.InstanceDisposed, *lathe.GlobalDisposed, *lathe.CatalogChanged, *lathe.ModelsRefreshed, *lathe.MCPToolsChanged, *lathe.IntegrationsChanged:
-		return []Note{{Kind: Renewed}}
+		return []Effect{{Kind: CatalogChanged}}
 	case *lathe.BranchChanged:
-		return []Note{{Kind: Branched, Text: f.Branch}}
+		return []Effect{{Kind: BranchChanged, Text: f.Branch}}
 	case *lathe.TUIToast:
-		return []Note{{Kind: Say, Toast: f}}
+		return []Effect{{Kind: ShowToast, Toast: f}}
 	case *lathe.TUIPromptAppend:
-		return []Note{{Kind: Insert, Text: f.Text}}
+		return []Effect{{Kind: InsertText, Text: f.Text}}
 	case *lathe.TUICommand:
-		return []Note{{Kind: Do, Text: f.Command}}
+		return []Effect{{Kind: RunAction, Text: f.Command}}
 	case *lathe.TUISessionSelect:
-		return []Note{{Kind: Select, Session: f.Session}}
+		return []Effect{{Kind: SelectSession, Session: f.Session}}
 	default:
 		return nil
 	}
@@ -152,7 +152,7 @@ func (st *State) drop(id lathe.SessionID) {
 	st.asks = slices.DeleteFunc(st.asks, func(f lathe.Fact) bool { return lathe.SessionOf(f) == id })
 }
 
-func (st *State) status(id lathe.SessionID, s lathe.Status) []Note {
+func (st *State) setStatus(id lathe.SessionID, s lathe.Status) []Effect {
 	if s.Type != lathe.Idle {
 		st.statuses[id] = s
 		return nil
@@ -161,18 +161,18 @@ func (st *State) status(id lathe.SessionID, s lathe.Status) []Note {
 	if delete(st.statuses, id); was.Type == "" {
 		return nil
 	}
-	return []Note{{Kind: Ended, Session: id}}
+	return []Effect{{Kind: TurnEnded, Session: id}}
 }
 
-// work keeps count of what a session does, for those who wait for it.
-func (st *State) work(id lathe.SessionID, p lathe.Part) {
+// countCall keeps count of what a session does, for those who wait for it.
+func (st *State) countCall(id lathe.SessionID, p lathe.Part) {
 	t, ok := p.Body.(*lathe.ToolCall)
 	if !ok {
 		return
 	}
 	k := st.working[id]
 	if k == nil {
-		k = &worker{calls: map[lathe.PartID]bool{}}
+		k = &childProgress{calls: map[lathe.PartID]bool{}}
 		st.working[id] = k
 	}
 	k.calls[p.ID] = true
@@ -186,15 +186,15 @@ func (st *State) work(id lathe.SessionID, p lathe.Part) {
 	}
 }
 
-func (st *State) asked(f lathe.Fact) []Note {
+func (st *State) addAsk(f lathe.Fact) []Effect {
 	id := lathe.SessionOf(f)
 	if slices.ContainsFunc(st.asks, func(o lathe.Fact) bool { return lathe.AskOf(o) == lathe.AskOf(f) }) {
 		return nil
 	}
 	st.asks = append(st.asks, f)
-	notes := []Note{{Kind: Asked, Session: id}}
+	notes := []Effect{{Kind: Asked, Session: id}}
 	if _, known := st.sessions[id]; !known {
-		notes = append(notes, Note{Kind: Stranger, Session: id})
+		notes = append(notes, Effect{Kind: UnknownSession, Session: id})
 	}
 	return notes
 }

@@ -52,7 +52,7 @@ type Retry struct {
 }
 
 // Hint is a key and what it does.
-type Hint struct{ Key, Does string }
+type Hint struct{ Key, Label string }
 
 // View draws the lines.
 func View(th *style.Theme, v Values, width int, now time.Time) []style.Line {
@@ -118,7 +118,7 @@ func spent(th *style.Theme, tokens int64, percent int, cost float64) (out []item
 	if percent >= 0 {
 		text += " (" + strconv.Itoa(percent) + "%)"
 	}
-	out = append(out, item{line: style.Of(text, style.Fg(th.Full(percent).Or(th.TextMuted))), rank: 4})
+	out = append(out, item{line: style.Of(text, style.Fg(th.UsageColor(percent).Or(th.TextMuted))), rank: 4})
 	if cost > 0 {
 		out = append(out, item{line: style.Of(style.Money(cost), style.Fg(th.TextMuted)), rank: 5})
 	}
@@ -152,7 +152,7 @@ func (v *Values) doing(th *style.Theme, now time.Time) row {
 		if h.Key == "" { // the user took the key away
 			continue
 		}
-		r.right = append(r.right, item{line: th.Hint(h.Key, h.Does), rank: 10 + i})
+		r.right = append(r.right, item{line: th.Hint(h.Key, h.Label), rank: 10 + i})
 	}
 	return r
 }

@@ -65,7 +65,7 @@ func TestView_Narrow(t *testing.T) {
 		t.Errorf("%d rows", len(rows))
 	}
 	v := idle()
-	v.Hints = append(v.Hints, status.Hint{Does: "nothing"})
+	v.Hints = append(v.Hints, status.Hint{Label: "nothing"})
 	if text := style.Text(status.View(style.Default(true), v, 120, now)); strings.Contains(text, "nothing") {
 		t.Errorf("a hint without a key:\n%s", text)
 	}

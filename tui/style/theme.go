@@ -58,8 +58,8 @@ func (t *Theme) Hint(key, does string) Line {
 	return Of(key, Fg(t.Text)).Add(" "+does, Fg(t.TextMuted))
 }
 
-// Full is the colour of something that is nearly full, none as long as there is room.
-func (t *Theme) Full(percent int) Color {
+// UsageColor is the colour of something that is nearly full, none as long as there is room.
+func (t *Theme) UsageColor(percent int) Color {
 	switch {
 	case percent >= 90:
 		return t.Error

@@ -16,8 +16,8 @@ func Plural(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// Capital writes a name with a capital.
-func Capital(name string) string {
+// Capitalize writes a name with a capital.
+func Capitalize(name string) string {
 	first, size := utf8.DecodeRuneInString(name)
 	if upper := unicode.ToUpper(first); upper != first {
 		return string(upper) + name[size:]
@@ -25,8 +25,8 @@ func Capital(name string) string {
 	return name
 }
 
-// Beginning returns at most n bytes of a text, in whole characters.
-func Beginning(text string, n int) string {
+// Prefix returns at most n bytes of a text, in whole characters.
+func Prefix(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
@@ -36,8 +36,8 @@ func Beginning(text string, n int) string {
 	return text[:n]
 }
 
-// Tail is a path in so many cells: of one that is too long the end, which tells more than the beginning.
-func Tail(path string, width int) string {
+// ShortPath is a path in so many cells: of one that is too long the end, which tells more than the beginning.
+func ShortPath(path string, width int) string {
 	l := Plain(path)
 	w := l.Width()
 	if w <= width {
@@ -50,7 +50,7 @@ func Tail(path string, width int) string {
 // such place can hold.
 func FirstLine(text string) string {
 	const most = 1 << 10
-	text = Beginning(strings.TrimLeft(text, " \t\r\n"), most)
+	text = Prefix(strings.TrimLeft(text, " \t\r\n"), most)
 	if at := strings.IndexAny(text, "\r\n"); at >= 0 {
 		text = text[:at]
 	}

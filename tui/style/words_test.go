@@ -10,18 +10,18 @@ import (
 
 func TestWords(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{style.Tail("a/b.go", 6), "a/b.go"},
-		{style.Tail("a/b.go", 5), "…b.go"},
-		{style.Tail("日本語", 4), "… 語"}, // half of a wide character is a space
-		{style.Tail("a/b.go", 0), "…"},
+		{style.ShortPath("a/b.go", 6), "a/b.go"},
+		{style.ShortPath("a/b.go", 5), "…b.go"},
+		{style.ShortPath("日本語", 4), "… 語"}, // half of a wide character is a space
+		{style.ShortPath("a/b.go", 0), "…"},
 		{style.Plural(0, "file"), "0 files"},
 		{style.Plural(1, "file"), "1 file"},
 		{style.Plural(2, "file"), "2 files"},
-		{style.Capital(""), ""},
-		{style.Capital("build"), "Build"},
-		{style.Capital("Build"), "Build"},
-		{style.Capital("übung"), "Übung"},
-		{style.Capital("\xffx"), "\xffx"},
+		{style.Capitalize(""), ""},
+		{style.Capitalize("build"), "Build"},
+		{style.Capitalize("Build"), "Build"},
+		{style.Capitalize("übung"), "Übung"},
+		{style.Capitalize("\xffx"), "\xffx"},
 		{style.FirstLine("\n \r\n one\r\ntwo"), "one"},
 		{style.FirstLine("one"), "one"},
 		{style.FirstLine(""), ""},
@@ -70,7 +70,7 @@ func TestBeginning(t *testing.T) {
 		{"日本", 2, ""},
 		{"", 0, ""},
 	} {
-		if got := style.Beginning(c.text, c.n); got != c.want {
+		if got := style.Prefix(c.text, c.n); got != c.want {
 			t.Errorf("%d bytes of %q are %q, want %q", c.n, c.text, got, c.want)
 		}
 	}

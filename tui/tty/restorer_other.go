@@ -19,8 +19,8 @@ func (Restorer) Start() error { return nil }
 // Stop does nothing.
 func (Restorer) Stop() {}
 
-// Leave does nothing.
-func (Restorer) Leave() {}
+// Detach does nothing.
+func (Restorer) Detach() {}
 
 // Restore is never meant.
 func Restore([]string) bool { return false }

@@ -86,8 +86,8 @@ func (w *Restorer) Stop() {
 	w.child = nil
 }
 
-// Leave lets it put in order what the terminal does not take now. It outlives us until that is read.
-func (w *Restorer) Leave() {
+// Detach lets it put in order what the terminal does not take now. It outlives us until that is read.
+func (w *Restorer) Detach() {
 	if w.child == nil {
 		return
 	}

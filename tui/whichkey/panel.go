@@ -32,15 +32,15 @@ type hit struct {
 	name        key.Name
 }
 
-// Now is what keys there are at the moment.
-type Now struct {
+// Context is what keys there are at the moment.
+type Context struct {
 	Title       string     // what the panel is about, such as the leader's key
 	Names       []key.Name // those that have a meaning now
 	AfterLeader bool       // only second keys count
 }
 
-// Out says what became of a click.
-type Out struct {
+// Result says what became of a click.
+type Result struct {
 	Handled bool
 	Name    key.Name // what is to be done, as if its key had been pressed
 }
@@ -120,7 +120,7 @@ func (p *Panel) scroll(by int) {
 func (p *Panel) Wheel(dy int) { p.scroll(dy * p.step()) }
 
 // Click chooses a group, or says what is to be done.
-func (p *Panel) Click(x, y int) Out {
+func (p *Panel) Click(x, y int) Result {
 	for _, h := range p.hits {
 		if y != h.y || x < h.x || x >= h.x+h.width {
 			continue
@@ -128,7 +128,7 @@ func (p *Panel) Click(x, y int) Out {
 		if h.name == "" {
 			p.group, p.top = h.group, 0
 		}
-		return Out{Handled: true, Name: h.name}
+		return Result{Handled: true, Name: h.name}
 	}
-	return Out{}
+	return Result{}
 }

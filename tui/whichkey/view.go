@@ -19,7 +19,7 @@ type entry struct {
 }
 
 // View draws the panel, at most as high as asked: a title, and the keys in columns.
-func (p *Panel) View(th *style.Theme, m *key.Map, now Now, width, height int) []style.Line {
+func (p *Panel) View(th *style.Theme, m *key.Map, now Context, width, height int) []style.Line {
 	p.hits = p.hits[:0]
 	if width < 1 || height < 2 {
 		return nil
@@ -47,7 +47,7 @@ func (p *Panel) View(th *style.Theme, m *key.Map, now Now, width, height int) []
 }
 
 // collect finds what can be pressed now, and the groups it is in; with all keys of each, or the first.
-func collect(m *key.Map, now Now, every bool) (all []entry, groups []key.Group) {
+func collect(m *key.Map, now Context, every bool) (all []entry, groups []key.Group) {
 	wanted := make(map[key.Name]bool, len(now.Names))
 	for _, n := range now.Names {
 		wanted[n] = true
@@ -110,7 +110,7 @@ func arrange(all []entry, groups []key.Group, group int) []entry {
 }
 
 // title names what the panel is about and the groups, and tells where in the list we are.
-func (p *Panel) title(th *style.Theme, m *key.Map, now Now, groups []key.Group, width int) style.Line {
+func (p *Panel) title(th *style.Theme, m *key.Map, now Context, groups []key.Group, width int) style.Line {
 	l := style.Of(" "+now.Title+" ", style.Bold(th.Primary))
 	right := p.where(th, m)
 	tabs := append([]key.Group{"All"}, groups...)

@@ -22,7 +22,9 @@ func all() (out []key.Name) {
 	return out
 }
 
-func leader() whichkey.Now { return whichkey.Now{Title: "ctrl+x", Names: all(), AfterLeader: true} }
+func leader() whichkey.Context {
+	return whichkey.Context{Title: "ctrl+x", Names: all(), AfterLeader: true}
+}
 
 func press(mod tea.KeyMod, code rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: code, Mod: mod} }
 
@@ -45,12 +47,12 @@ func TestGolden(t *testing.T) {
 	styletest.Frames(t, "mode", func(width int) []style.Line {
 		var p whichkey.Panel
 		p.Key(press(both|tea.ModShift, 'k'), m, false)
-		now := whichkey.Now{Title: "Diff viewer", Names: []key.Name{key.DiffClose, key.DiffToggle, key.DiffNextHunk, key.DiffPreviousHunk, key.DiffOpen, key.AppExit}}
+		now := whichkey.Context{Title: "Diff viewer", Names: []key.Name{key.DiffClose, key.DiffToggle, key.DiffNextHunk, key.DiffPreviousHunk, key.DiffOpen, key.AppExit}}
 		return p.View(th, m, now, width, 12)
 	})
 	styletest.Frames(t, "none", func(width int) []style.Line {
 		var p whichkey.Panel
-		return p.View(th, m, whichkey.Now{Title: "ctrl+x"}, width, 12)
+		return p.View(th, m, whichkey.Context{Title: "ctrl+x"}, width, 12)
 	})
 }
 
@@ -165,7 +167,7 @@ func TestPanel_Anything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p whichkey.Panel
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
-			now := whichkey.Now{
+			now := whichkey.Context{
 				Title: rapid.SampledFrom(append(styletest.Hostile(), styletest.Megabyte())).Draw(t, "title"), AfterLeader: rapid.Bool().Draw(t, "after"),
 				Names: names[:rapid.IntRange(0, len(names)).Draw(t, "n")],
 			}

@@ -8,15 +8,15 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// column is the column at the right.
-type column struct {
+// sidebarView is the column at the right.
+type sidebarView struct {
 	*services
 	look *look
 	view sidebar.Sidebar
 }
 
 // visible reports whether the column at the right shows.
-func (col *column) visible() bool {
+func (col *sidebarView) visible() bool {
 	switch col.look.prefs.Sidebar {
 	case hidden:
 		return false
@@ -27,16 +27,16 @@ func (col *column) visible() bool {
 	}
 }
 
-func (col *column) draw(th *style.Theme, f frame, lines []style.Line) []style.Line {
+func (col *sidebarView) draw(th *style.Theme, f frame, lines []style.Line) []style.Line {
 	height := col.height
 	if f.chatWidth == col.width { // it lies over the conversation, never over the prompt
 		height = f.chatHeight
 	}
 	rows := col.view.View(th, col.values(), min(col.width, sidebar.Width), height)
-	return lay(lines, rows, f.sideX, 0)
+	return drawOver(lines, rows, f.sideX, 0)
 }
 
-func (col *column) values() sidebar.Values {
+func (col *sidebarView) values() sidebar.Values {
 	info := col.state.Info
 	v := sidebar.Values{Directory: col.state.Tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: col.state.Servers}
 	if col.state.Loaded && len(col.state.Providers.Connected) == 0 {
@@ -58,7 +58,7 @@ func (col *column) values() sidebar.Values {
 	return v
 }
 
-func (col *column) toggle() tea.Cmd {
+func (col *sidebarView) toggle() tea.Cmd {
 	mode := shown
 	switch wide := col.width > 120; {
 	case col.visible() && wide:

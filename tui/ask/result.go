@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Out is what came of a key or of a click: None, Unused, Reply, Answer or Dismiss. Sealed.
-type Out interface{ isOut() }
+// Result is what came of a key or of a click: None, Unused, Reply, Answer or Dismiss. Sealed.
+type Result interface{ isResult() }
 
 type (
 	// None is nothing for the root to do but to draw.
@@ -26,11 +26,11 @@ type (
 	Dismiss struct{}
 )
 
-func (None) isOut()    {}
-func (Unused) isOut()  {}
-func (Reply) isOut()   {}
-func (Answer) isOut()  {}
-func (Dismiss) isOut() {}
+func (None) isResult()    {}
+func (Unused) isResult()  {}
+func (Reply) isResult()   {}
+func (Answer) isResult()  {}
+func (Dismiss) isResult() {}
 
 // Quiet is how long no key may have come before one counts.
 const Quiet = 300 * time.Millisecond

@@ -10,14 +10,14 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Glass is what a terminal makes of the bytes that it is sent: rows of cells with their style, those
+// Terminal is what a terminal makes of the bytes that it is sent: rows of cells with their style, those
 // that have left the screen too. It knows what the view uses, and reports all else.
-type Glass struct {
+type Terminal struct {
 	Width, height int
 	Rows          [][]cell
 	row, col      int
-	Look          string   // of what comes next
-	Odd           []string // what it does not know
+	Style         string   // of what comes next
+	Unknown       []string // what it does not know
 }
 
 type cell struct {
@@ -26,17 +26,17 @@ type cell struct {
 }
 
 // New is a terminal of so many columns and rows.
-func New(width, height int) *Glass {
-	return &Glass{Width: width, height: height, Rows: make([][]cell, 1)}
+func New(width, height int) *Terminal {
+	return &Terminal{Width: width, height: height, Rows: make([][]cell, 1)}
 }
 
 // Write takes what is sent to the terminal.
-func (g *Glass) Write(s string) {
+func (g *Terminal) Write(s string) {
 	for s != "" {
 		if strings.HasPrefix(s, "\x1b[") {
 			end := strings.IndexFunc(s[2:], func(r rune) bool { return r >= '@' && r <= '~' })
 			if end < 0 {
-				g.Odd = append(g.Odd, strconv.Quote(s))
+				g.Unknown = append(g.Unknown, strconv.Quote(s))
 				return
 			}
 			g.control(s[2:2+end], s[2+end])
@@ -50,7 +50,7 @@ func (g *Glass) Write(s string) {
 		case r == '\n':
 			g.down()
 		case r < ' ':
-			g.Odd = append(g.Odd, strconv.Quote(text))
+			g.Unknown = append(g.Unknown, strconv.Quote(text))
 		default:
 			g.put(text, r)
 		}
@@ -58,28 +58,28 @@ func (g *Glass) Write(s string) {
 	}
 }
 
-func (g *Glass) down() {
+func (g *Terminal) down() {
 	if g.row++; g.row == len(g.Rows) {
 		g.Rows = append(g.Rows, nil)
 	}
 }
 
-func (g *Glass) control(arguments string, what byte) {
+func (g *Terminal) control(arguments string, what byte) {
 	n, _ := strconv.Atoi(arguments)
 	switch what {
 	case 'm':
-		g.Look = strings.TrimPrefix(strings.TrimPrefix(arguments, "0"), ";")
+		g.Style = strings.TrimPrefix(strings.TrimPrefix(arguments, "0"), ";")
 	case 'A': // not above what is seen
 		g.row = max(g.row-max(1, n), max(0, len(g.Rows)-g.height))
 	case 'J':
 		g.Rows = g.Rows[:g.row+1]
 		g.Rows[g.row] = g.Rows[g.row][:min(g.col, len(g.Rows[g.row]))]
 	default:
-		g.Odd = append(g.Odd, "CSI "+arguments+string(what))
+		g.Unknown = append(g.Unknown, "CSI "+arguments+string(what))
 	}
 }
 
-func (g *Glass) put(text string, r rune) {
+func (g *Terminal) put(text string, r rune) {
 	w := termtext.Columns(string(r))
 	line := g.Rows[g.row]
 	if w == 0 {
@@ -99,7 +99,7 @@ func (g *Glass) put(text string, r rune) {
 	for len(line) < g.col+w {
 		line = append(line, cell{text: " "})
 	}
-	line[g.col] = cell{text: text, look: g.Look}
+	line[g.col] = cell{text: text, look: g.Style}
 	if w == 2 {
 		line[g.col+1] = cell{filler: true}
 	}
@@ -107,8 +107,8 @@ func (g *Glass) put(text string, r rune) {
 	g.col += w
 }
 
-// Narrow makes the terminal narrower, as those do that break their long rows anew.
-func (g *Glass) Narrow(width int) {
+// Resize makes the terminal narrower, as those do that break their long rows anew.
+func (g *Terminal) Resize(width int) {
 	var rows [][]cell
 	for i, line := range g.Rows {
 		for len(line) > width {
@@ -125,7 +125,7 @@ func (g *Glass) Narrow(width int) {
 }
 
 // String shows all rows; where the look changes its codes stand in ‹›.
-func (g *Glass) String() string {
+func (g *Terminal) String() string {
 	var b strings.Builder
 	for _, line := range g.Rows {
 		look, text := "", ""
@@ -144,14 +144,14 @@ func (g *Glass) String() string {
 		}
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
-	for _, o := range g.Odd {
+	for _, o := range g.Unknown {
 		fmt.Fprintf(&b, "NOT KNOWN: %s\n", o)
 	}
 	return b.String()
 }
 
 // Plain shows all rows without their looks.
-func (g *Glass) Plain() string {
+func (g *Terminal) Plain() string {
 	for _, line := range g.Rows {
 		for i := range line {
 			line[i].look = ""

@@ -15,16 +15,16 @@ import (
 // editText opens the user's editor on a text. What it is afterwards goes to done, if anybody wants it.
 func (sv *services) editText(text string, done func(string)) tea.Cmd {
 	if len(sv.o.Editor) == 0 {
-		return sv.say(toast.Info, "Set EDITOR or VISUAL to edit in your own editor")
+		return sv.notify(toast.Info, "Set EDITOR or VISUAL to edit in your own editor")
 	}
 	f, err := os.CreateTemp("", "lathe-*.md")
 	if err != nil {
-		return sv.say(toast.Error, words(err))
+		return sv.notify(toast.Error, errorText(err))
 	}
 	path := f.Name()
 	_, err = f.WriteString(text)
 	if err = cmp.Or(err, f.Close()); err != nil {
-		return sv.say(toast.Error, words(err))
+		return sv.notify(toast.Error, errorText(err))
 	}
 	cmd := exec.Command(sv.o.Editor[0], append(slices.Clone(sv.o.Editor[1:]), path)...)
 	return tea.Exec(childTTY{cmd, sv.o}, func(err error) tea.Msg {
@@ -57,8 +57,8 @@ func (c childTTY) SetStderr(w io.Writer) { c.Stderr = w }
 
 // Run runs it to its end.
 func (c childTTY) Run() error {
-	if c.o.Lend != nil {
-		defer c.o.Lend()()
+	if c.o.ReleaseTTY != nil {
+		defer c.o.ReleaseTTY()()
 	}
 	return c.Cmd.Run()
 }

@@ -11,7 +11,7 @@ func (st *State) Shown() *Open {
 	if st.Current == "" {
 		return nil
 	}
-	if o := st.Opened(st.Current); o != nil && o.Transcript != nil {
+	if o := st.Tracked(st.Current); o != nil && o.Transcript != nil {
 		return o
 	}
 	return nil
@@ -50,7 +50,7 @@ func (st *State) AnyTurn() bool { return len(st.statuses) > 0 }
 
 // IsReady reports whether a prompt can be sent: someone is there to answer it, and it is known what may be done.
 func (st *State) IsReady() bool {
-	return st.Loaded && !st.Opening && st.Placed && !st.Info.ChooseMode
+	return st.Loaded && !st.Opening && st.InfoLoaded && !st.Info.ChooseMode
 }
 
 // HasPausedPrompts reports whether prompts on the screen wait although nothing is under way: those that were sent before the
@@ -65,11 +65,11 @@ func (st *State) HasPausedPrompts() bool {
 		h := o.Transcript.View(i)
 		a, answer := h.Data().(*lathe.Assistant)
 		if !answer {
-			said = said || IsSaid(h)
+			said = said || IsUserWritten(h)
 			continue
 		}
 		_, aborted := a.Error.(*lathe.AbortedFault)
-		return said && (aborted || st.Cut[st.Current])
+		return said && (aborted || st.Interrupted[st.Current])
 	}
 	return false
 }
@@ -110,7 +110,7 @@ func (st *State) promptsFrom(from int) (out []lathe.Message) {
 	t := st.Shown().Transcript
 	for i := from; i < t.Count(); i++ {
 		h := t.View(i)
-		if _, user := h.Data().(*lathe.User); user && IsSaid(h) {
+		if _, user := h.Data().(*lathe.User); user && IsUserWritten(h) {
 			m := h.Message()
 			for j := range h.Len() {
 				m.Parts = append(m.Parts, h.Part(j))
@@ -121,8 +121,8 @@ func (st *State) promptsFrom(from int) (out []lathe.Message) {
 	return out
 }
 
-// IsSaid reports whether a person said a message, rather than the engine.
-func IsSaid(h lathe.MessageView) bool {
+// IsUserWritten reports whether a person said a message, rather than the engine.
+func IsUserWritten(h lathe.MessageView) bool {
 	for i := range h.Len() {
 		_, body, _ := h.Peek(i)
 		switch b := body.(type) {

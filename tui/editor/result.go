@@ -2,8 +2,8 @@ package editor
 
 import "github.com/lathe-agent/lathe"
 
-// Out is what is to be done after a key, a paste or a click. Sealed.
-type Out interface{ out() }
+// Result is what is to be done after a key, a paste or a click. Sealed.
+type Result interface{ isResult() }
 
 type (
 	// NotHandled says that the key means nothing here.
@@ -41,8 +41,8 @@ type (
 	WantClipboard struct{}
 	// OpenEditor asks to edit the text elsewhere: Text, then FromEditor.
 	OpenEditor struct{}
-	// Remember asks to keep a text that was thrown away.
-	Remember struct{ Draft Draft }
+	// SaveDiscarded asks to keep a text that was thrown away.
+	SaveDiscarded struct{ Draft Draft }
 	// Stash asks to keep a draft. The editor is empty afterwards.
 	Stash struct{ Draft Draft }
 	// Unstash asks for Restore with what was kept last.
@@ -51,17 +51,17 @@ type (
 	Quit struct{}
 )
 
-func (NotHandled) out()    {}
-func (Nothing) out()       {}
-func (Submit) out()        {}
-func (ServerCommand) out() {}
-func (RunCommand) out()    {}
-func (Shell) out()         {}
-func (WantFiles) out()     {}
-func (WantDropped) out()   {}
-func (WantClipboard) out() {}
-func (OpenEditor) out()    {}
-func (Remember) out()      {}
-func (Stash) out()         {}
-func (Unstash) out()       {}
-func (Quit) out()          {}
+func (NotHandled) isResult()    {}
+func (Nothing) isResult()       {}
+func (Submit) isResult()        {}
+func (ServerCommand) isResult() {}
+func (RunCommand) isResult()    {}
+func (Shell) isResult()         {}
+func (WantFiles) isResult()     {}
+func (WantDropped) isResult()   {}
+func (WantClipboard) isResult() {}
+func (OpenEditor) isResult()    {}
+func (SaveDiscarded) isResult() {}
+func (Stash) isResult()         {}
+func (Unstash) isResult()       {}
+func (Quit) isResult()          {}

@@ -131,7 +131,7 @@ func (w *walk) reasoning(b *block, id lathe.PartID, r *lathe.Reasoning) []style.
 	b.head = rows
 	b.bar = style.Span{Text: "│ ", Attr: style.Fg(th.BorderSubtle)}
 	b.tint = th.Thinking()
-	return b.markdown(rest, markdown.Look{Theme: th, Width: max(1, width-2), Conceal: true, Growing: r.Time.End == 0})
+	return b.markdown(rest, markdown.Options{Theme: th, Width: max(1, width-2), Conceal: true, Growing: r.Time.End == 0})
 }
 
 // splitTitle takes a bold first line off a thought: models begin with what they think about.
@@ -198,7 +198,7 @@ func (w *walk) closing(message int) []style.Line {
 	if aborted {
 		color = th.TextMuted
 	}
-	l := style.Of("▣ ", style.Fg(color)).Add(style.Capital(a.Agent), style.Fg(th.Text)).Add(" · "+w.modelName(a.Model), style.Fg(th.TextMuted))
+	l := style.Of("▣ ", style.Fg(color)).Add(style.Capitalize(a.Agent), style.Fg(th.Text)).Add(" · "+w.modelName(a.Model), style.Fg(th.TextMuted))
 	if d := w.since(a, m.Created); d > 0 {
 		l = l.Add(" · "+style.Duration(d), style.Fg(th.TextMuted))
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// Out is what came of a key or of a click: None, Closed, Chosen, Moved, Query, Entered, Filled or Copy. Sealed.
-type Out interface{ isOut() }
+// Result is what came of a key or of a click: None, Closed, Chosen, Moved, Query, Entered, Filled or Copy. Sealed.
+type Result interface{ isResult() }
 
 type (
 	// None is nothing for the root to do but to draw.
@@ -36,23 +36,23 @@ type (
 	Copy struct{ Text string }
 )
 
-func (None) isOut()    {}
-func (Closed) isOut()  {}
-func (Chosen) isOut()  {}
-func (Moved) isOut()   {}
-func (Query) isOut()   {}
-func (Entered) isOut() {}
-func (Filled) isOut()  {}
-func (Copy) isOut()    {}
+func (None) isResult()    {}
+func (Closed) isResult()  {}
+func (Chosen) isResult()  {}
+func (Moved) isResult()   {}
+func (Query) isResult()   {}
+func (Entered) isResult() {}
+func (Filled) isResult()  {}
+func (Copy) isResult()    {}
 
 // quiet is a dialog that takes nothing but keys, and a click at its corner. Others are made of it.
 type quiet struct{ corner corner }
 
 // Paste does nothing.
-func (*quiet) Paste(string) Out { return None{} }
+func (*quiet) Paste(string) Result { return None{} }
 
 // Click closes it at the corner.
-func (q *quiet) Click(x, y int) Out {
+func (q *quiet) Click(x, y int) Result {
 	if q.corner.hit(x, y) {
 		return Closed{}
 	}
@@ -60,7 +60,7 @@ func (q *quiet) Click(x, y int) Out {
 }
 
 // Wheel has nothing to scroll.
-func (*quiet) Wheel(int) Out { return None{} }
+func (*quiet) Wheel(int) Result { return None{} }
 
 // Cursor is nowhere.
 func (*quiet) Cursor() (x, y int, ok bool) { return 0, 0, false }
