@@ -16,8 +16,8 @@ type checker struct {
 	errs, warns []Problem
 }
 
-// check holds a source against its table and returns what is wrong with it, nil if
-// nothing is. A null where a value is expected is taken out: it says nothing.
+// check validates a source against its table and returns its problems, nil if it has none.
+// A null in place of a value is dropped, since it sets nothing.
 func (s *source) check() *Error {
 	c := checker{}
 	c.value(s.table, s.root)
@@ -26,7 +26,7 @@ func (s *source) check() *Error {
 		return nil
 	}
 	if len(c.errs) >= maxProblems {
-		c.errs = append(c.errs, Problem{Path: s.name, Message: "and more of that kind"})
+		c.errs = append(c.errs, Problem{Path: s.name, Message: "more problems of this kind follow"})
 	}
 	return &Error{Kind: InvalidError, Path: s.name, Problems: c.errs}
 }
@@ -39,7 +39,7 @@ func (c *checker) fail(n *node, message string) *Problem {
 	return &c.errs[len(c.errs)-1]
 }
 
-func (c *checker) warn(at place, message string) *Problem {
+func (c *checker) warn(at location, message string) *Problem {
 	if len(c.warns) >= maxProblems {
 		return &Problem{}
 	}
@@ -49,11 +49,11 @@ func (c *checker) warn(at place, message string) *Problem {
 
 func (c *checker) value(s *spec, n *node) {
 	if n.asks {
-		return // what it will be is not known yet
+		return // its value is not known yet
 	}
 	fit := s.pick(n)
 	if fit == nil {
-		c.fail(n, "must be "+s.wants()+", not "+string(n.kind))
+		c.fail(n, "must be "+s.allowedValues()+", not "+string(n.kind))
 		return
 	}
 	switch n.kind {
@@ -82,27 +82,27 @@ func (c *checker) text(s *spec, n *node) {
 	if n.kind == isString {
 		message = strconv.Quote(shorten(n.text, 60)) + " is not allowed"
 	}
-	p := c.fail(n, message+": use "+s.wants())
+	p := c.fail(n, message+": use "+s.allowedValues())
 	if len(s.enum) > 1 {
 		p.Hint = nearest(n.text, s.enum)
 	}
 }
 
-// tool points out one whose credentials are not known.
+// tool warns about a tool whose credentials are unknown.
 func (c *checker) tool(n *node) {
 	known := secret.Tools()
 	if slices.Contains(known, n.text) {
 		return
 	}
-	message, hint := strconv.Quote(shorten(n.text, 60))+" opens nothing: lathe knows no credentials of a tool of this name", nearest(n.text, known)
+	message, hint := strconv.Quote(shorten(n.text, 60))+" has no effect: lathe knows no credentials for this tool", nearest(n.text, known)
 	if hint == "" {
-		message += ", only of " + strings.Join(known, ", ")
+		message += ", only for " + strings.Join(known, ", ")
 	}
 	p := c.warn(n.at, message)
 	p.Hint, p.Important = hint, true
 }
 
-// namesModel reports whether there is a provider and a model in a name.
+// namesModel reports whether a name has both a provider and a model.
 func namesModel(name string) bool {
 	provider, model, _ := strings.Cut(name, "/")
 	return provider != "" && model != ""
@@ -125,7 +125,7 @@ func (c *checker) number(s *spec, n *node) {
 	case s.bound && f < s.least:
 		c.fail(n, shown+" is too small: it must be "+least+" or more")
 	case s.whole:
-		n.text = strconv.FormatInt(int64(f), 10) // 5.0 and 5e3 are whole, but do not look so
+		n.text = strconv.FormatInt(int64(f), 10) // normalizes 5.0 and 5e3
 	}
 }
 
@@ -147,7 +147,7 @@ func (c *checker) array(s *spec, n *node) {
 	}
 }
 
-// warnKnown warns of a member that is known and should not be there.
+// warnKnown warns about a known key that is deprecated, unsupported or misspelled.
 func (c *checker) warnKnown(s *spec, e entry, m member) {
 	if e.old != "" {
 		c.warn(m.at, "is deprecated: "+e.old)
@@ -175,7 +175,7 @@ func (c *checker) object(s *spec, n *node) {
 			c.warnKnown(s, e, m)
 			c.value(e.spec, m.val)
 		case s.keys != nil && len(c.warns) < maxProblems: // looking for a hint takes time
-			c.warn(m.at, "is not a setting and has no effect").Hint = nearest(m.key, s.names())
+			c.warn(m.at, "is not a config key and has no effect").Hint = nearest(m.key, s.names())
 		}
 		c.path = c.path[:len(c.path)-1]
 	}
@@ -186,15 +186,12 @@ func (c *checker) object(s *spec, n *node) {
 	}
 }
 
-// unsupported is what the explanation of a setting says if the setting does nothing; "" if it does something, or if the value
-// asks for nothing.
+// unsupported returns the note "has no effect …" from the description of a key that does nothing. It
+// returns "" for other keys, and for a value that switches the key off.
 func (s *spec) unsupported(n *node) string {
 	const words = "has no effect"
 	if s == nil || n.kind == isBool && n.text == "false" {
 		return ""
-	}
-	if strings.HasPrefix(s.doc, words) {
-		return s.doc
 	}
 	if _, rest, ok := strings.Cut(s.doc, "; "+words); ok {
 		return words + rest

@@ -34,7 +34,7 @@ description: says nothing
 		"review": {Subtask: &yes},
 		"empty":  {Description: "says nothing"},
 	})
-	equal(t, w.warnings(l), []string{`top/lathe.json:4:15: command.review: has no "template": it only changes a built-in command of that name`})
+	equal(t, w.warnings(l), []string{`top/lathe.json:4:15: command.review: has no "template", so it has an effect only if a built-in command has this name`})
 }
 
 // A command of an untrusted project that runs something goes whole: its rest would change

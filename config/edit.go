@@ -16,17 +16,16 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Edit lays a change over a settings file, as PATCH does: objects deeply, other values
-// replaced, null removes. Comments, order and style of the file stay. The result is
-// checked before it is written, and written whole or not at all. A file that is not there
-// is made.
+// Edit merges a change into a config file like a JSON merge patch: objects deeply, other values
+// replaced, null removes. Comments, order and style of the file stay. The result is checked
+// before it is written atomically. A missing file is created.
 func Edit(path string, change json.RawMessage) error {
 	target := linkTarget(path)
-	d := newDisk()
+	d := newFileReader()
 	text, err := d.read(target)
 	before, _ := d.stat(target)
-	if info, err := os.Lstat(target); err == nil && standsIn(info) {
-		return lathe.Errorf(lathe.Unavailable, "%s cannot be written while commands of a model run, from which the name is kept; wait for them, or end those in the background. Nothing was changed", path)
+	if info, err := os.Lstat(target); err == nil && isPlaceholder(info) {
+		return lathe.Errorf(lathe.Unavailable, "%s cannot be written while the model's commands run; wait for them or stop background commands. Nothing was changed", path)
 	}
 	if before != nil && err != nil || err != nil && !absent(err) {
 		return lathe.Errorf(codeOf(err), "%s cannot be read: %s; nothing was changed", path, errText(err))
@@ -48,7 +47,7 @@ func Edit(path string, change json.RawMessage) error {
 	return nil
 }
 
-// codeOf tells files that whoever asks may not use from a disk that fails.
+// codeOf distinguishes missing permissions from a failing disk.
 func codeOf(err error) lathe.Code {
 	if errors.Is(err, fs.ErrPermission) {
 		return lathe.Denied
@@ -56,8 +55,8 @@ func codeOf(err error) lathe.Code {
 	return lathe.Unavailable
 }
 
-// linkTarget is where a file lies that may be reached through links, so that a link stays
-// one. What it leads to need not be there.
+// linkTarget follows links to the file itself, so that a link is not replaced by a file. The target
+// need not exist.
 func linkTarget(path string) string {
 	for range 40 { // as many as systems follow
 		to, err := os.Readlink(path)
@@ -83,14 +82,14 @@ func editText(path string, text []byte, change json.RawMessage) ([]byte, error) 
 	if isBlank(body) {
 		body = bytes.TrimLeft(slices.Concat(bytes.TrimRight(body, " \t\r\n"), []byte("\n{}\n")), "\n")
 	}
-	// What is there must be sound, or a change would be laid over a misunderstanding.
+	// The existing text must parse, or the change would be applied to a misread file.
 	s := &source{name: path, text: body}
 	if err := s.parse(substitution{inert: true}); err != nil {
 		return nil, err
 	}
 	for _, t := range s.tokens {
 		if !t.quoted {
-			return nil, s.fail(t.start, "stands outside a string, so that this file can only be edited by hand")
+			return nil, s.fail(t.start, "is not inside a string; edit this file by hand")
 		}
 	}
 	v, err := hujson.Parse(append(body[:len(body):len(body)], '\n'))
@@ -116,7 +115,7 @@ func editText(path string, text []byte, change json.RawMessage) ([]byte, error) 
 func parseChange(change json.RawMessage) (*node, error) {
 	s := &source{name: "the change", text: change}
 	if !json.Valid(change) || !utf8.Valid(change) {
-		return nil, lathe.Errorf(lathe.Invalid, "a change of settings must be a JSON object")
+		return nil, lathe.Errorf(lathe.Invalid, "a config change must be a JSON object")
 	}
 	if err := s.parseText(change); err != nil {
 		return nil, err
@@ -124,7 +123,7 @@ func parseChange(change json.RawMessage) (*node, error) {
 	return s.root, nil
 }
 
-// tableFor is what a file may say, by its name.
+// tableFor returns the table for a file by its name.
 func tableFor(path string) *spec {
 	if name := filepath.Base(path); name == "tui.json" || name == "tui.jsonc" {
 		return tuiTable()
@@ -132,7 +131,7 @@ func tableFor(path string) *spec {
 	return settings()
 }
 
-// indentOf is the white space before the first member of the file, two spaces if it tells none.
+// indentOf returns the white space before the first member of the file, two spaces by default.
 func indentOf(text []byte) string {
 	for line := range strings.SplitSeq(string(text), "\n") {
 		trimmed := strings.TrimLeft(line, " \t")
@@ -143,9 +142,9 @@ func indentOf(text []byte) string {
 	return "  "
 }
 
-var errChanged = &lathe.Error{Code: lathe.Conflict, Message: "it was changed meanwhile"}
+var errChanged = &lathe.Error{Code: lathe.Conflict, Message: "it was changed by another process; try again"}
 
-// replaceFile puts a new file in the place of one by way of a temporary one beside it.
+// replaceFile replaces a file atomically through a temporary file beside it.
 func replaceFile(path string, data []byte, before fs.FileInfo) error {
 	dir := filepath.Dir(path)
 	mode := fs.FileMode(0o600)

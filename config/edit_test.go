@@ -58,10 +58,10 @@ func TestEditText_Refuses(t *testing.T) {
 		{"a file that is broken", `{"model": }`, `{"share": "auto"}`, "lathe.json:1:11: a value is missing before this"},
 		{"a file that is wrong elsewhere", `{"model": 5}`, `{"share": "auto"}`, "lathe.json:1:11: model: must be a string, not a number"},
 		{"no object", `{}`, `["a"]`, "the change:1:1: must be an object, not an array"},
-		{"no JSON", `{}`, `{"model": "a/b",}`, "a change of settings must be a JSON object"},
-		{"nothing", `{}`, ``, "a change of settings must be a JSON object"},
+		{"no JSON", `{}`, `{"model": "a/b",}`, "a config change must be a JSON object"},
+		{"nothing", `{}`, ``, "a config change must be a JSON object"},
 		{"too deep", `{}`, `{"x": ` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`, "the change:1:506: is nested more than 500 deep"},
-		{"what nobody can parse", `{"subagent_depth": {env:N}}`, `{"share": "auto"}`, "lathe.json:1:20: stands outside a string, so that this file can only be edited by hand"},
+		{"what nobody can parse", `{"subagent_depth": {env:N}}`, `{"share": "auto"}`, "lathe.json:1:20: is not inside a string; edit this file by hand"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := editText("lathe.json", []byte(c.text), []byte(c.change))

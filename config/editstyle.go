@@ -80,7 +80,7 @@ func (e editor) join(a, b hujson.Extra, lay layout) hujson.Extra {
 	return append(out, b...)
 }
 
-// value writes a new value in the style of its neighbours.
+// value writes a new value in the style of its neighbors.
 func (e editor) value(n *node, lay layout) hujson.ValueTrimmed {
 	v, err := hujson.Parse(e.print(nil, n, lay))
 	if err != nil { // it was just written

@@ -13,20 +13,20 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// ErrorKind is the wire's name of a settings error.
+// ErrorKind is the wire's name of a config error.
 type ErrorKind string
 
-// The kinds of settings error.
+// The kinds of config errors.
 const (
 	JSONError        ErrorKind = "ConfigJsonError"        // the file is not JSON, or cannot be read
 	InvalidError     ErrorKind = "ConfigInvalidError"     // a value is of the wrong kind
 	FrontmatterError ErrorKind = "ConfigFrontmatterError" // the head of a markdown file is not YAML
 )
 
-// maxProblems of one file are told; nobody reads more at once.
+// maxProblems limits the problems reported for one file.
 const maxProblems = 100
 
-// Error says what is wrong with a settings file. It always names the file.
+// Error reports the problems of a config file. It always names the file.
 type Error struct {
 	Kind     ErrorKind
 	Path     string
@@ -35,19 +35,19 @@ type Error struct {
 	Also     []*Error // other files that are wrong too
 }
 
-// Problem is one thing that is wrong, and where.
+// Problem is one mistake and its position.
 type Problem struct {
 	Path         string   // of the file
 	Line, Column int      // from 1; 0 when it concerns the whole file
 	Key          []string // the setting it is about
 	Message      string
-	Hint         string // what was probably meant
-	Important    bool   // of a warning: somebody relies on it, so that it is told at every start
+	Hint         string // the likely intended key or value
+	Important    bool   // a warning to show at every start, since the user relies on the key
 	Source       string // the line, or what is around the place in a long one
 	mark         int    // where in Source, from 0
 }
 
-// Error is what the command line prints: every problem of every file, each with its line.
+// Error lists every problem of every file with its line, as the command line prints it.
 func (e *Error) Error() string {
 	var all []string
 	if e.Message != "" {
@@ -103,7 +103,7 @@ func join(errs []*Error) error {
 	return &first
 }
 
-// text is what is wrong without where.
+// text is the message with its hint, without the position.
 func (p Problem) text() string {
 	if p.Hint == "" {
 		return p.Message
@@ -129,7 +129,7 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-func problemAt(at place, key []string, message string) Problem {
+func problemAt(at location, key []string, message string) Problem {
 	return problemIn(at.src, at.original(), key, message)
 }
 
@@ -142,8 +142,8 @@ func problemIn(s *source, at int, key []string, message string) Problem {
 		end = s.starts[n+1]
 	}
 	line, mark := excerpt(hide(string(s.text[start:end])), at-start)
-	if s.leaves { // what lies outside may be anything, and is not the project's to show
-		line, mark, message = "", 0, "is wrong; what stands here is not shown, since the file lies outside the project"
+	if s.leaves { // the project must not show text from outside
+		line, mark, message = "", 0, "is wrong; the line is not shown, since the file is outside the project"
 	}
 	return Problem{
 		Path: s.name, Line: n + 1, Column: utf8.RuneCount(s.text[start:at]) + 1,
@@ -177,13 +177,13 @@ func lineStarts(text []byte) []int {
 	return out
 }
 
-// secrets are settings whose value is nobody's business, also when it is not closed.
+// secrets matches keys with secret values, also if the closing quote is missing.
 var secrets = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)((?:api[-_]?key|token|secret|password|authorization|credential)[-_\w]*["']?\s*[:=]\s*["'])([^"'\r\n]*)`)
 })
 
-// hide puts stars in place of secrets, as many as they have bytes, so that places stay.
-// References to variables and files are no secrets.
+// hide masks secrets with as many stars as they have bytes, so that columns stay right.
+// References to variables and files are not secrets.
 func hide(line string) string {
 	return secrets().ReplaceAllStringFunc(line, func(found string) string {
 		at := secrets().FindStringSubmatchIndex(found)
@@ -195,8 +195,8 @@ func hide(line string) string {
 	})
 }
 
-// excerpt is what to show of a line and where to mark it: all of it, or what is around the
-// place if it is long. What would move the mark or the terminal is shown as a space.
+// excerpt returns the line to show and the column to mark. A long line is cut around the
+// column. Control characters become spaces.
 func excerpt(line string, at int) (shown string, mark int) {
 	const wide = 100
 	from := max(0, at-4*wide) // a character has at most four bytes

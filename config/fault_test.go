@@ -95,9 +95,9 @@ func TestFault_Mistyped(t *testing.T) {
 	equal(t, w.warnings(w.load()), []string{
 		"top/lathe.json:2:12: model: \"opus\" is not a model: write provider/model, as `lathe models` lists them",
 		"top/lathe.json:2:59: fallback.1: \"/c\" is not a model: write provider/model, as `lathe models` lists them",
-		`top/lathe.json:3:18: permission.edti: is no permission that lathe has; it counts for a tool of just that name; did you mean "edit"?`,
-		`top/lathe.json:3:56: permission.Bash: is no permission that lathe has; it counts for a tool of just that name; did you mean "bash"?`,
-		`top/lathe.json:4:52: agent.a.permission.tasks: is no permission that lathe has; it counts for a tool of just that name; did you mean "task"?`,
+		`top/lathe.json:3:18: permission.edti: is not a built-in permission; it applies only to a tool with exactly this name; did you mean "edit"?`,
+		`top/lathe.json:3:56: permission.Bash: is not a built-in permission; it applies only to a tool with exactly this name; did you mean "bash"?`,
+		`top/lathe.json:4:52: agent.a.permission.tasks: is not a built-in permission; it applies only to a tool with exactly this name; did you mean "task"?`,
 		"top/lathe.json:4:83: agent.a.fallback.0: \"x\" is not a model: write provider/model, as `lathe models` lists them",
 	})
 }
@@ -109,7 +109,7 @@ func TestFault_FolderForFile(t *testing.T) {
 	}
 	w.write("top/.opencode", "a file for a folder")
 	l := w.load()
-	equal(t, w.warnings(l), []string{"top/lathe.json: is not read: is not a file", "top/tui.json: is not read: is not a file"})
+	equal(t, w.warnings(l), []string{"top/lathe.json: is ignored: is not a file", "top/tui.json: is ignored: is not a file"})
 	equal(t, len(l.Instructions)+len(l.Skills)+len(l.Config.Agents), 0)
 }
 
@@ -132,7 +132,7 @@ func TestFault_Links(t *testing.T) {
 	l := w.load()
 	equal(t, l.Config.Model, "a/b")
 	equal(t, names(l.Config.Agents), []string{"deep/a", "other/a"})
-	equal(t, w.warnings(l), []string{"home/.config/lathe/lathe.jsonc: is not read: too many levels of symbolic links"})
+	equal(t, w.warnings(l), []string{"home/.config/lathe/lathe.jsonc: is ignored: too many levels of symbolic links"})
 	equal(t, w.instructions(), []string{"project top/docs/x.md", "project top/docs/docs/y.md"})
 }
 
@@ -184,7 +184,7 @@ func TestFault_LinksThatDouble(t *testing.T) {
 
 // So many files are not all looked through.
 func TestFault_TooManyFiles(t *testing.T) {
-	d := newDisk()
+	d := newFileReader()
 	d.looked[Project].entries = maxEntries
 	dir := t.TempDir()
 	if err := os.Mkdir(dir+"/x", 0o700); err != nil {

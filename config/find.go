@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Options are where to look. The zero value of a folder means that there is none.
+// Options are the locations to read. The zero value of a folder means that it does not exist.
 type Options struct {
-	Directory   string // the one the session works in
+	Directory   string // working directory of the session
 	Worktree    string // top of its checkout; "/" or "" without one
 	Home        string
 	UserDir     string   // holds opencode/ and lathe/, $XDG_CONFIG_HOME
 	Managed     []string // the administrator's folders; nil means the system's
 	Env         func(string) (string, bool)
 	Skills      []string // folders of skills that were fetched from addresses
-	FromPlugins string   // settings that the user's plugins add, as JSON; only the administrator's count more
-	// Trusted reports whether the user trusts a project to run what its settings say.
+	FromPlugins string   // config that the user's plugins add, as JSON; only the administrator's overrides it
+	// Trusted reports whether the user trusts the config of a project.
 	Trusted func(root, digest string) bool
 }
 
-// Of every name there are two, the reference's and ours; ours counts more.
+// Every file has two names, OpenCode's and ours. Ours takes precedence.
 var (
 	brands    = []string{"opencode", "lathe"}
 	fileNames = []string{"opencode.json", "opencode.jsonc", "lathe.json", "lathe.jsonc"}
@@ -30,7 +30,7 @@ var (
 // variable is one that is set.
 type variable struct{ name, value string }
 
-// variables returns what is set under the reference's name and under ours, lowest first.
+// variables returns the values set under OpenCode's name and under ours, lowest first.
 func (o *Options) variables(name string) (out []variable) {
 	if o.Env == nil {
 		return nil
@@ -53,7 +53,7 @@ func (o *Options) on(name string) bool {
 	return v == "1" || strings.EqualFold(v, "true")
 }
 
-// root is what trust is given to: the checkout, or the directory where there is none.
+// root is the folder to trust: the checkout, or the directory if there is none.
 func (o *Options) root() string {
 	if o.Worktree == "" || o.Worktree == filepath.Dir(o.Worktree) {
 		return o.Directory
@@ -61,7 +61,7 @@ func (o *Options) root() string {
 	return o.Worktree
 }
 
-// found is a place where settings may be.
+// found is a possible location of a config file.
 type found struct {
 	path  string
 	layer Layer
@@ -74,8 +74,8 @@ func (f found) below(name string) found {
 	return f
 }
 
-// files lists the settings files below those of the folders that have agents as well,
-// lowest first. It does not look whether they are there.
+// files lists the config files outside the folders of [Options.dirs], lowest precedence first.
+// They need not exist.
 func (o *Options) files() []found {
 	var out []found
 	for i, dir := range o.globalDirs() {
@@ -103,7 +103,7 @@ func (f found) files() (out []found) {
 	return out
 }
 
-// managed lists the administrator's files, which count most.
+// managed lists the administrator's files, which have the highest precedence.
 func (o *Options) managed() (out []found) {
 	dirs := o.Managed
 	if dirs == nil {
@@ -146,8 +146,8 @@ func (o *Options) globalDirs() (out []string) {
 
 func (o *Options) isGlobal(dir string) bool { return slices.Contains(o.globalDirs(), dir) }
 
-// dirs lists the folders that hold agents, commands, skills and plugins, lowest first. Of
-// a project's the nearest comes first and so counts least, as the reference has it.
+// dirs lists the folders with agents, commands, skills and plugins, lowest precedence first.
+// The nearest folder of a project has the lowest, as in OpenCode.
 func (o *Options) dirs() []found {
 	var out []found
 	add := func(f found) {
@@ -176,7 +176,7 @@ func (o *Options) dirs() []found {
 	return out
 }
 
-// layer is the user's for what lies in the home folder itself, the project's elsewhere.
+// layer is User for the home folder itself, Project elsewhere.
 func (o *Options) layer(dir string) Layer {
 	if o.Home != "" && dir == o.Home {
 		return User

@@ -42,18 +42,18 @@ func typed(t *testing.T, s *source, to any) {
 		c := *s
 		c.root = s.root.clone()
 		if bare {
-			takeRisks(&c, claims{})
+			takeRisks(&c, ownedNames{})
 		} else if c.inert {
 			continue // what was not put in has no type
 		}
-		c.normalise("/home/dev")
+		c.normalize("/home/dev")
 		known := onlyKnown(c.table, c.root)
-		all := merged(objectNode(place{src: s}), known, known)
-		modernise(all)
+		all := merged(objectNode(location{src: s}), known, known)
+		rewriteOldKeys(all)
 		if err := decode(all, to); err != nil {
 			t.Fatalf("%v\n%s", err, s.text)
 		}
-		for _, risk := range takeRisks(&source{name: "x", table: c.table, root: c.root}, claims{}) {
+		for _, risk := range takeRisks(&source{name: "x", table: c.table, root: c.root}, ownedNames{}) {
 			if bare && !risky(risk) {
 				t.Fatalf("a risk was left: %v\n%s", risk, s.text)
 			}

@@ -17,11 +17,11 @@ const (
 	maxStars   = 4      // ** of one pattern
 )
 
-var errPattern = errors.New("the pattern asks for too much")
+var errPattern = errors.New("the pattern is too complex")
 
 // glob finds the files of a pattern in a folder, by name. Links to folders are followed
 // where the pattern names them, and not where it only matches them.
-func (d *disk) glob(dir, pattern string, layer Layer) ([]string, error) {
+func (d *fileReader) glob(dir, pattern string, layer Layer) ([]string, error) {
 	pattern = filepath.ToSlash(pattern)
 	for strings.HasPrefix(pattern, "./") || strings.HasPrefix(pattern, "../") {
 		up, rest, _ := strings.Cut(pattern, "/")
@@ -47,7 +47,7 @@ func (d *disk) glob(dir, pattern string, layer Layer) ([]string, error) {
 
 // globFS shows a folder to the matcher. All it may fail with is that too much was asked.
 type globFS struct {
-	disk  *disk
+	disk  *fileReader
 	dir   string
 	layer Layer
 	looks int

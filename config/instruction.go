@@ -119,10 +119,10 @@ func (l *loading) named(pattern string) (out []found, err error) {
 	return out, nil
 }
 
-// lookOut finds what of the project would go before a model and lies elsewhere, behind a
+// findOutside finds what of the project would go before a model and lies elsewhere, behind a
 // link, or takes the place of the user's: no permission is asked for it, so that it needs
 // trust.
-func (l *loading) lookOut() {
+func (l *loading) findOutside() {
 	add := func(path string) {
 		if !slices.Contains(l.outward, path) {
 			l.outward = append(l.outward, path)
@@ -139,7 +139,7 @@ func (l *loading) lookOut() {
 	l.markReferences()
 }
 
-// namedInstructions are the files of this machine that settings name.
+// namedInstructions are the local files that the config names.
 func (l *loading) namedInstructions() (out []found) {
 	for _, s := range l.sources {
 		named := s.root.get("instructions")

@@ -2,8 +2,8 @@ package config
 
 import "encoding/json"
 
-// Schema is the JSON schema of settings files, for editors.
-func Schema() []byte { return schemaOf(settings(), "Settings of lathe") }
+// Schema is the JSON schema of config files, for editors.
+func Schema() []byte { return schemaOf(settings(), "lathe config") }
 
 func schemaOf(s *spec, title string) []byte {
 	m := s.jsonSchema()

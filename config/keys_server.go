@@ -1,82 +1,82 @@
 package config
 
-// limit is a time in milliseconds, or none.
+// limit is a timeout in milliseconds, or false for none.
 func limit(doc string) *spec { return either(doc, whole("", 1), off()) }
 
 func providerSpec() *spec {
-	options := object("options of the provider",
-		key("apiKey", text("its key, best as {env:NAME} or {file:path}").needsTrust()), key("baseURL", text("its address").needsTrust()),
-		key("enterpriseUrl", text("the address of a GitHub of one's own, for Copilot").needsTrust()),
-		key("setCacheKey", toggle("send the session as the key of the cache of prompts; default: what suits the provider")),
-		key("timeout", limit("how long is waited for it, in milliseconds; default: 300000")),
-		key("headerTimeout", limit("the same until it answers; default: timeout")),
-		key("chunkTimeout", limit("the same between two pieces of an answer; default: timeout")),
-	).with(anything("").needsTrust()) // headers, credentials: whatever a provider knows
+	options := object("Provider options",
+		key("apiKey", text("API key, preferably as {env:NAME} or {file:path}").needsTrust()), key("baseURL", text("Base URL of the API").needsTrust()),
+		key("enterpriseUrl", text("GitHub Enterprise URL, for Copilot").needsTrust()),
+		key("setCacheKey", toggle("Send the session ID as prompt cache key; default: depends on the provider")),
+		key("timeout", limit("Timeout in milliseconds; default: 300000")),
+		key("headerTimeout", limit("Timeout until the response starts; default: timeout")),
+		key("chunkTimeout", limit("Timeout between two chunks of the response; default: timeout")),
+	).with(anything("").needsTrust()) // headers, credentials and other provider-specific options
 	return object("",
-		key("api", text("its address, where the options name none").needsTrust()), key("name", text("for people")),
-		key("env", list("the variables that may hold its key", text("")).needsTrust()), key("id", text("has no effect; the key is the id")),
-		key("npm", text("which protocol it speaks, by the name of a package: @ai-sdk/anthropic, @ai-sdk/openai-compatible and the like").needsTrust()),
-		key("whitelist", list("the only models to offer", text(""))), key("blacklist", list("models not to offer", text(""))),
-		key("options", options), key("models", dict("models by id", modelSpec())))
+		key("api", text("Base URL if options.baseURL is not set").needsTrust()), key("name", text("Display name")),
+		key("env", list("Environment variables to read the API key from", text("")).needsTrust()), key("id", text("Provider ID; has no effect: the key is the ID")),
+		key("npm", text("Protocol, as an AI SDK package name such as @ai-sdk/anthropic or @ai-sdk/openai-compatible").needsTrust()),
+		key("whitelist", list("Models to enable; all others are hidden", text(""))), key("blacklist", list("Models to hide", text(""))),
+		key("options", options), key("models", dict("Models by ID", modelSpec())))
 }
 
 func modelSpec() *spec {
 	price := func(more ...entry) *spec {
-		return object("dollars per million tokens", append([]entry{
-			must("input", num("what is sent")), must("output", num("what is answered")), key("cache_read", num("what is read from the cache")),
-			key("cache_write", num("what is written to it")),
+		return object("Prices in dollars per million tokens", append([]entry{
+			must("input", num("Input tokens")), must("output", num("Output tokens")), key("cache_read", num("Cached input tokens")),
+			key("cache_write", num("Tokens written to the cache")),
 		}, more...)...)
 	}
 	modality := list("", choice("", "text", "audio", "image", "video", "pdf"))
 	return object("",
-		key("id", text("its id at the provider; default: the key")), key("name", text("for people")), key("family", text("which models it belongs to")),
-		key("release_date", text("as 2026-01-31")), key("attachment", toggle("it reads attachments")), key("reasoning", toggle("it can think before it answers")),
-		key("temperature", toggle("it takes a temperature")), key("tool_call", toggle("it can call tools")),
-		key("interleaved", either("its thoughts are sent back to it, under which name", toggle(""), text(""), object("", must("field", text("the name"))))),
-		key("cost", price(key("context_over_200k", price()), key("tiers", anything("prices by size of the request"))).needsTrust()), // a budget is counted with it
-		key("limit", object("in tokens", must("context", num("the window, both together")), key("input", num("what may be sent")), must("output", num("what may be answered")))),
-		key("modalities", object("what it takes and gives", key("input", modality), key("output", modality))),
-		key("experimental", anything("modes of it that its maker calls so")), key("status", choice("how finished it is", "alpha", "beta", "deprecated", "active")),
-		key("provider", object("where it differs from its provider", key("npm", text("the protocol").needsTrust()), key("api", text("the address").needsTrust()))),
-		key("options", dict("options for the provider", anything("")).riskyIf(holdsAddress)),
-		key("headers", dict("HTTP headers to send", text("")).needsTrust()),
-		key("variants", dict("named sets of options", object("", key("disabled", toggle("not offered"))).with(anything("").riskyIf(holdsAddress)))))
+		key("id", text("Model ID at the provider; default: the key")), key("name", text("Display name")), key("family", text("Model family")),
+		key("release_date", text("Release date as YYYY-MM-DD")), key("attachment", toggle("Supports attachments")), key("reasoning", toggle("Supports reasoning")),
+		key("temperature", toggle("Supports temperature")), key("tool_call", toggle("Supports tool calls")),
+		key("interleaved", either("Send reasoning back to the model, optionally in the named field", toggle(""), text(""), object("", must("field", text("Field name"))))),
+		key("cost", price(key("context_over_200k", price()), key("tiers", anything("Prices by request size"))).needsTrust()), // budgets are computed from it
+		key("limit", object("Token limits", must("context", num("Context window")), key("input", num("Maximum input")), must("output", num("Maximum output")))),
+		key("modalities", object("Input and output media types", key("input", modality), key("output", modality))),
+		key("experimental", anything("Experimental modes of the vendor")), key("status", choice("Release status", "alpha", "beta", "deprecated", "active")),
+		key("provider", object("Overrides of the provider's protocol and URL", key("npm", text("Protocol, as an AI SDK package name").needsTrust()), key("api", text("Base URL").needsTrust()))),
+		key("options", dict("Options for the provider", anything("")).riskyIf(holdsAddress)),
+		key("headers", dict("Additional HTTP headers", text("")).needsTrust()),
+		key("variants", dict("Named sets of options", object("", key("disabled", toggle("Hide the variant"))).with(anything("").riskyIf(holdsAddress)))))
 }
 
-// mcpSpec: an entry that only says enabled switches one of a lower source.
+// mcpSpec accepts an entry with nothing but enabled, to turn a server of a lower source on or off.
 func mcpSpec() *spec {
-	port := whole("of the page the browser is sent back to; default: any", 1)
+	port := whole("Port of the OAuth callback; default: any free port", 1)
 	port.most = 65535
-	oauth := object("", key("clientId", text("of a client that was registered by hand")), key("clientSecret", text("its secret")), key("scope", text("what is asked for")),
-		key("callbackPort", port), key("redirectUri", text("where the browser is sent back to")))
+	oauth := object("", key("clientId", text("Client ID of a manually registered client")), key("clientSecret", text("Client secret")), key("scope", text("OAuth scopes to request")),
+		key("callbackPort", port), key("redirectUri", text("OAuth redirect URI")))
 	return either("",
-		object("", must("type", choice("a program, or an address", "local")), must("command", list("the command with its arguments", text(""))),
-			key("cwd", text("where it runs; default: the project")), key("environment", dict("variables it gets", text(""))),
-			key("enabled", toggle("default: true")), key("timeout", whole("how long it may take, in milliseconds; default: 30000", 1)),
+		object("", must("type", choice("Local command or remote URL", "local")), must("command", list("Command and arguments", text(""))),
+			key("cwd", text("Working directory; default: the project")), key("environment", dict("Environment variables", text(""))),
+			key("enabled", toggle("Start the server; default: true")), key("timeout", whole("Timeout in milliseconds; default: 30000", 1)),
 			key("sandbox", serverSandboxSpec())).needsTrust(),
-		object("", must("type", choice("", "remote")), must("url", text("its address")), key("headers", dict("HTTP headers to send", text(""))),
-			key("oauth", either("how to log in; false does not", oauth, off())), key("enabled", toggle("")), key("timeout", whole("milliseconds", 1))).needsTrust(),
+		object("", must("type", choice("", "remote")), must("url", text("URL of the server")), key("headers", dict("Additional HTTP headers", text(""))),
+			key("oauth", either("OAuth login; false disables it", oauth, off())), key("enabled", toggle("")), key("timeout", whole("Timeout in milliseconds", 1))).needsTrust(),
 		object("", must("enabled", toggle("").riskyIf(is("true")))))
 }
 
-// serverSandboxSpec: a server is no command line, so it has no patterns of them.
+// serverSandboxSpec has no command patterns, since a server is not a command line.
 func serverSandboxSpec() *spec {
 	modes := func() *spec {
-		return choice("what the server may write: the project, nothing of it, or all; default: workspace where the kernel can", "workspace", "read-only", "off")
+		return choice("Where the server can write: in the project, nowhere in it, or everywhere; default: workspace if the kernel supports it", "workspace", "read-only", "off")
 	}
-	return either("how the server is confined", modes(), object("",
+	return either("Sandbox for the server", modes(), object("",
 		key("mode", modes()),
-		key("write", list("further folders that it may write", text(""))),
-		key("read", list("places of credentials that it may read", text(""))),
-		key("credentials", list("tools whose credentials it may read, as \"gh\"", toolName()))))
+		key("write", list("Additional writable folders", text(""))),
+		key("read", list("Credential files the server can read", text(""))),
+		key("credentials", list("Tools whose credentials the server can read, such as \"gh\"", toolName()))))
 }
 
 func formatterSpec() *spec {
-	return object("", key("disabled", toggle("not used")), key("command", list("the command; the file stands for $FILE, or is appended", text(""))),
-		key("environment", dict("variables it gets", text(""))), key("extensions", list("of files it formats", text(""))))
+	return object("", key("disabled", toggle("Disable it")), key("command", list("Command; $FILE is replaced by the file, which is appended otherwise", text(""))),
+		key("environment", dict("Environment variables", text(""))), key("extensions", list("File extensions to format", text(""))))
 }
 
 func lspSpec() *spec {
-	return object("", key("command", list("the command with its arguments", text(""))), key("extensions", list("of files it knows", text(""))), key("disabled", toggle("not used")),
-		key("env", dict("variables it gets", text(""))), key("initialization", dict("what it is told first", anything(""))))
+	return object("", key("command", list("Command and arguments", text(""))), key("extensions", list("File extensions to handle", text(""))), key("disabled", toggle("Disable it")),
+		key("env", dict("Environment variables", text(""))), key("initialization", dict("Initialization options", anything(""))))
 }

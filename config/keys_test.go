@@ -41,7 +41,7 @@ func (a agrees) value(path string, s *spec, typ reflect.Type) {
 		s.whole && typ.Kind() == reflect.Int,
 		s.kind == isNumber && !s.whole && typ.Kind() == reflect.Float64:
 	default:
-		a.t.Errorf("%s: the table has %s, the type %s", path, s.wants(), typ)
+		a.t.Errorf("%s: the table has %s, the type %s", path, s.allowedValues(), typ)
 	}
 }
 
@@ -55,7 +55,7 @@ func (a agrees) alternatives(path string, s *spec, typ reflect.Type) {
 	}
 	_, reads := reflect.New(typ).Interface().(json.Unmarshaler)
 	if !reads && len(objects) != len(s.any) {
-		a.t.Errorf("%s: %s cannot read %s", path, typ, s.wants())
+		a.t.Errorf("%s: %s cannot read %s", path, typ, s.allowedValues())
 	}
 	if len(objects) > 0 {
 		a.object(path, objects, typ)
@@ -118,7 +118,7 @@ func TestKeys_OfTheReference(t *testing.T) {
 		delete(known, k)
 	}
 	ours := []string{
-		"survey", "permission_mode", "permission_unattended", "prompt_cache",
+		"overview", "survey", "permission_mode", "permission_unattended", "prompt_cache",
 		"server.auth", // decisions: an explicit way to serve without a password
 		"server.metrics", "server.traces",
 		// older settings
@@ -157,7 +157,7 @@ func paths(s *spec, path []string, out map[string]bool) {
 
 // The schema is for editors: it must be JSON, and have all keys.
 func TestSchema(t *testing.T) {
-	for name, schema := range map[string][]byte{"settings": Schema(), "tui": schemaOf(tuiTable(), "Settings of lathe's terminal program")} {
+	for name, schema := range map[string][]byte{"settings": Schema(), "tui": schemaOf(tuiTable(), "lathe config's terminal program")} {
 		golden(t, "testdata/schema-"+name+".json", string(schema))
 		if !json.Valid(schema) || !bytes.HasSuffix(schema, []byte("}\n")) {
 			t.Errorf("%s is not JSON", name)

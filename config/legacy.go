@@ -5,9 +5,12 @@ import (
 	"strings"
 )
 
-// normalise gives one source the form in which sources merge: rules spread out, paths that
+// normalize gives one source the form in which sources merge: rules spread out, paths that
 // are relative to the file complete, agents as they are written today.
-func (s *source) normalise(home string) {
+func (s *source) normalize(home string) {
+	if s.table == settings() {
+		renameKey(s.root, "survey", "overview")
+	}
 	if rules := s.root.get("permission"); rules != nil {
 		s.root.put("permission", spread(rules))
 	}
@@ -29,7 +32,7 @@ func (s *source) normalise(home string) {
 	for _, key := range []string{"agent", "mode"} {
 		for _, m := range s.root.membersOf(key) {
 			s.placeSandbox(m.val, home)
-			normaliseAgent(m.val)
+			normalizeAgent(m.val)
 		}
 	}
 }
@@ -119,15 +122,20 @@ func (s *source) complete(path, home string) string {
 	return path
 }
 
-// normaliseAgent renames what had another name, and moves what is not a key of an agent
-// to the options for its provider.
-func normaliseAgent(agent *node) {
-	if v := agent.get("maxSteps"); v != nil {
-		if agent.get("steps") == nil {
-			agent.put("steps", v)
+// renameKey moves a value to the new name of its key, where it does not replace one.
+func renameKey(n *node, from, to string) {
+	if v := n.get(from); v != nil {
+		if n.get(to) == nil {
+			n.put(to, v)
 		}
-		agent.drop("maxSteps")
+		n.drop(from)
 	}
+}
+
+// normalizeAgent renames what had another name, and moves what is not a key of an agent
+// to the options for its provider.
+func normalizeAgent(agent *node) {
+	renameKey(agent, "maxSteps", "steps")
 	agent.drop("name")
 	if rules := agent.get("permission"); rules != nil {
 		agent.put("permission", spread(rules))
@@ -142,8 +150,8 @@ func normaliseAgent(agent *node) {
 	agent.keep(func(m member) bool { return known.has(m.key) })
 }
 
-// modernise rewrites, in all sources together, what had another form before.
-func modernise(root *node) {
+// rewriteOldKeys rewrites, in all sources together, what had another form before.
+func rewriteOldKeys(root *node) {
 	if v := root.get("autoshare"); v != nil {
 		if v.text == "true" && root.get("share") == nil {
 			root.put("share", stringNode("auto", v.at))
@@ -187,7 +195,7 @@ func toolsToRules(n *node) {
 	n.drop("tools")
 }
 
-// oldTUI returns what a settings file still says about the terminal program.
+// oldTUI returns the keys of the terminal UI that an old config file sets.
 func oldTUI(root *node) *node {
 	out := objectNode(root.at)
 	for _, key := range []string{"theme", "keybinds"} {

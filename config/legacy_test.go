@@ -87,10 +87,10 @@ func TestLoad_UnknownAreToldAndKept(t *testing.T) {
 	w.write("top/lathe.json", `{"modle": "x/y", "compaction": {"prunes": true}, "agent": {"a": {"any": 1}}, "zzz": 1, "zzz": 2}`)
 	l := w.load()
 	equal(t, w.warnings(l), []string{
-		`top/lathe.json:1:88: "zzz" is written twice; the last one counts`,
-		`top/lathe.json:1:2: modle: is not a setting and has no effect; did you mean "model"?`,
-		`top/lathe.json:1:33: compaction.prunes: is not a setting and has no effect; did you mean "prune"?`,
-		`top/lathe.json:1:88: zzz: is not a setting and has no effect`,
+		`top/lathe.json:1:88: "zzz" appears twice; the last one wins`,
+		`top/lathe.json:1:2: modle: is not a config key and has no effect; did you mean "model"?`,
+		`top/lathe.json:1:33: compaction.prunes: is not a config key and has no effect; did you mean "prune"?`,
+		`top/lathe.json:1:88: zzz: is not a config key and has no effect`,
 	})
 	sameJSON(t, l.Config.Raw, `{"modle": "x/y", "compaction": {"prunes": true}, "agent": {"a": {"options": {"any": 1}}}, "zzz": 2}`)
 }
@@ -157,6 +157,29 @@ func TestLoad_Permission(t *testing.T) {
 			}
 			equal(t, lathe.Ruleset(l.Config.Permission), c.want)
 			equal(t, lathe.Ruleset(l.Config.Agents["a"].Permission), c.want)
+		})
+	}
+}
+
+// survey is the old name of overview: it still works, and a later source wins under either name.
+func TestLoad_Survey(t *testing.T) {
+	for name, c := range map[string]struct {
+		user, project string
+		want          bool
+	}{
+		"old":          {`{"survey": false}`, `{}`, false},
+		"both":         {`{"survey": true, "overview": false}`, `{}`, false},
+		"old over new": {`{"overview": true}`, `{"survey": false}`, false},
+		"new over old": {`{"survey": false}`, `{"overview": true}`, true},
+		"only the new": {`{"overview": false}`, `{}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("home/.config/lathe/lathe.json", c.user)
+			w.write("top/lathe.json", c.project)
+			if got := w.load().Config.Overview; got == nil || *got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
 		})
 	}
 }

@@ -8,57 +8,57 @@ import (
 	"slices"
 )
 
-// Loaded is everything the settings of a directory say.
+// Loaded is the whole config of a directory.
 type Loaded struct {
 	Config       Config
 	TUI          TUI
 	Skills       []Skill
 	Instructions []Instruction
-	Dirs         []string   // the folders of agents, commands and skills that are there
-	Plugins      []string   // files of plugins that may be loaded
-	Tools        []string   // files of custom tools that may be loaded
-	Sources      []Source   // what was read, lowest first
-	Warnings     []Problem  // what has no effect, is deprecated, or was left out
-	Untrusted    *Untrusted // what of the project does not count; nil if nothing
-	Broken       []*Error   // files of a project that is not trusted, which are wrong and left out
+	Dirs         []string   // existing folders of agents, commands and skills
+	Plugins      []string   // plugin files to load
+	Tools        []string   // custom tool files to load
+	Sources      []Source   // lowest precedence first
+	Warnings     []Problem  // unknown, deprecated and ignored keys and files
+	Untrusted    *Untrusted // project config that is ignored until trusted; nil if none
+	Broken       []*Error   // invalid files of an untrusted project, which are ignored
 
 	user    own
 	trusted bool
 }
 
-// Source is a place settings were read from.
+// Source is a file or variable that config was read from.
 type Source struct {
 	Name  string
 	Layer Layer
-	Keys  []string // what it sets
+	Keys  []string // the keys it sets
 }
 
-// IsTrustedCommand reports whether what a command says was written, or is trusted, by the user.
+// IsTrustedCommand reports whether the user wrote or trusts the template of a command.
 func (l *Loaded) IsTrustedCommand(name string) bool {
 	own, ok := l.user.Commands[name]
 	return l.trusted || ok && own.Template == l.Config.Commands[name].Template
 }
 
-// Load reads the settings of a directory. Files that are wrong are an [*Error] that names
-// all of them; those of a project that is not trusted are left out instead, so that no repository
-// can keep the program from starting.
+// Load reads the config of a directory. Invalid files are an [*Error] that names all of them.
+// Those of an untrusted project are ignored instead, so that no repository can keep lathe from
+// starting.
 func Load(o Options) (*Loaded, error) {
 	out, _, err := load(o)
 	return out, err
 }
 
-// load also returns what the result depends on.
+// load also returns the inputs that the result depends on.
 func load(o Options) (*Loaded, *basis, error) {
-	l := &loading{out: &Loaded{}, disk: newDisk(), basis: &basis{options: o, env: map[string]answer{}}}
+	l := &loading{out: &Loaded{}, disk: newFileReader(), basis: &basis{options: o, env: map[string]answer{}}}
 	l.basis.disk = l.disk
-	defer l.disk.rest()
+	defer l.disk.freeLists()
 	l.Options = l.basis.watched()
 	l.readAll()
 	if len(l.errs) == 0 {
-		l.lookOut()
-		l.judge()
+		l.findOutside()
+		l.checkTrust()
 	}
-	if l.out.trusted || len(l.errs) > 0 { // who is told of one is told of all
+	if l.out.trusted || len(l.errs) > 0 { // report all of them together
 		l.errs = append(l.errs, l.out.Broken...)
 	}
 	if len(l.errs) > 0 {
@@ -71,14 +71,14 @@ func load(o Options) (*Loaded, *basis, error) {
 	return l.out, l.basis, nil
 }
 
-// loading is a Load under way.
+// loading is the state of one Load.
 type loading struct {
 	Options
-	disk    *disk
+	disk    *fileReader
 	basis   *basis
 	sources []*source // lowest first
 	code    []string  // plugins and tools of the project
-	outward []string  // what the project shows to a model that lies elsewhere, or is named as the user's
+	outward []string  // files shown to the model that are outside the project or named like the user's
 	skills  map[string]Skill
 	errs    []*Error
 	out     *Loaded
@@ -90,13 +90,13 @@ func (l *loading) warn(p Problem) {
 	}
 }
 
-// leaveOut tells why a file does not count.
+// leaveOut warns that a file is ignored, and why.
 func (l *loading) leaveOut(err *Error) {
 	if err.Message != "" {
 		l.warn(Problem{Path: err.Path, Message: err.Message})
 	}
 	for _, p := range err.Problems {
-		p.Message += "; the file is left out"
+		p.Message += "; the file is ignored"
 		l.warn(p)
 	}
 }
@@ -106,7 +106,7 @@ func (l *loading) substitution(layer Layer) substitution {
 	if env == nil {
 		env = func(string) (string, bool) { return "", false }
 	}
-	// Of a project nothing is put in before it is trusted; judge reads it again then.
+	// Nothing is substituted in an untrusted project; judge reads it again once it is trusted.
 	return substitution{env: env, read: l.disk.read, home: l.Home, inert: layer == Project}
 }
 
@@ -117,7 +117,7 @@ func (l *loading) readAll() {
 	}
 	for _, v := range slices.Concat(l.variables("CONFIG"), l.variables("TUI_CONFIG")) {
 		if _, err := l.disk.stat(expandHome(v.value, l.Home)); absent(err) {
-			l.warn(Problem{Path: v.value, Message: "is named by " + v.name + " and is not there"})
+			l.warn(Problem{Path: v.value, Message: "is set in " + v.name + " but does not exist"})
 		}
 	}
 	for _, d := range l.dirs() {
@@ -137,7 +137,7 @@ func (l *loading) readAll() {
 		l.inline(v, "")
 	}
 	if l.FromPlugins != "" {
-		l.inline(variable{"the settings that plugins add", l.FromPlugins}, "")
+		l.inline(variable{"the config added by plugins", l.FromPlugins}, "")
 	}
 	for _, f := range l.managed() {
 		l.read(f, settings())
@@ -155,19 +155,19 @@ func (l *loading) read(f found, table *spec) {
 	switch {
 	case s != nil && err == nil:
 		s.leaves = l.leaves(f)
-	case s != nil && l.leaves(f): // its text is not the project's to show
-		err = &Error{Kind: err.Kind, Path: f.path, Message: "is not valid; its text is not shown, since it lies outside the project"}
+	case s != nil && l.leaves(f): // the project must not show text from outside
+		err = &Error{Kind: err.Kind, Path: f.path, Message: "is not valid; its text is not shown, since it is outside the project"}
 	}
 	l.take(f.layer, s, err)
 }
 
-// inline takes settings from a variable: all of them, or the value of a key.
+// inline reads config from a variable: a whole config, or the value of a key.
 func (l *loading) inline(v variable, key string) {
 	s := &source{name: v.name, dir: l.Directory, layer: User, table: settings(), under: key, text: []byte(v.value)}
 	l.take(User, s, s.parse(l.substitution(User)))
 }
 
-// take checks a source and keeps it.
+// take checks a source and adds it.
 func (l *loading) take(layer Layer, s *source, err *Error) {
 	if err == nil && s != nil {
 		err = s.check()
@@ -200,7 +200,7 @@ func (l *loading) walk(dir found, want func(name string) bool) []file {
 	return files
 }
 
-// leaves reports whether a place of the project lies outside it, behind a link.
+// leaves reports whether a path of the project leads outside it through a link.
 func (l *loading) leaves(f found) bool {
 	if f.layer != Project || !linkedBelow(f.base, f.path) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Loader keeps the settings of directories and reads them anew when a file has changed.
+// Loader caches the config of directories and reads it again after a change.
 type Loader struct {
 	mu   sync.Mutex // guards held
 	held map[string]held
@@ -18,12 +18,11 @@ type held struct {
 	err    error
 }
 
-// NewLoader returns a loader that holds nothing.
+// NewLoader returns an empty loader.
 func NewLoader() *Loader { return &Loader{held: map[string]held{}} }
 
-// Load returns the settings as they are now. Call it at the start of each step: looking
-// whether a file has changed costs a few dozen stats, reading them some milliseconds.
-// fresh reports whether they were read anew.
+// Load returns the current config. Call it at the start of each step: checking for changes
+// costs a few dozen stats, reading takes some milliseconds. fresh reports whether it was read.
 func (l *Loader) Load(o Options) (loaded *Loaded, fresh bool, err error) {
 	l.mu.Lock()
 	h, ok := l.held[o.Directory]
@@ -33,7 +32,7 @@ func (l *Loader) Load(o Options) (loaded *Loaded, fresh bool, err error) {
 	}
 	loaded, basis, err := load(o)
 	if ok && err == nil && h.err == nil && reflect.DeepEqual(loaded, h.loaded) {
-		loaded = h.loaded // one value for as long as it says the same: others hold what they made of it
+		loaded = h.loaded // the same pointer while nothing changes, since callers cache derived values
 	}
 	l.mu.Lock()
 	l.held[o.Directory] = held{basis, loaded, err}
@@ -41,20 +40,20 @@ func (l *Loader) Load(o Options) (loaded *Loaded, fresh bool, err error) {
 	return loaded, true, err
 }
 
-// Forget lets go of a directory.
+// Forget drops a directory from the cache.
 func (l *Loader) Forget(dir string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.held, dir)
 }
 
-// basis is all that settings were made of: where to look, and every file, variable and
-// decision that was looked at.
+// basis records the inputs of a loaded config: the options, and every file, variable and
+// trust decision that was read.
 type basis struct {
 	options Options
-	disk    *disk
+	disk    *fileReader
 	env     map[string]answer
-	trust   []verdict
+	trust   []trustDecision
 }
 
 type answer struct {
@@ -62,12 +61,12 @@ type answer struct {
 	set   bool
 }
 
-type verdict struct {
+type trustDecision struct {
 	root, digest string
 	trusted      bool
 }
 
-// watched are the options, with what is asked of them written down.
+// watched returns the options with recording of every lookup.
 func (b *basis) watched() Options {
 	o := b.options
 	if env := o.Env; env != nil {
@@ -79,7 +78,7 @@ func (b *basis) watched() Options {
 	}
 	if trusted := o.Trusted; trusted != nil {
 		o.Trusted = func(root, digest string) bool {
-			v := verdict{root, digest, trusted(root, digest)}
+			v := trustDecision{root, digest, trusted(root, digest)}
 			b.trust = append(b.trust, v)
 			return v.trusted
 		}
@@ -87,8 +86,8 @@ func (b *basis) watched() Options {
 	return o
 }
 
-// holds reports whether settings for these options would be the same. It only reads the
-// basis, so that many may ask at once.
+// holds reports whether loading with these options would give the same result. It only reads
+// the basis, so that concurrent calls are safe.
 func (b *basis) holds(o Options) bool {
 	was := b.options
 	if o.Directory != was.Directory || o.Worktree != was.Worktree || o.Home != was.Home || o.UserDir != was.UserDir ||

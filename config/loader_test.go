@@ -153,7 +153,7 @@ func TestDisk_ReplacedWhileReading(t *testing.T) {
 	w := newWorld(t)
 	for _, content := range []string{"much longer than before", "short", ""} {
 		w.write("f", "as it was")
-		d := newDisk()
+		d := newFileReader()
 		if !d.isFile(w.path("f")) {
 			t.Fatal("no file")
 		}
@@ -226,7 +226,7 @@ func TestLoad_Added(t *testing.T) {
 		t.Error("read again although nothing changed")
 	}
 	o.FromPlugins = `{"agent": 3}`
-	if _, fresh, err := l.Load(o); !fresh || err == nil || !strings.Contains(err.Error(), "plugins add") {
+	if _, fresh, err := l.Load(o); !fresh || err == nil || !strings.Contains(err.Error(), "added by plugins") {
 		t.Errorf("%v %v", fresh, err)
 	}
 }

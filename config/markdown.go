@@ -33,16 +33,16 @@ func (s *source) parseMarkdown() (body string, err *Error) {
 		return "", s.badHead(at, "is not valid UTF-8")
 	}
 	head, start, body, ends := splitHead(s.text)
-	s.root = objectNode(place{s, start})
+	s.root = objectNode(location{s, start})
 	switch {
 	case !ends:
-		return "", s.badHead(0, "the head that begins here never ends; it needs another line with ---")
+		return "", s.badHead(0, "the frontmatter that starts here is not closed; add another --- line")
 	case len(bytes.TrimSpace(head)) == 0:
 		return body, nil
 	case len(head) > maxHead:
-		return "", s.badHead(start, fmt.Sprintf("the head is longer than %d KB", maxHead>>10))
+		return "", s.badHead(start, fmt.Sprintf("the frontmatter is longer than %d KB", maxHead>>10))
 	case nesting(head) > maxHeadDepth:
-		return "", s.badHead(start, fmt.Sprintf("the head is nested more than %d deep", maxHeadDepth))
+		return "", s.badHead(start, fmt.Sprintf("the frontmatter is nested more than %d levels deep", maxHeadDepth))
 	}
 	root, problem := s.parseYAML(head, start)
 	if problem != nil {
@@ -108,7 +108,7 @@ func isPlainKey(s string) bool {
 // markdownKind is what the files of some folders stand for.
 type markdownKind struct {
 	key     string // the setting
-	body    string // what the body is
+	body    string // key of the body
 	primary bool   // agents of a mode
 	folders []string
 }
@@ -152,7 +152,7 @@ func (k markdownKind) setting(s *source, name, body string) *node {
 	head.drop("name")
 	if body != "" || k.key == "command" {
 		end := len(bytes.TrimRightFunc(s.text, unicode.IsSpace))
-		head.put(k.body, stringNode(body, place{s, end - len(body)}))
+		head.put(k.body, stringNode(body, location{s, end - len(body)}))
 	}
 	if k.primary {
 		head.put("mode", stringNode("primary", head.at))

@@ -124,19 +124,19 @@ func TestParseMarkdown(t *testing.T) {
 
 func TestParseMarkdown_Fails(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"never ends", "---\na: b\n", "x.md:1:1: the head that begins here never ends; it needs another line with ---"},
-		{"only a rule", "---", "x.md:1:1: the head that begins here never ends; it needs another line with ---"},
-		{"not a map", "---\n- a\n---\n", "x.md:2:1: the head must be lines of keys and values"},
-		{"a word", "---\nword\n---\n", "x.md:2:1: the head must be lines of keys and values"},
+		{"never ends", "---\na: b\n", "x.md:1:1: the frontmatter that starts here is not closed; add another --- line"},
+		{"only a rule", "---", "x.md:1:1: the frontmatter that starts here is not closed; add another --- line"},
+		{"not a map", "---\n- a\n---\n", "x.md:2:1: the frontmatter must be lines of keys and values"},
+		{"a word", "---\nword\n---\n", "x.md:2:1: the frontmatter must be lines of keys and values"},
 		{"bad YAML", "---\na: b\nb: [1, 2\nc: é: [\n---\n", "x.md:4:1: is not YAML: ',' or ']' must be specified"},
 		{"tab", "---\na:\n\tb: c\n---\n", "x.md:3:1: is not YAML: found character '\t' that cannot start any token"},
-		{"alias", "---\na: &x 1\nb: 2\n---\n", "x.md:2:4: is not a value a head can have; write it out, or in quotes"},
-		{"infinity", "---\né: .inf\n---\n", "x.md:2:4: is not a value a head can have; write it out, or in quotes"},
+		{"alias", "---\na: &x 1\nb: 2\n---\n", "x.md:2:4: is not a valid frontmatter value; quote it"},
+		{"infinity", "---\né: .inf\n---\n", "x.md:2:4: is not a valid frontmatter value; quote it"},
 		{"bytes", "---\na: \xff\n---\n", "x.md:2:4: is not valid UTF-8"},
-		{"too long", "---\na: " + strings.Repeat("x", maxHead) + "\n---\n", "x.md:2:1: the head is longer than 16 KB"},
-		{"too deep", "---\na: " + strings.Repeat("[", 5000) + "\n---\n", "x.md:2:1: the head is nested more than 100 deep"},
-		{"too deep a list", "---\n" + strings.Repeat("- ", 5000) + "\n---\n", "x.md:2:1: the head is nested more than 100 deep"},
-		{"too far in", "---\na:\n" + strings.Repeat(" ", 5000) + "b: c\n---\n", "x.md:2:1: the head is nested more than 100 deep"},
+		{"too long", "---\na: " + strings.Repeat("x", maxHead) + "\n---\n", "x.md:2:1: the frontmatter is longer than 16 KB"},
+		{"too deep", "---\na: " + strings.Repeat("[", 5000) + "\n---\n", "x.md:2:1: the frontmatter is nested more than 100 levels deep"},
+		{"too deep a list", "---\n" + strings.Repeat("- ", 5000) + "\n---\n", "x.md:2:1: the frontmatter is nested more than 100 levels deep"},
+		{"too far in", "---\na:\n" + strings.Repeat(" ", 5000) + "b: c\n---\n", "x.md:2:1: the frontmatter is nested more than 100 levels deep"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &source{name: "x.md", text: []byte(c.text)}
@@ -164,7 +164,7 @@ Fine.
 `)
 	l := w.load()
 	equal(t, names(l.Config.Agents), []string{"fine"})
-	equal(t, w.warnings(l), []string{"top/.opencode/agent/broken.md:2:4: is not YAML: sequence end token ']' not found; the file is left out"})
+	equal(t, w.warnings(l), []string{"top/.opencode/agent/broken.md:2:4: is not YAML: sequence end token ']' not found; the file is ignored"})
 	w.write("top/.opencode/agent/fine.md", "---\ndescription: x\ntools: Read, Grep\nmode: subagnet\n---\n")
 	w.write("top/.opencode/command/c.md", "---\nsubtask: 3\n---\n")
 	equal(t, w.short(w.fail().Error()), `top/.opencode/command/c.md:2:10: command.c.subtask: must be true or false, not a number

@@ -48,7 +48,7 @@ func TestOverlay(t *testing.T) {
 func genNode(depth int) *rapid.Generator[*node] {
 	return rapid.Custom(func(t *rapid.T) *node {
 		kinds := []kind{isString, isNumber, isBool, isNull, isArray, isObject, isObject, isObject}
-		n := &node{kind: rapid.SampledFrom(kinds).Draw(t, "kind"), at: place{src: &source{}}}
+		n := &node{kind: rapid.SampledFrom(kinds).Draw(t, "kind"), at: location{src: &source{}}}
 		if depth == 0 && (n.kind == isObject || n.kind == isArray) {
 			n.kind = isString
 		}
@@ -101,7 +101,7 @@ func TestOverlay_Associative(t *testing.T) {
 // Large objects have an index, which must not lie.
 func TestNode_Index(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, want := objectNode(place{}), map[string]string{}
+		n, want := objectNode(location{}), map[string]string{}
 		var order []string
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			k := rapid.StringMatching(`[a-z][0-9]?`).Draw(t, "key")
@@ -114,7 +114,7 @@ func TestNode_Index(t *testing.T) {
 				order = append(order, k)
 			}
 			want[k] = rapid.SampledFrom([]string{"1", "2"}).Draw(t, "value")
-			n.put(k, stringNode(want[k], place{}))
+			n.put(k, stringNode(want[k], location{}))
 			n = n.clone()
 		}
 		for _, k := range order {

@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// networkSpec: what sandbox/egress reads of hosts is checked there; this finds most mistakes where
-// they were made.
+// networkSpec finds most mistakes in host patterns early, with their line. sandbox/egress parses them.
 func networkSpec() *spec {
 	host := text("")
 	host.match = regexp.MustCompile(`^(\*|(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?|[0-9.]+(/[0-9]+)?|[0-9A-Fa-f:.]+(/[0-9]+)?|\[[0-9A-Fa-f:./]+\])(:[0-9]+)?$`)
 	host.form = `a host like "example.com", "*.example.com:443", "10.0.0.0/8" or "localhost:5432"`
-	return either("what commands reach: all, nothing, or the hosts of a list, as \"example.com\", \"*.example.com:443\", \"10.0.0.0/8\", \"localhost:5432\"; default: true",
+	return either("Network access of commands: true, false, or allowed hosts such as \"example.com\", \"*.example.com:443\", \"10.0.0.0/8\", \"localhost:5432\"; default: true",
 		toggle("").riskyIf(is("true")), list("", host))
 }
 
@@ -36,7 +35,7 @@ func (n Network) MarshalJSON() ([]byte, error) {
 
 // widens reports whether the hosts that a project lists, at a path, are more than the user lets
 // commands reach. That an agent's own count in place of all others is the user's word as well.
-func (c claims) widens(path []string, n *node) bool {
+func (c ownedNames) widens(path []string, n *node) bool {
 	i := len(path) - 2
 	if i < 0 || n.kind != isArray || path[i] != "sandbox" || path[i+1] != "network" {
 		return false
@@ -55,8 +54,8 @@ func (c claims) widens(path []string, n *node) bool {
 	})
 }
 
-// claimNetworks notes what the user says commands reach: "" is what all do, else the name of an agent.
-func (c claims) claimNetworks(root *node) {
+// addNetworks notes what the user says commands reach: "" is what all do, else the name of an agent.
+func (c ownedNames) addNetworks(root *node) {
 	add := func(name string, from *node) {
 		if n := from.get("sandbox").get("network"); n != nil {
 			c.networks[name] = append(c.networks[name], n)

@@ -14,7 +14,7 @@ import (
 // members, because the order of permission rules has a meaning.
 type node struct {
 	kind    kind
-	at      place
+	at      location
 	text    string // of a string; the literal of a number or boolean
 	members []member
 	index   map[string]int // of members, once there are many
@@ -27,7 +27,7 @@ type node struct {
 
 type member struct {
 	key string
-	at  place
+	at  location
 	val *node
 }
 
@@ -45,17 +45,17 @@ const (
 // many members are worth an index.
 const many = 16
 
-func objectNode(at place) *node { return &node{kind: isObject, at: at} }
+func objectNode(at location) *node { return &node{kind: isObject, at: at} }
 
-func stringNode(s string, at place) *node { return &node{kind: isString, text: s, at: at} }
+func stringNode(s string, at location) *node { return &node{kind: isString, text: s, at: at} }
 
-func boolNode(b bool, at place) *node {
+func boolNode(b bool, at location) *node {
 	return &node{kind: isBool, text: strconv.FormatBool(b), at: at}
 }
 
 // fromHuJSON copies a syntax tree. Offsets are those of the text that was parsed.
 func fromHuJSON(v hujson.Value, src *source) *node {
-	n := &node{at: place{src, v.StartOffset}}
+	n := &node{at: location{src, v.StartOffset}}
 	switch v := v.Value.(type) {
 	case *hujson.Object:
 		n.kind = isObject
@@ -63,7 +63,7 @@ func fromHuJSON(v hujson.Value, src *source) *node {
 		for i := range v.Members {
 			m := &v.Members[i]
 			name, _ := m.Name.Value.(hujson.Literal)
-			n.set(member{unquote(name), place{src, m.Name.StartOffset}, fromHuJSON(m.Value, src)}, src)
+			n.set(member{unquote(name), location{src, m.Name.StartOffset}, fromHuJSON(m.Value, src)}, src)
 		}
 	case *hujson.Array:
 		n.kind = isArray
@@ -100,7 +100,7 @@ func unquote(v hujson.Literal) string {
 // set adds a member; of a key that is written twice the last counts, in its first place.
 func (n *node) set(m member, src *source) {
 	if i := n.find(m.key); i >= 0 {
-		src.warn(m.at, "%q is written twice; the last one counts", m.key)
+		src.warn(m.at, "%q appears twice; the last one wins", m.key)
 		n.members[i].at, n.members[i].val = m.at, m.val
 		return
 	}

@@ -9,7 +9,7 @@ import (
 // AddPlugin names a plugin in a settings file, behind those it has. Another version of the same is a
 // Conflict, or replaced. A file that is not there is made.
 func AddPlugin(path, spec string, replace bool) error {
-	text, err := newDisk().read(linkTarget(path))
+	text, err := newFileReader().read(linkTarget(path))
 	if err != nil && !absent(err) {
 		return lathe.Errorf(lathe.Unavailable, "%s cannot be read: %s; nothing was changed", path, errText(err))
 	}
@@ -25,7 +25,7 @@ func AddPlugin(path, spec string, replace bool) error {
 			case it.kind == isString && it.text == spec:
 				return nil
 			case !replace:
-				return lathe.Errorf(lathe.Conflict, "%s names %s already; --force replaces it", path, it.appendJSON(nil))
+				return lathe.Errorf(lathe.Conflict, "%s already has %s; use --force to replace it", path, it.appendJSON(nil))
 			}
 			continue
 		}

@@ -128,7 +128,7 @@ Be good.
 func TestLoad_VariableNamesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.env["LATHE_CONFIG"] = "~/none.json"
-	equal(t, w.warnings(w.load()), []string{"~/none.json: is named by LATHE_CONFIG and is not there"})
+	equal(t, w.warnings(w.load()), []string{"~/none.json: is set in LATHE_CONFIG but does not exist"})
 }
 
 func TestLoad_Environment(t *testing.T) {

@@ -80,7 +80,7 @@ func lists(name string, keys []Setting) string {
 			continue
 		}
 		if name == "settings" && len(below[k.Key]) > 0 {
-			k.Doc += "; [its keys](#" + k.Key + ")"
+			k.Doc += "; see [its keys](#" + k.Key + ")"
 		}
 		tableLine(&b, k)
 	}
@@ -90,7 +90,7 @@ func lists(name string, keys []Setting) string {
 		}
 		b.WriteString("\n" + level + k.Key + "\n\n")
 		if k.Key == "permission" {
-			b.WriteString("What each is for and how rules are judged: [permissions](permissions.md).\n\n")
+			b.WriteString("For each permission and the order of rules, see [permissions](permissions.md).\n\n")
 		}
 		tableHead(&b)
 		for _, m := range below[k.Key] {
@@ -113,7 +113,7 @@ func keysBelow(keys []Setting) map[string][]Setting {
 }
 
 func tableHead(b *strings.Builder) {
-	b.WriteString("| Key | Value | Default | A project needs trust for | What it is |\n|---|---|---|---|---|\n")
+	b.WriteString("| Key | Value | Default | Trust needed in a project for | Description |\n|---|---|---|---|---|\n")
 }
 
 func tableLine(b *strings.Builder, k Setting) {
@@ -154,7 +154,7 @@ func oldTable(b *strings.Builder, level string, keys []Setting) {
 			continue
 		}
 		if !begun {
-			b.WriteString("\n" + level + "Old keys\n\nThey still work where they have a meaning; `lathe config check` points them out.\n\n| Key | Instead |\n|---|---|\n")
+			b.WriteString("\n" + level + "Old keys\n\nOld keys still work where noted. `lathe config check` reports them.\n\n| Key | Instead |\n|---|---|\n")
 			begun = true
 		}
 		b.WriteString("| `" + k.Key + "` | " + k.Old + " |\n")

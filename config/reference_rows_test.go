@@ -13,7 +13,7 @@ func TestKeys_AllOfTheSchema(t *testing.T) {
 	for name, c := range map[string]struct {
 		schema []byte
 		keys   []Setting
-	}{"settings": {Schema(), Keys()}, "tui": {schemaOf(tuiTable(), "Settings of lathe's terminal program"), TUIKeys()}} {
+	}{"settings": {Schema(), Keys()}, "tui": {schemaOf(tuiTable(), "lathe config's terminal program"), TUIKeys()}} {
 		t.Run(name, func(t *testing.T) {
 			var top schemaPart
 			if err := json.Unmarshal(c.schema, &top); err != nil {
@@ -75,12 +75,12 @@ func sameAs(keys []Setting, path string) (string, bool) {
 
 func TestKeys_Rows(t *testing.T) {
 	want := []Setting{
-		{Key: "shell", Type: "string", Default: "$SHELL", Trust: "yes", Doc: "the shell that runs commands"},
-		{Key: "snapshot.max_days", Type: "whole number from 1", Default: "30", Doc: "how long something can be undone"},
-		{Key: "agent.NAME.sandbox", Type: `"workspace", "read-only", "off" or object`, Default: "workspace where the kernel can", Trust: "`\"workspace\"`, `\"off\"`", Doc: "how the commands of a model are confined", Same: "sandbox"},
-		{Key: "permission.bash", Type: `"ask", "allow", "deny" or object of "ask", "allow" or "deny"`, Trust: "`\"allow\"`", Doc: "an action, or actions by pattern; the last that matches counts"},
-		{Key: "references", Type: "object of strings or objects", Trust: "a repository, a path out of the project", Doc: "named folders and repositories for @name"},
-		{Key: "webfetch.private", Type: "true or false", Default: "false", Trust: "`true`", Doc: "also from this machine and private networks"},
+		{Key: "shell", Type: "string", Default: "$SHELL", Trust: "yes", Doc: "Shell that runs commands"},
+		{Key: "snapshot.max_days", Type: "whole number from 1", Default: "30", Doc: "Days to keep snapshots for undo"},
+		{Key: "agent.NAME.sandbox", Type: `"workspace", "read-only", "off" or object`, Default: "workspace if the kernel supports it", Trust: "`\"workspace\"`, `\"off\"`", Doc: "Sandbox for the model's commands", Same: "sandbox"},
+		{Key: "permission.bash", Type: `"ask", "allow", "deny" or object of "ask", "allow" or "deny"`, Trust: "`\"allow\"`", Doc: "Action, or actions by pattern; the last match wins"},
+		{Key: "references", Type: "object of strings or objects", Trust: "a repository, a path out of the project", Doc: "Named folders and repositories to mention as @name"},
+		{Key: "webfetch.private", Type: "true or false", Default: "false", Trust: "`true`", Doc: "Allow loopback and private network addresses"},
 		{Key: "autoshare", Type: "true or false", Trust: "`true`", Old: `use "share": "auto"`},
 	}
 	keys := Keys()

@@ -65,7 +65,7 @@ func (s *spec) needsTrustFor(json string) bool {
 	if err := src.parse(substitution{inert: true}); err != nil {
 		return false
 	}
-	return len(takeRisks(src, claims{})) > 0
+	return len(takeRisks(src, ownedNames{})) > 0
 }
 
 // samples are samples of what a key may hold. Members that have names of their own are told

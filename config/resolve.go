@@ -25,14 +25,14 @@ type own struct {
 
 // finish merges what is left and gives it types.
 func (l *loading) finish() error {
-	at := place{&source{}, 0}
+	at := location{&source{}, 0}
 	all, user, oldUI, ui := objectNode(at), objectNode(at), objectNode(at), objectNode(at)
 	raw := all // as long as all keys are known
 	size := 0
 	for _, s := range l.sources {
 		size += len(s.text)
 		l.out.Sources = append(l.out.Sources, Source{Name: s.name, Layer: s.layer, Keys: s.root.keys()})
-		s.normalise(l.Home)
+		s.normalize(l.Home)
 		known := onlyKnown(s.table, s.root)
 		if s.table == tuiTable() {
 			overlay(ui, known, concatenated)
@@ -50,20 +50,20 @@ func (l *loading) finish() error {
 			overlay(user, known, concatenated)
 		}
 	}
-	modernise(user)
+	rewriteOldKeys(user)
 	for _, root := range slices.Compact([]*node{all, raw}) {
-		modernise(root)
+		rewriteOldKeys(root)
 		l.environment(root)
-		hold(root, user)
+		enforceUserLimits(root, user)
 	}
-	l.warnOfHalves(all)
+	l.warnNoTemplate(all)
 	overlay(oldUI, ui, concatenated)
 	if l.on("DISABLE_MOUSE") {
 		oldUI.put("mouse", boolNode(false, at))
 	}
 	text := all.appendJSON(make([]byte, 0, size))
 	if err := errors.Join(json.Unmarshal(text, &l.out.Config), decode(user, &l.out.user), decode(oldUI, &l.out.TUI)); err != nil {
-		return lathe.Errorf(lathe.Internal, "the settings passed the check and could still not be read: %w", err)
+		return lathe.Errorf(lathe.Internal, "bug in lathe: the config is valid but cannot be decoded: %w", err)
 	}
 	l.out.Config.Raw = text
 	if raw != all {
@@ -115,11 +115,11 @@ func onlyKnown(s *spec, n *node) *node {
 	return &out
 }
 
-// warnOfHalves warns of commands of which no source says what is said.
-func (l *loading) warnOfHalves(all *node) {
+// warnNoTemplate warns of commands of which no source says what is said.
+func (l *loading) warnNoTemplate(all *node) {
 	for _, m := range all.membersOf("command") {
 		if m.val.get("template") == nil {
-			l.warn(problemAt(m.val.at, []string{"command", m.key}, `has no "template": it only changes a built-in command of that name`))
+			l.warn(problemAt(m.val.at, []string{"command", m.key}, `has no "template", so it has an effect only if a built-in command has this name`))
 		}
 	}
 }
@@ -139,9 +139,9 @@ func (l *loading) expandRules() {
 	}
 }
 
-// hold keeps what the user rules out from being let in by a project, whose values replace
+// enforceUserLimits keeps what the user rules out from being let in by a project, whose values replace
 // the user's.
-func hold(all, user *node) {
+func enforceUserLimits(all, user *node) {
 	if own := user.get("share"); own != nil && own.text == "disabled" {
 		all.put("share", own.clone())
 	}
@@ -152,16 +152,16 @@ func hold(all, user *node) {
 	if own := user.get("subagent_depth"); own != nil && own.text == "0" {
 		all.put("subagent_depth", own.clone())
 	}
-	holdList(all, user, "disabled_providers", union)
-	holdList(all, user, "enabled_providers", onlyOf)
+	enforceUserList(all, user, "disabled_providers", union)
+	enforceUserList(all, user, "enabled_providers", onlyOf)
 	if own := user.get("experimental"); own != nil {
-		holdList(all.child("experimental"), own, "primary_tools", union)
-		holdList(all.child("experimental"), own, "policies", behind)
+		enforceUserList(all.child("experimental"), own, "primary_tools", union)
+		enforceUserList(all.child("experimental"), own, "policies", behind)
 	}
 }
 
-// holdList joins a list of the user's with what became of it.
-func holdList(all, user *node, key string, join joiner) {
+// enforceUserList joins a list of the user's with what became of it.
+func enforceUserList(all, user *node, key string, join joiner) {
 	own, now := user.get(key), all.get(key)
 	if own != nil && now != nil {
 		all.put(key, join(now, own))

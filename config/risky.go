@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// What makes a value of a project one that needs trust.
+// The conditions under which a value of a project needs trust.
 
 // is asks for one value; the others only switch something off.
 func is(value string) func(*node) bool {

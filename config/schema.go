@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// spec says what a setting may be. One table of them (keys.go) serves to check files, to
-// find out which settings need trust, and to write the JSON schema for editors.
+// spec describes the allowed values of a key. One table (keys.go) is used to check files, to find
+// keys that need trust, and to write the JSON schema for editors.
 type spec struct {
 	kind  kind // "" is any
 	doc   string
 	enum  []string // of a string or boolean
 	match *regexp.Regexp
-	form  string  // what match wants, for people
+	form  string  // description of match for error messages
 	whole bool    // a whole number
 	least float64 // of a number
 	above bool    // more than least
@@ -178,8 +178,8 @@ func (s *spec) allows(value string) bool {
 	return s.enum == nil && s.match == nil || slices.Contains(s.enum, value) || s.match != nil && s.match.MatchString(value)
 }
 
-// wants says in words what a value may be.
-func (s *spec) wants() string { return orList(s.words()) }
+// allowedValues says in words what a value may be.
+func (s *spec) allowedValues() string { return orList(s.words()) }
 
 func (s *spec) words() (out []string) {
 	switch {

@@ -107,7 +107,7 @@ func (l *loading) readSkill(path string, layer Layer) Skill {
 		}
 	}
 	if sk.Name == "" {
-		l.warn(Problem{Path: path, Message: `the skill has no "name" in its head and is left out`})
+		l.warn(Problem{Path: path, Message: `the skill has no "name" in its frontmatter and is ignored`})
 	}
 	return sk
 }

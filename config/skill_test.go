@@ -32,7 +32,7 @@ func TestSkills(t *testing.T) {
 	}
 	l = w.load()
 	equal(t, len(l.Skills), 0)
-	equal(t, w.warnings(l)[0], `home/.config/opencode/skill/deep/x/SKILL.md: the skill has no "name" in its head and is left out`)
+	equal(t, w.warnings(l)[0], `home/.config/opencode/skill/deep/x/SKILL.md: the skill has no "name" in its frontmatter and is ignored`)
 	for _, name := range []string{"OPENCODE_DISABLE_CLAUDE_CODE", "LATHE_DISABLE_CLAUDE_CODE_SKILLS"} {
 		w.env = map[string]string{name: "1"}
 		equal(t, w.load().Skills[0].Description, "from top/.agents/skills")
@@ -76,7 +76,7 @@ name: lower
 	}
 	equal(t, names, []string{"alpha/Use it: often", "beta/"})
 	equal(t, w.warnings(l), []string{
-		"home/.claude/skills/c/SKILL.md:2:7: is not YAML: sequence end token ']' not found; the file is left out",
-		`home/.claude/skills/d/SKILL.md: the skill has no "name" in its head and is left out`,
+		"home/.claude/skills/c/SKILL.md:2:7: is not YAML: sequence end token ']' not found; the file is ignored",
+		`home/.claude/skills/d/SKILL.md: the skill has no "name" in its frontmatter and is ignored`,
 	})
 }

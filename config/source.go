@@ -27,7 +27,7 @@ type source struct {
 	name   string // its path, or what to call it
 	dir    string // paths in it are relative to this
 	layer  Layer
-	table  *spec  // what it may say
+	table  *spec  // its allowed keys
 	under  string // all of it is the value of this key, if one is named
 	text   []byte // as written
 	root   *node
@@ -47,14 +47,14 @@ type cut struct {
 	put      bool
 }
 
-// place is where something stands: an offset in the parsed text of a source.
-type place struct {
+// location is where something stands: an offset in the parsed text of a source.
+type location struct {
 	src    *source
 	offset int
 }
 
 // original is the offset in the file as it was written.
-func (p place) original() int {
+func (p location) original() int {
 	off := p.offset
 	cuts := p.src.cuts
 	if n := sort.Search(len(cuts), func(i int) bool { return cuts[i].at > off }); n > 0 { // the last one up to here
@@ -67,7 +67,7 @@ func (p place) original() int {
 	return min(off, len(p.src.text))
 }
 
-func (s *source) warn(at place, format string, args ...any) {
+func (s *source) warn(at location, format string, args ...any) {
 	if len(s.warns) < maxProblems {
 		s.warns = append(s.warns, problemAt(at, nil, fmt.Sprintf(format, args...)))
 	}
@@ -82,7 +82,7 @@ func (l *loading) readSource(path string, layer Layer, table *spec) (*source, *E
 	case absent(err):
 		return nil, nil
 	case found != nil || err == errNotFile: // whether it is a settings file nobody can say
-		l.warn(Problem{Path: path, Message: "is not read: " + errText(err)})
+		l.warn(Problem{Path: path, Message: "is ignored: " + errText(err)})
 		return nil, nil
 	case err != nil:
 		return nil, &Error{Kind: JSONError, Path: path, Message: "cannot be read: " + errText(err)}
@@ -103,7 +103,7 @@ func (s *source) parse(sub substitution) *Error {
 	}
 	err = s.parseText(parsed)
 	if s.opaque = err != nil && raw && sub.inert; s.opaque {
-		s.root = objectNode(place{s, 0}) // nothing can be said of it yet
+		s.root = objectNode(location{s, 0}) // nothing can be said of it yet
 		return nil
 	}
 	return err
@@ -119,17 +119,17 @@ func (s *source) read(sub substitution) *Error {
 
 func (s *source) parseText(text []byte) *Error {
 	if at := tooDeep(text); at >= 0 {
-		return s.fail(place{s, at}.original(), fmt.Sprintf("is nested more than %d deep", maxDepth))
+		return s.fail(location{s, at}.original(), fmt.Sprintf("is nested more than %d deep", maxDepth))
 	}
 	if isBlank(text) {
-		s.root = objectNode(place{s, 0})
+		s.root = objectNode(location{s, 0})
 		return nil
 	}
 	// The parser wants a line end behind every comment, which files need not have.
 	v, err := hujson.Parse(append(text[:len(text):len(text)], '\n'))
 	if err != nil {
 		at, message := syntaxProblem(err, text)
-		return s.fail(place{s, at}.original(), message)
+		return s.fail(location{s, at}.original(), message)
 	}
 	if s.root = fromHuJSON(v, s); s.under != "" {
 		s.root = wrap(s.root, s.under)

@@ -153,7 +153,7 @@ func tooDeep(text []byte) int {
 }
 
 // skim shows the braces and brackets of a text that are not in comments, with whether they
-// stand in a string. see returns where to go on.
+// stand in a string. see returns the offset to continue at.
 func skim(text []byte, see func(at int, inString bool) int) {
 	inString := false
 	for i := 0; i < len(text); {

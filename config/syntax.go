@@ -35,13 +35,13 @@ func plainSyntax(message string, rest []byte) string {
 	case wrong && bytes.HasPrefix(rest, []byte(`"`)):
 		return stringProblem(word)
 	case wrong:
-		return shorten(word, 40) + " is not a value; keys and strings stand in double quotes"
+		return shorten(word, 40) + " is not a value; put keys and strings in double quotes"
 	case bytes.HasPrefix(rest, []byte("'")):
-		return `strings stand in double quotes (")`
+		return `put strings in double quotes (")`
 	case strings.Contains(message, "parsing comment"):
-		return "the comment never ends"
+		return "the comment is not closed"
 	case strings.Contains(message, "parsing string"):
-		return "the string never ends"
+		return "the string is not closed"
 	case strings.Contains(message, "unexpected EOF"):
 		return "the file ends too early: a } or ] is missing"
 	case strings.Contains(message, "expecting ','"):
@@ -51,7 +51,7 @@ func plainSyntax(message string, rest []byte) string {
 	case strings.Contains(message, "start of value"):
 		return "a value is missing before this"
 	case strings.Contains(message, "after top-level value"):
-		return "there is something behind the settings"
+		return "unexpected text after the config object"
 	default:
 		return shorten(message, 100)
 	}
@@ -62,12 +62,12 @@ func stringProblem(literal string) string {
 	for _, c := range literal {
 		switch {
 		case c == '\n':
-			return "the string does not end on its line"
+			return "the string is not closed on its line"
 		case c < ' ':
 			return fmt.Sprintf(`a string cannot hold the control character U+%04X; write \u%04x`, c, c)
 		}
 	}
-	return `the string has a \ that escapes nothing; write \\`
+	return `invalid escape in the string; write \\ for a backslash`
 }
 
 // shorten keeps a message from filling the screen.

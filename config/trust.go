@@ -45,13 +45,13 @@ func digest(risks []Risk) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// judge finds what of the project needs trust. If it is trusted, its files are read once
+// checkTrust finds what of the project needs trust. If it is trusted, its files are read once
 // more with variables and files put in; if not, what is risky is taken out.
-func (l *loading) judge() {
+func (l *loading) checkTrust() {
 	find := riskFinder{loading: l, folders: map[string]Risk{}}
 	var risks []Risk
 	var safe []*source
-	own := claimed(l.sources)
+	own := collectOwned(l.sources)
 	for _, s := range l.sources {
 		switch {
 		case s.layer != Project:
@@ -106,7 +106,7 @@ func (l *loading) trust() {
 
 // takeRisks removes from a project's source what needs trust and returns it. A value that
 // asks for a variable or a file is a risk wherever it stands.
-func takeRisks(s *source, own claims) []Risk {
+func takeRisks(s *source, own ownedNames) []Risk {
 	t := riskTaker{src: s, own: own}
 	t.object(s.table, s.root)
 	return t.found
@@ -114,14 +114,14 @@ func takeRisks(s *source, own claims) []Risk {
 
 type riskTaker struct {
 	src   *source
-	own   claims
+	own   ownedNames
 	path  []string
 	found []Risk
 }
 
 // take reports whether the value must go.
 func (t *riskTaker) take(s *spec, n *node) bool {
-	taken := t.own.takes(t.path, n)
+	taken := t.own.overrides(t.path, n)
 	var fit *spec
 	if s != nil {
 		fit = s.pick(n)

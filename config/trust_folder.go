@@ -174,7 +174,7 @@ func (f *folderSum) visit(dir, prefix string) {
 // add adds one that is no folder.
 func (f *folderSum) add(path, name string, e fs.DirEntry) {
 	if e.Type()&fs.ModeSymlink != 0 && !within(realPath(f.root()), realPath(path)) {
-		fmt.Fprintf(f.hash, "%q -> %q\n", name, realPath(path)) // what lies elsewhere is not looked at
+		fmt.Fprintf(f.hash, "%q -> %q\n", name, realPath(path)) // files outside are not read
 		return
 	}
 	info, err := f.disk.stat(path)

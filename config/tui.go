@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// TUI is what tui.json says of the terminal program, with what older settings files say
-// of it below. Pointers tell what was not said; names of themes and keys are not judged
-// here.
+// TUI is the config of the terminal UI: tui.json over the keys of older config files. A nil
+// pointer means unset. Names of themes and keys are not checked here.
 type TUI struct {
 	Schema             string                     `json:"$schema,omitempty"`
 	Theme              string                     `json:"theme,omitempty"`
@@ -35,17 +34,17 @@ type (
 		Style    string `json:"style,omitempty"`
 		Blinking *bool  `json:"blinking,omitempty"`
 	}
-	// Prompt bounds the box one writes in, in cells.
+	// Prompt limits the size of the prompt input, in cells.
 	Prompt struct {
 		MaxHeight int   `json:"max_height,omitempty"`
 		MaxWidth  Width `json:"max_width,omitzero"`
 	}
-	// Width is a number of cells, or what fits.
+	// Width is a number of cells, or auto.
 	Width struct {
 		Cells int
 		Auto  bool
 	}
-	// Attention is how the user is called when something is done or asked.
+	// Attention configures notifications and sounds.
 	Attention struct {
 		Enabled       bool              `json:"enabled,omitempty"`
 		Notifications *bool             `json:"notifications,omitempty"`
@@ -65,34 +64,34 @@ func (w *Width) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &w.Cells)
 }
 
-// tuiTable is the table of everything tui.json may say.
+// tuiTable is the table of all keys of tui.json.
 var tuiTable = sync.OnceValue(func() *spec {
-	speed, volume := num("lines for one turn of the wheel"), num("how loud")
+	speed, volume := num("Lines per wheel step"), num("Sound volume")
 	speed.bound, speed.above = true, true
 	volume.bound, volume.most = true, 1
-	binding := either("keys, separated by commas; none or false switches off",
+	binding := either("Keys separated by commas; none or false disables the action",
 		text(""), off(), dict("", anything("")), list("", anything("")))
-	return object("Settings of the terminal program.",
-		key("$schema", text("where editors find the schema of this file")),
-		key("theme", text("the name of a theme")),
-		key("keybinds", dict("keys by what they do", binding).needsTrust()), // the key for yes could share the session
-		key("leader_timeout", whole("milliseconds; default: 2000", 1)),
-		key("plugin", list("plugins of the terminal program", pluginSpec()).needsTrust()),
-		key("plugin_enabled", dict("plugins that are on or off, by name", toggle("").riskyIf(is("true")))),
+	return object("Config of the terminal UI.",
+		key("$schema", text("URL or path of the JSON schema, for editors")),
+		key("theme", text("Theme name")),
+		key("keybinds", dict("Key bindings by action", binding).needsTrust()), // the key for yes could share the session
+		key("leader_timeout", whole("Timeout after the leader key, in milliseconds; default: 2000", 1)),
+		key("plugin", list("Plugins of the terminal UI", pluginSpec()).needsTrust()),
+		key("plugin_enabled", dict("Plugins to enable or disable, by name", toggle("").riskyIf(is("true")))),
 		key("scroll_speed", speed),
-		key("scroll_acceleration", object("faster on long turns", key("enabled", toggle("")))),
-		key("diff_style", choice("side by side where there is room, or one below the other", "auto", "stacked")),
-		key("mouse", toggle("whether the program takes the mouse; default: true")),
-		key("cursor", object("the cursor", key("style", choice("its form", "block", "line", "underline", "default")), key("blinking", toggle("whether it blinks")))),
-		key("prompt", object("the box you write in", key("max_height", whole("in lines", 1)), key("max_width", either("in columns", whole("", 1), choice("", "auto"))))),
-		key("attention", object("how you are called when something is done or asked",
-			key("enabled", toggle("all of it; default: false")), key("notifications", toggle("of the desktop; default: true")), key("sound", toggle("a sound; default: true")),
-			key("volume", volume), key("sound_pack", text("which sounds").needsTrust()),
-			key("sounds", dict("files of sounds for default, question, permission, error, done and subagent_done", text("")).needsTrust()))),
+		key("scroll_acceleration", object("Accelerate long scrolls", key("enabled", toggle("")))),
+		key("diff_style", choice("Diff layout: auto is side by side in wide terminals", "auto", "stacked")),
+		key("mouse", toggle("Capture the mouse; default: true")),
+		key("cursor", object("Cursor", key("style", choice("Shape", "block", "line", "underline", "default")), key("blinking", toggle("Blinking")))),
+		key("prompt", object("Prompt input", key("max_height", whole("Maximum height in lines", 1)), key("max_width", either("Maximum width in columns", whole("", 1), choice("", "auto"))))),
+		key("attention", object("Notifications when lathe finishes or needs an answer",
+			key("enabled", toggle("Enable notifications and sounds; default: false")), key("notifications", toggle("Desktop notifications; default: true")), key("sound", toggle("Sounds; default: true")),
+			key("volume", volume), key("sound_pack", text("Sound pack").needsTrust()),
+			key("sounds", dict("Sound files for default, question, permission, error, done and subagent_done", text("")).needsTrust()))),
 	)
 })
 
-// tuiFiles lists the files that count, lowest first.
+// tuiFiles lists the files to read, lowest precedence first.
 func (o *Options) tuiFiles() (out []found) {
 	add := func(dir found) { out = append(out, dir.below("tui.json"), dir.below("tui.jsonc")) }
 	for _, dir := range o.globalDirs() {

@@ -51,7 +51,7 @@ func TestTUI_OldKeys(t *testing.T) {
 	l := w.load()
 	equal(t, jsonOf(t, l.TUI), `{"theme":"no such theme","keybinds":{"app_exit":"none","leader":"ctrl+x"},"scroll_speed":3,"scroll_acceleration":{"enabled":true},"diff_style":"stacked"}`)
 	sameJSON(t, l.Config.Raw, `{}`)
-	equal(t, w.warnings(l)[3], "home/.config/lathe/tui.json:1:62: username: is not a setting and has no effect")
+	equal(t, w.warnings(l)[3], "home/.config/lathe/tui.json:1:62: username: is not a config key and has no effect")
 }
 
 func TestTUI_Forms(t *testing.T) {

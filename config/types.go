@@ -2,8 +2,7 @@ package config
 
 import "encoding/json"
 
-// Config is what the settings say, all sources together. Keys that lathe does not read, or that
-// only later versions know, stay in Raw.
+// Config is the merged config of all sources. Keys that lathe does not read stay in Raw.
 type Config struct {
 	Shell    string             `json:"shell,omitempty"`
 	Server   Server             `json:"server,omitzero"`
@@ -39,9 +38,9 @@ type Config struct {
 	WebFetch     WebFetch        `json:"webfetch,omitzero"`
 	Compaction   Compaction      `json:"compaction,omitzero"`
 	Sandbox      Sandbox         `json:"sandbox,omitzero"`
-	Checks       map[string]bool `json:"checks,omitempty"` // the checks that are switched on or off
-	Resume       string          `json:"resume,omitempty"` // ask, auto or off
-	Overview     *bool           `json:"survey,omitempty"` // what is here, told with the first prompt
+	Checks       map[string]bool `json:"checks,omitempty"`   // the checks that are switched on or off
+	Resume       string          `json:"resume,omitempty"`   // ask, auto or off
+	Overview     *bool           `json:"overview,omitempty"` // add a project overview to the first prompt
 	Retry        Retry           `json:"retry,omitzero"`
 	Deadline     Deadline        `json:"deadline,omitzero"`
 	Fallback     Fallback        `json:"fallback,omitzero"`
@@ -52,7 +51,7 @@ type Config struct {
 	Raw json.RawMessage `json:"-"`
 }
 
-// The parts of Config. Pointers tell what was not said from what was said to be nothing.
+// The parts of Config. A nil pointer means that the key is not set.
 type (
 	// Server has the defaults of the HTTP server; flags win.
 	Server struct {
@@ -88,8 +87,8 @@ type (
 		Name    string
 		Options json.RawMessage
 	}
-	// Agent is how an agent is to be; zero fields leave a built-in one as it is. Options
-	// has all that is meant for its provider.
+	// Agent configures an agent. Zero fields leave a built-in agent unchanged. Options are for its
+	// provider.
 	Agent struct {
 		Model       string                     `json:"model,omitempty"`
 		Variant     string                     `json:"variant,omitempty"`
@@ -134,7 +133,7 @@ type (
 		// Sandbox is how a local server is confined; its zero value is workspace.
 		Sandbox ServerSandbox `json:"sandbox,omitzero"`
 	}
-	// ServerSandbox is how a program is confined that runs beside sessions.
+	// ServerSandbox configures the sandbox of an MCP server.
 	ServerSandbox struct {
 		Mode        string   `json:"mode,omitempty"`
 		Write       []string `json:"write,omitempty"`
@@ -162,9 +161,8 @@ type (
 		MaxLines int `json:"max_lines,omitempty"`
 		MaxBytes int `json:"max_bytes,omitempty"`
 	}
-	// Sandbox is how commands are confined. Mode is workspace, read-only, off, or "" for what the
-	// kernel can; Commands are the modes of commands that match a pattern; the folders of Write are
-	// complete.
+	// Sandbox configures the sandbox of commands. Mode is workspace, read-only, off, or "" for the
+	// default of the kernel. Commands are modes by command pattern. Write has absolute paths.
 	Sandbox struct {
 		Mode     string            `json:"mode,omitempty"`
 		Commands map[string]string `json:"commands,omitempty"`
@@ -192,7 +190,7 @@ type (
 	// Retry is how failed requests to a model are made again.
 	Retry struct {
 		Attempts *int  `json:"attempts,omitempty"`
-		MaxWait  Limit `json:"max_wait,omitzero"` // what a provider may ask for
+		MaxWait  Limit `json:"max_wait,omitzero"` // longest wait that a provider can request
 	}
 	// Deadline bounds waits that are not for a model.
 	Deadline struct {
@@ -200,18 +198,18 @@ type (
 		Subagent Limit `json:"subagent,omitzero"`
 		Ask      Limit `json:"ask,omitzero"`
 	}
-	// Snapshot says whether and how long what files were is kept, for undo.
+	// Snapshot configures the recorded file states for undo.
 	Snapshot struct {
 		Enabled      *bool `json:"enabled,omitempty"`
 		MaxDays      int   `json:"max_days,omitempty"`
 		MaxMegabytes int   `json:"max_megabytes,omitempty"`
 	}
-	// Fallback are the models in place of one that cannot answer.
+	// Fallback are the models to use when the chosen one fails.
 	Fallback struct {
 		Models       []string `json:"models,omitempty"`
 		Unauthorized bool     `json:"unauthorized,omitempty"`
 	}
-	// Budget is how much may be spent. Share is a child's part of its parent's.
+	// Budget limits spending. Share is the part of its parent's budget that a subagent can use.
 	Budget struct {
 		Session Spending `json:"session,omitzero"`
 		Day     Spending `json:"day,omitzero"`
@@ -225,7 +223,7 @@ type (
 		Steps  int     `json:"steps,omitempty"`
 		Time   int     `json:"time,omitempty"`
 	}
-	// Subagents bound the tasks that agents hand to others; a limit of 0 is none.
+	// Subagents limits subagent tasks. A limit of 0 means no limit.
 	Subagents struct {
 		Parallel   *int  `json:"parallel,omitempty"`
 		Writers    *int  `json:"writers,omitempty"`
@@ -245,7 +243,7 @@ type (
 		PreserveRecentTokens *int  `json:"preserve_recent_tokens,omitempty"`
 		Reserved             *int  `json:"reserved,omitempty"`
 	}
-	// Experimental is what may change.
+	// Experimental options may change.
 	Experimental struct {
 		PrimaryTools       []string `json:"primary_tools,omitempty"`
 		ContinueLoopOnDeny bool     `json:"continue_loop_on_deny,omitempty"`

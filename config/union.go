@@ -35,7 +35,7 @@ func (p *Plugin) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if len(pair) == 0 {
-		return lathe.Errorf(lathe.Invalid, "a plugin has a name")
+		return lathe.Errorf(lathe.Invalid, "a plugin needs a name")
 	}
 	if len(pair) > 1 {
 		p.Options = pair[1]

@@ -55,7 +55,7 @@ func (s *source) parseYAML(head []byte, start int) (root *node, problem *Problem
 	warned := len(s.warns)
 	defer func() {
 		if bug := recover(); bug != nil { // the parser's, on input that nobody has tried before
-			root, problem = nil, r.problem(nil, "the head is not YAML")
+			root, problem = nil, r.problem(nil, "the frontmatter is not YAML")
 		}
 		if problem != nil {
 			s.warns = s.warns[:warned]
@@ -66,11 +66,11 @@ func (s *source) parseYAML(head []byte, start int) (root *node, problem *Problem
 		return nil, r.syntax(err)
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		return objectNode(place{s, start}), nil
+		return objectNode(location{s, start}), nil
 	}
 	root = r.node(file.Docs[0].Body)
 	if root.kind != isObject && r.wrong == nil {
-		return nil, r.problem(nil, "the head must be lines of keys and values")
+		return nil, r.problem(nil, "the frontmatter must be lines of keys and values")
 	}
 	return root, r.wrong
 }
@@ -93,8 +93,8 @@ func (r *yamlReader) problem(t *lex.Token, message string) *Problem {
 }
 
 // place finds a token by its line and column; the parser's offsets count characters.
-func (r *yamlReader) place(t *lex.Token) place {
-	at := place{r.src, r.start}
+func (r *yamlReader) place(t *lex.Token) location {
+	at := location{r.src, r.start}
 	if t == nil || t.Position == nil || t.Position.Line < 1 || t.Position.Line > len(r.lines) {
 		return at
 	}
@@ -144,7 +144,7 @@ func (r *yamlReader) node(n ast.Node) *node {
 		}
 	}
 	if r.wrong == nil {
-		r.wrong = r.problem(n.GetToken(), "is not a value a head can have; write it out, or in quotes")
+		r.wrong = r.problem(n.GetToken(), "is not a valid frontmatter value; quote it")
 	}
 	return stringNode("", at)
 }
@@ -163,7 +163,7 @@ func (r *yamlReader) member(out *node, v *ast.MappingValueNode) {
 	out.set(member{key, r.place(t), r.node(v.Value)}, r.src)
 }
 
-func integerNode(n *ast.IntegerNode, at place) *node {
+func integerNode(n *ast.IntegerNode, at location) *node {
 	out := &node{kind: isNumber, at: at}
 	switch v := n.Value.(type) {
 	case int64:

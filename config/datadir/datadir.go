@@ -1,5 +1,5 @@
-// Package datadir says where lathe keeps its files: the database, credentials, caches, logs, and the
-// password of its servers.
+// Package datadir locates lathe's files: the database, credentials, caches, logs and the
+// server password.
 package datadir
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Folders says where things are kept.
+// Folders are the folders for lathe's files.
 type Folders struct {
 	Data   string // the database, the files of large values, credentials
 	Owners string // the locks of running processes
-	State  string // what is remembered for convenience
-	Cache  string // what can be fetched again
-	DB     string // the database, if it is elsewhere
+	State  string // recent models and other conveniences
+	Cache  string // files that can be downloaded again
+	DB     string // path of the database, if it is not in Data
 }
 
 func (f Folders) Database() string           { return cmp.Or(f.DB, filepath.Join(f.Data, "lathe.db")) }
@@ -35,7 +35,7 @@ func (f Folders) Models() string             { return filepath.Join(f.Cache, "mo
 func (f Folders) ServerPasswordFile() string { return filepath.Join(f.State, "server-password") }
 func (f Folders) RecentModels() string       { return filepath.Join(f.State, "model.json") }
 
-// Overlay is where changes of commands to the caches of tools are kept, for one project.
+// Overlay is the folder for a project's changes to tool caches.
 func (f Folders) Overlay(root string) string {
 	sum := sha256.Sum256([]byte(root))
 	return filepath.Join(f.Overlays(), hex.EncodeToString(sum[:8]))
@@ -43,7 +43,7 @@ func (f Folders) Overlay(root string) string {
 
 func (f Folders) Overlays() string { return filepath.Join(f.Data, "overlay") }
 
-// Blobs is where large values are: with their database, since what no row there names is removed.
+// Blobs is the folder for large values. It is beside the database, since unreferenced blobs are deleted.
 func (f Folders) Blobs() string {
 	if f.DB != "" {
 		return f.DB + ".blobs"
@@ -51,21 +51,21 @@ func (f Folders) Blobs() string {
 	return filepath.Join(f.Data, "blobs")
 }
 
-// Exists reports whether there is a database. What cannot be looked at counts as one, so that
-// opening it says why.
+// Exists reports whether the database exists. It is true if that cannot be determined, so that
+// opening the database reports the reason.
 func (f Folders) Exists() bool {
 	_, err := os.Lstat(f.Database())
 	return !os.IsNotExist(err)
 }
 
-// Find reads the environment. LATHE_DB names another database, a path from the data folder on. Its
-// large values and locks are beside it: processes that share a database must see each other's locks,
-// whatever else they are told. The reference's own variable is not read: what it names is not ours.
+// Find reads the environment. LATHE_DB names another database, relative to the data folder. Its
+// blobs and locks are beside it: processes that share a database must see each other's locks.
+// OpenCode's own variable is not read, since its database has another format.
 func Find(env func(string) string) (Folders, error) {
 	at, err := dataFolders(env)
 	if db := env("LATHE_DB"); db != "" && err == nil {
 		if db == ":memory:" {
-			return at, lathe.Errorf(lathe.Invalid, "LATHE_DB names a file; for a database that leaves nothing behind set LATHE_DATA to a folder that you delete")
+			return at, lathe.Errorf(lathe.Invalid, "LATHE_DB must be a file path; for a temporary database set LATHE_DATA to a temporary folder")
 		}
 		if at.DB = filepath.Clean(db); !filepath.IsAbs(db) {
 			at.DB = filepath.Join(at.Data, db)
@@ -75,7 +75,7 @@ func Find(env func(string) string) (Folders, error) {
 	return at, err
 }
 
-// dataFolders are those that hold everything.
+// dataFolders returns the folders for everything but a database named by LATHE_DB.
 func dataFolders(env func(string) string) (Folders, error) {
 	if dir := env("LATHE_DATA"); dir != "" {
 		data, err := filepath.Abs(dir)
@@ -104,8 +104,8 @@ func dataFolders(env func(string) string) (Folders, error) {
 	}, nil
 }
 
-// baseFolder is where programs keep their data, state or cache: what the variable says, else what the
-// system has for it. A relative path in the variable is ignored, as its standard demands.
+// baseFolder is the folder for data, state or cache: the value of the variable, else the default of the
+// system. A relative path in the variable is ignored, as the XDG standard demands.
 func baseFolder(env func(string) string, variable, system string) (string, error) {
 	if dir := env(variable); filepath.IsAbs(dir) {
 		return dir, nil
@@ -118,7 +118,7 @@ func baseFolder(env func(string) string, variable, system string) (string, error
 		home = env("USERPROFILE")
 	}
 	if home == "" {
-		return "", lathe.Errorf(lathe.Invalid, "your home folder is not known; set LATHE_DATA to the folder for the database")
+		return "", lathe.Errorf(lathe.Invalid, "home folder not found; set HOME, or set LATHE_DATA to the folder for the database")
 	}
 	switch {
 	case system == "windows":

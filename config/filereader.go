@@ -28,18 +28,17 @@ var (
 	errTooLarge = errors.New("is larger than " + strconv.Itoa(maxFile>>20) + " MB")
 )
 
-// disk looks at files on behalf of one Load. It never opens anything but files and
-// folders, since a pipe would keep it waiting, and it remembers what it saw, so that a
-// Loader can tell whether any of it has changed.
-type disk struct {
+// fileReader reads files for one Load. It opens only regular files and folders, since a pipe would
+// block. It records every stat, so that a Loader can detect changes.
+type fileReader struct {
 	began   time.Time
-	seen    map[string]sight
+	seen    map[string]statResult
 	lists   map[string][]fs.DirEntry
 	looked  map[Layer]*quota
 	trouble []Problem // folders that could not be listed
 }
 
-// quota is how much was looked at. Each layer has its own, so that a project with very
+// quota counts the entries read. Each layer has its own, so that a project with very
 // many files does not hide the user's.
 type quota struct {
 	entries int  // of folders
@@ -47,58 +46,58 @@ type quota struct {
 	full    bool // no more are looked into
 }
 
-type sight struct {
+type statResult struct {
 	info fs.FileInfo
 	err  error
 }
 
-func newDisk() *disk {
-	return &disk{
-		began: time.Now(), seen: map[string]sight{}, lists: map[string][]fs.DirEntry{},
+func newFileReader() *fileReader {
+	return &fileReader{
+		began: time.Now(), seen: map[string]statResult{}, lists: map[string][]fs.DirEntry{},
 		looked: map[Layer]*quota{User: {}, Project: {}, Managed: {}},
 	}
 }
 
-func (d *disk) stat(path string) (fs.FileInfo, error) {
+func (d *fileReader) stat(path string) (fs.FileInfo, error) {
 	if s, ok := d.seen[path]; ok {
 		return s.info, s.err
 	}
 	info, err := look(path)
-	d.seen[path] = sight{info, err}
+	d.seen[path] = statResult{info, err}
 	return info, err
 }
 
-// look is os.Stat to which a folder that stands in for settings is nothing.
+// look is os.Stat, except that a placeholder folder of the sandbox does not exist.
 func look(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
-	if err == nil && standsIn(info) {
+	if err == nil && isPlaceholder(info) {
 		return nil, fs.ErrNotExist
 	}
 	return info, err
 }
 
-// standsIn knows the empty folder that keeps a name free of settings while commands of a model run:
-// package sandbox makes it, with permissions that no other folder has.
-func standsIn(info fs.FileInfo) bool {
+// isPlaceholder recognizes the empty folder that reserves the name of a config file while the model's commands
+// run. Package sandbox creates it with permissions that no other folder has.
+func isPlaceholder(info fs.FileInfo) bool {
 	return info.IsDir() && info.Mode()&(fs.ModeSticky|fs.ModePerm) == fs.ModeSticky|0o500
 }
 
-func (d *disk) isDir(path string) bool {
+func (d *fileReader) isDir(path string) bool {
 	info, err := d.stat(path)
 	return err == nil && info.IsDir()
 }
 
-func (d *disk) isFile(path string) bool {
+func (d *fileReader) isFile(path string) bool {
 	info, err := d.stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// absent reports whether an error means that there is nothing of that name.
+// absent reports whether an error means that the file does not exist.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-func (d *disk) read(path string) ([]byte, error) {
+func (d *fileReader) read(path string) ([]byte, error) {
 	info, err := d.stat(path)
 	switch {
 	case err != nil:
@@ -113,8 +112,8 @@ func (d *disk) read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	// All of it, and not what its size was: another file may have taken the name since it
-	// was looked at, and some files of the system say that they are empty, and never end.
+	// Read to the end instead of the reported size: the file may have been replaced since, and
+	// some system files report size 0 and never end.
 	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	n, err := text.ReadFrom(io.LimitReader(f, maxFile+1))
 	if err == nil && n > maxFile {
@@ -123,8 +122,8 @@ func (d *disk) read(path string) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// list returns what is in a folder, by name; nothing if there is none.
-func (d *disk) list(dir string, layer Layer) []fs.DirEntry {
+// list returns the entries of a folder by name, nil if it does not exist.
+func (d *fileReader) list(dir string, layer Layer) []fs.DirEntry {
 	if entries, ok := d.lists[dir]; ok || !d.isDir(dir) {
 		return entries
 	}
@@ -140,20 +139,20 @@ func (d *disk) list(dir string, layer Layer) []fs.DirEntry {
 	return entries
 }
 
-// enough reports whether more was looked at than anyone has; it is told once.
-func (d *disk) enough(dir string, layer Layer) bool {
+// enough reports whether the quota is exhausted, and warns once.
+func (d *fileReader) enough(dir string, layer Layer) bool {
 	q := d.looked[layer]
 	if q.entries < maxEntries && q.linked < maxLinked {
 		return false
 	}
 	if !q.full {
-		d.trouble = append(d.trouble, Problem{Path: dir, Message: "is not looked into: there are too many files and folders"})
+		d.trouble = append(d.trouble, Problem{Path: dir, Message: "is skipped: too many files and folders"})
 	}
 	q.full = true
 	return true
 }
 
-// file is one that a walk has found.
+// file is a result of walk.
 type file struct {
 	path   string
 	name   string // below the folder of the walk, with slashes
@@ -161,9 +160,9 @@ type file struct {
 	leaves bool   // which leads out of the project
 }
 
-// walk finds the files below a folder that have a wanted name. It follows links, since
-// people keep their agents elsewhere, but never into a folder it is already in.
-func (d *disk) walk(dir string, layer Layer, want func(name string) bool) []file {
+// walk finds the files below a folder with a wanted name. It follows links, since users link
+// to agents elsewhere, but never into a folder it is already in.
+func (d *fileReader) walk(dir string, layer Layer, want func(name string) bool) []file {
 	var out []file
 	var visit func(dir, prefix string, linked bool, above []fs.FileInfo)
 	visit = func(dir, prefix string, linked bool, above []fs.FileInfo) {
@@ -199,15 +198,15 @@ func (d *disk) walk(dir string, layer Layer, want func(name string) bool) []file
 	return out
 }
 
-// rest lets go of what is only needed while looking.
-func (d *disk) rest() {
+// freeLists frees data that is needed only while loading.
+func (d *fileReader) freeLists() {
 	for dir := range d.lists {
-		d.lists[dir] = nil // that it was listed still counts
+		d.lists[dir] = nil // unchanged still needs the key
 	}
 }
 
-// unchanged reports whether everything still is as it was seen.
-func (d *disk) unchanged() bool {
+// unchanged reports whether every recorded stat still holds.
+func (d *fileReader) unchanged() bool {
 	for path, was := range d.seen {
 		info, err := look(path)
 		if (err == nil) != (was.err == nil) {
@@ -220,7 +219,7 @@ func (d *disk) unchanged() bool {
 			if !info.IsDir() || !os.SameFile(was.info, info) {
 				return false
 			}
-			continue // what else is in it was of no interest
+			continue // its entries were not read
 		}
 		if !sameFile(was.info, info) || !d.settled(was.info) {
 			return false
@@ -233,11 +232,11 @@ func sameFile(a, b fs.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && a.Mode() == b.Mode() && os.SameFile(a, b)
 }
 
-// settled is false for a file that was changed so shortly before it was read that another
-// change may have left its time as it is. It is then read once more.
-func (d *disk) settled(info fs.FileInfo) bool {
+// settled is false for a file that changed so shortly before it was read that another change may
+// have the same time. It is then read again.
+func (d *fileReader) settled(info fs.FileInfo) bool {
 	age := d.began.Sub(info.ModTime())
-	return age > clockTick || age < -time.Second // a time in the future tells nothing
+	return age > clockTick || age < -time.Second // a time in the future proves nothing
 }
 
 func errText(err error) string {

@@ -2,17 +2,16 @@ package config
 
 import "slices"
 
-// claims are the names of agents and commands that the user's own settings have made. What
-// such an agent is told, when it is used and what such a command says is the user's: an
-// agent may have rights that no project may lend itself by giving it other words, or by
-// making it the first choice.
-type claims struct {
+// ownedNames are the agents and commands that the user's own config defines. Their prompts and
+// templates belong to the user: such an agent may have permissions, which no project may borrow by
+// changing its prompt or by making it the default.
+type ownedNames struct {
 	agents, commands map[string]bool
-	networks         map[string][]*node // what is said of sandbox.network; see claimNetworks
+	networks         map[string][]*node // values of sandbox.network; see claimNetworks
 }
 
 var (
-	// agentRights make an agent the user's, as its words do; its model does not.
+	// agentRights make an agent the user's, as agentWords do. Its model does not.
 	agentRights = []string{"permission", "tools"}
 	// agentWords are the keys of a user's agent that a project must be trusted to change.
 	agentWords = []string{"prompt", "description", "mode", "steps", "maxSteps", "disable"}
@@ -20,24 +19,24 @@ var (
 	commandWords = []string{"template", "agent", "subtask"}
 )
 
-// claimed collects the names that sources other than the project's have.
-func claimed(sources []*source) claims {
-	c := claims{map[string]bool{}, map[string]bool{}, map[string][]*node{}}
+// collectOwned collects the names that sources other than the project's have.
+func collectOwned(sources []*source) ownedNames {
+	c := ownedNames{map[string]bool{}, map[string]bool{}, map[string][]*node{}}
 	for _, s := range sources {
 		if s.layer == Project {
 			continue
 		}
 		for _, key := range []string{"agent", "mode"} {
-			claim(s.root.membersOf(key), slices.Concat(agentRights, agentWords), c.agents)
+			addOwned(s.root.membersOf(key), slices.Concat(agentRights, agentWords), c.agents)
 		}
-		claim(s.root.membersOf("command"), commandWords, c.commands)
-		c.claimNetworks(s.root)
+		addOwned(s.root.membersOf("command"), commandWords, c.commands)
+		c.addNetworks(s.root)
 	}
 	return c
 }
 
-// claim notes the names under which one of the keys is said.
-func claim(named []member, keys []string, to map[string]bool) {
+// addOwned notes the names under which one of the keys is said.
+func addOwned(named []member, keys []string, to map[string]bool) {
 	for _, m := range named {
 		if slices.ContainsFunc(m.val.keys(), func(key string) bool { return slices.Contains(keys, key) }) {
 			to[m.key] = true
@@ -45,9 +44,9 @@ func claim(named []member, keys []string, to map[string]bool) {
 	}
 }
 
-// takes reports whether a value of a project, at a path, lays hands on something of the
+// overrides reports whether a value of a project, at a path, lays hands on something of the
 // user's. To switch an agent off is a project's right.
-func (c claims) takes(path []string, n *node) bool {
+func (c ownedNames) overrides(path []string, n *node) bool {
 	switch {
 	case c.widens(path, n):
 		return true
