@@ -57,7 +57,7 @@ type host struct {
 	queue     *stepQueue
 	call      *fold.Call
 	by        lathe.ToolRef
-	judge     permission.Judge        // as it was when the call began
+	judge     permission.Evaluator        // as it was when the call began
 	snap      *snapshot.Step          // nil keeps nothing for an undo
 	frame     *snapshot.CommandWindow // of a call that may change any file
 	clock     *subagent.Clock         // of the call
@@ -74,14 +74,14 @@ func (h *host) Ask(ctx context.Context, p tool.Permission) error {
 
 // Allowed reports whether the rules allow a request, or an approval does.
 func (h *host) Allowed(p tool.Permission) bool {
-	action, err := h.judge.Verdict(p)
+	action, err := h.judge.Decide(p)
 	return err == nil && action == lathe.Allow
 }
 
 // ask judges a request and waits for a person if the rules say so. The reply is "" when
 // the rules allow it.
 func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
-	action, err := h.judge.Verdict(*a.permission)
+	action, err := h.judge.Decide(*a.permission)
 	if err != nil && a.permission.Name == "edit" && h.step.agent.Name == prompt.PlanAgent {
 		err = h.planRefusal()
 	}
@@ -177,7 +177,7 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 		c.Pause()
 		defer func() {
 			c.Resume()
-			c.Note(lathe.Wait{began, h.step.engine.now()})
+			c.AddWait(lathe.Wait{began, h.step.engine.now()})
 		}()
 	}
 	reply := make(chan answer, 1)

@@ -64,8 +64,8 @@ func BenchmarkCompact_Divide(b *testing.B) {
 			target := model.Target{Provider: "p", Model: "m"}
 			m.Convert(messages, target) // a step has done that
 			for b.Loop() {
-				at := compact.TailStart(messages, compact.Sizes(m, messages, target), compact.TailMost, 0)
-				if text := compact.Fitted(compact.Serialize(messages[:at], compact.ResultLimit), 600_000); len(text) == 0 {
+				at := compact.TailStart(messages, compact.Sizes(m, messages, target), compact.MaxTail, 0)
+				if text := compact.Fit(compact.Serialize(messages[:at], compact.ResultLimit), 600_000); len(text) == 0 {
 					b.Fatal("nothing")
 				}
 			}
@@ -79,7 +79,7 @@ func BenchmarkPrune(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			_, messages := longHistory(n, false)
 			for b.Loop() {
-				if parts, _ := compact.Maskable(history.Visible(messages)); len(parts) == 0 {
+				if parts, _ := compact.Prunable(history.Visible(messages)); len(parts) == 0 {
 					b.Fatal("nothing")
 				}
 			}

@@ -52,7 +52,7 @@ func headless(prompt, answer string, calls ...lathe.Body) state {
 // firedIn names the checks that have words.
 func firedIn(n next) (names []check.Check) {
 	if c, ok := n.(endCheck); ok {
-		for _, f := range slices.Concat(c.Say, c.Show) {
+		for _, f := range slices.Concat(c.ToModel, c.ToUser) {
 			names = append(names, f.Check)
 		}
 	}
@@ -145,7 +145,7 @@ func TestChecks_Stop(t *testing.T) {
 	})
 	t.Run("files that are gone", func(t *testing.T) {
 		s := headless("do", "Done.", writeCall("/p/a.go", false), writeCall("/p/b.md", false))
-		s.checked.Gone = func(string) bool { return true }
+		s.checked.IsDeleted = func(string) bool { return true }
 		if diff := cmp.Diff([]check.Check(nil), firedIn(plan(s))); diff != "" {
 			t.Error(diff)
 		}
@@ -234,11 +234,11 @@ func TestChecks_Short(t *testing.T) {
 	s := headless("fix it", "I have fixed it. Now let me run the tests:", todoCall("pending", "pending"), writeCall("/p/a.go", true), writeCall("/p/b.tmp", false))
 	s.checked.Tests = lathe.TestRun{Command: "go test ./...", Exit: 1}
 	s.checked.Checks[check.Unverified] = check.Off // who asks for a test asks for no list
-	found := s.checkInput().Findings()
+	found := s.checkInput().Issues()
 	var fired []string
 	for _, f := range found {
 		fired = append(fired, string(f.Check))
-		if words := strings.Replace(f.Words(), "fix it", "", 1); len(words) > most+len("<prompt>\n\n</prompt>") {
+		if words := strings.Replace(f.Text(), "fix it", "", 1); len(words) > most+len("<prompt>\n\n</prompt>") {
 			t.Errorf("%s: %d characters: %s", f.Check, len(words), words)
 		}
 	}
@@ -278,16 +278,16 @@ func TestChecks_Bounded(t *testing.T) {
 				}
 				s.messages = append(s.messages, historytest.Answer(id, said, bodies...))
 			case endCheck:
-				for _, f := range slices.Concat(next.Say, next.Show) {
+				for _, f := range slices.Concat(next.ToModel, next.ToUser) {
 					fired[f.Check]++
 				}
 				last := s.messages[len(s.messages)-1]
-				for _, f := range next.Show {
+				for _, f := range next.ToUser {
 					last.Parts = append(last.Parts, lathe.Part{Body: &lathe.Text{Text: f.Fact, Ignored: lathe.Yes, Metadata: check.WithMeta(nil, f)}})
 				}
-				if len(next.Say) > 0 {
+				if len(next.ToModel) > 0 {
 					prompts++
-					s.messages = append(s.messages, historytest.User(id, &lathe.Text{Text: "x", Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, next.Say...)}))
+					s.messages = append(s.messages, historytest.User(id, &lathe.Text{Text: "x", Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, next.ToModel...)}))
 				}
 			case stop:
 				for c, n := range fired {
@@ -295,7 +295,7 @@ func TestChecks_Bounded(t *testing.T) {
 						t.Fatalf("%s spoke %d times", c, n)
 					}
 				}
-				if prompts > check.MostChecks || len(s.checked.Checks) == 0 && len(fired) > 0 {
+				if prompts > check.MaxPrompts || len(s.checked.Checks) == 0 && len(fired) > 0 {
 					t.Fatalf("%d prompts, %v", prompts, fired)
 				}
 				return
@@ -346,7 +346,7 @@ func TestChecks_CutOff(t *testing.T) {
 		s.messages[len(s.messages)-1] = tt.last
 		got := ""
 		if c, ok := plan(s).(endCheck); ok {
-			got = c.Say[0].Words()
+			got = c.ToModel[0].Text()
 		}
 		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q", name, got)

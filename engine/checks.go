@@ -18,7 +18,7 @@ import (
 // Checks of package check, as turns need them.
 
 // endCheck writes what checks have found before the turn ends.
-type endCheck struct{ check.Verdict }
+type endCheck struct{ check.Result }
 
 func (endCheck) next() {}
 
@@ -30,7 +30,7 @@ func (r *runner) loadChecks(ctx context.Context, s *state) {
 		return
 	}
 	in.Read = &r.read
-	in.Gone = func(file string) bool {
+	in.IsDeleted = func(file string) bool {
 		_, err := os.Lstat(file)
 		return errors.Is(err, fs.ErrNotExist)
 	}
@@ -49,28 +49,28 @@ func (r *runner) loadChecks(ctx context.Context, s *state) {
 
 // check writes down what checks have found. The model gets it as a prompt of our own:
 // it does not begin the turn anew, so steps are counted on.
-func (r *runner) check(ctx context.Context, s state, c check.Verdict) error {
+func (r *runner) check(ctx context.Context, s state, c check.Result) error {
 	var facts []lathe.Fact
 	at := r.engine.now()
 	asked := history.LastAnswer(s.messages).Data.(*lathe.Assistant).Parent
 	fired := func(f check.Issue, told string) {
 		r.engine.log.Info("a check fired", "session", s.session.ID, "check", f.Check, "told", told)
 	}
-	for _, f := range c.Show {
+	for _, f := range c.ToUser {
 		fired(f, "people")
 		// On the prompt: programs take the last text behind it for the answer.
 		facts = append(facts, &lathe.PartChanged{Time: at, Part: r.log.newPart(asked, &lathe.Text{
 			Text: f.Fact, Synthetic: lathe.Yes, Ignored: lathe.Yes, Metadata: check.WithMeta(nil, f),
 		})})
 	}
-	if len(c.Say) > 0 {
+	if len(c.ToModel) > 0 {
 		var words []string
-		for _, f := range c.Say {
+		for _, f := range c.ToModel {
 			fired(f, "the model")
-			words = append(words, f.Words())
+			words = append(words, f.Text())
 		}
 		facts = append(append(facts, r.log.busy()), r.log.message(r.engine.now(), samePrompt(r.user.Data.(*lathe.User)), &lathe.Text{
-			Text: strings.Join(words, "\n\n"), Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, c.Say...),
+			Text: strings.Join(words, "\n\n"), Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, c.ToModel...),
 		})...)
 	}
 	return r.log.write(ctx, facts...)
@@ -84,7 +84,7 @@ func (r *runner) watch(ctx context.Context, s state) *check.ResultChecker {
 	in := s.checkInput()
 	w := check.NewResultChecker(in)
 	if in.Checks[check.Budget] == check.Act {
-		w.Shares = r.shares(ctx, s)
+		w.Used = r.shares(ctx, s)
 	}
 	return w
 }
@@ -103,14 +103,14 @@ func (r *runner) shares(ctx context.Context, s state) (out []check.UsedFraction)
 		return out
 	}
 	for _, a := range accounts {
-		out = append(out, check.SharesOf(a)...)
+		out = append(out, check.UsedFractions(a)...)
 	}
 	return out
 }
 
 // noteResult takes note of what a call has shown: what checks said of it, and how tests are run.
 func (s *stepRun) noteResult(c *fold.Call) {
-	if s.fold.Watch == nil || !c.Body().Settled() {
+	if s.fold.Checker == nil || !c.Body().Settled() {
 		return
 	}
 	d := check.ReadAction(c.Body())

@@ -193,7 +193,7 @@ func (c *commandRun) parts(text string, names []string) []lathe.Part {
 		}
 	}
 	at := prompt.Referrer{
-		Place: c.place, Home: c.settings.Home, Arguments: c.call.Arguments, Outside: c.command.Outside, Agent: func(name string) string {
+		Place: c.place, Home: c.settings.Home, Arguments: c.call.Arguments, External: c.command.Outside, Agent: func(name string) string {
 			if a, err := c.settings.agent(name); err == nil {
 				return a.Name
 			}

@@ -53,14 +53,14 @@ func (c *commandRun) runSnippets(ctx context.Context, pieces []prompt.Piece) (st
 }
 
 // permissions is what decides for the agent in the session, as in a step of its own.
-func (c *commandRun) permissions(ctx context.Context) (permission.Judge, error) {
+func (c *commandRun) permissions(ctx context.Context) (permission.Evaluator, error) {
 	config := stepConfig{settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Data: &lathe.User{}}}}
 	return config.permissions(ctx, c.engine.store, c.session)
 }
 
 // runAsked runs a command that needs a person's word. The session must rest: a request belongs
 // to whoever works on it.
-func (c *commandRun) runAsked(ctx context.Context, j permission.Judge, command string) (string, error) {
+func (c *commandRun) runAsked(ctx context.Context, j permission.Evaluator, command string) (string, error) {
 	out, err := whenIdle(ctx, c.engine, c.session.ID, func(ctx context.Context, r *runner) (string, error) {
 		return (&snippetHost{commandRun: c, judge: j, runner: r}).run(ctx, command)
 	})
@@ -75,7 +75,7 @@ func (c *commandRun) runAsked(ctx context.Context, j permission.Judge, command s
 type snippetHost struct {
 	tool.NoSession
 	*commandRun
-	judge  permission.Judge
+	judge  permission.Evaluator
 	runner *runner
 }
 
@@ -110,13 +110,13 @@ func notRun(command, why string) string { return fmt.Sprintf("(%s failed: %s)", 
 
 // Allowed reports whether the rules allow a request.
 func (h *snippetHost) Allowed(p tool.Permission) bool {
-	action, err := h.judge.Verdict(p)
+	action, err := h.judge.Decide(p)
 	return err == nil && action == lathe.Allow
 }
 
 // Ask judges, and asks a person if that can be done.
 func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
-	action, err := h.judge.Verdict(p)
+	action, err := h.judge.Decide(p)
 	if err != nil || action == lathe.Allow {
 		return err
 	}

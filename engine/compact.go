@@ -69,7 +69,7 @@ func (s state) endsIn(summary *history.Message) bool {
 	if parent == s.wants && !history.CompactionOf(s.messages[at]).Auto {
 		return true
 	}
-	if history.Unanswered(history.KeptTail(s.messages, at)) >= 0 {
+	if history.UnansweredPrompt(history.KeptTail(s.messages, at)) >= 0 {
 		return false // words that stayed as they were
 	}
 	return !slices.ContainsFunc(s.messages[at+1:], func(h *history.Message) bool { return h.Data.Role() == "user" && history.CompactionOf(h) == nil })
@@ -82,7 +82,7 @@ func (s state) isFull() bool {
 		return false
 	}
 	a := s.lastStep()
-	return a != nil && !a.Summary.On() && compact.Used(a) >= int64(s.usable) && compact.Used(a)-int64(compact.MaskedSince(s.messages, a.Completed)) >= int64(s.usable)
+	return a != nil && !a.Summary.On() && compact.Used(a) >= int64(s.usable) && compact.Used(a)-int64(compact.PrunedSince(s.messages, a.Completed)) >= int64(s.usable)
 }
 
 // lastStep is the newest answer that came to its end; nil if there is none.

@@ -13,7 +13,7 @@ import (
 )
 
 // calledTool reports whether an answer called a tool instead of writing a summary.
-func calledTool(err error) bool { return errors.Is(err, fold.ErrStray) }
+func calledTool(err error) bool { return errors.Is(err, fold.ErrUnexpectedCall) }
 
 // continueFacts let the turn continue after a compaction that nobody asked for: the
 // prompt that was refused is said again, or a prompt of ours says to continue. Where words wait
@@ -25,7 +25,7 @@ func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.
 		return nil, nil
 	case c.replay != nil:
 		return c.sayAgain(at), nil
-	case history.Unanswered(c.tail) >= 0, slices.ContainsFunc(c.state.messages[place+1:], history.IsWord):
+	case history.UnansweredPrompt(c.tail) >= 0, slices.ContainsFunc(c.state.messages[place+1:], history.IsUserPrompt):
 		return nil, nil
 	}
 	if hook := c.settings.Hooks.Continue; hook != nil {
@@ -38,7 +38,7 @@ func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.
 	if c.settings.Headless || c.state.session.Parent != "" { // nobody would answer
 		text = strings.TrimSpace(compact.ContinuePrompt) + " If nothing is left to do, give your final answer."
 	}
-	if c.wish.Overflow.On() && slices.ContainsFunc(c.head, compact.HoldsMedia) {
+	if c.wish.Overflow.On() && slices.ContainsFunc(c.head, compact.HasMedia) {
 		text = "What was attached was too large for the model and has been left out; where you need it, say so. " + text
 	}
 	user := history.LastUser(c.state.messages).Data.(*lathe.User)
@@ -55,7 +55,7 @@ func (c *compactRun) sayAgain(at lathe.Time) []lathe.Fact {
 		case *lathe.Compaction:
 		case *lathe.File:
 			if compact.IsMedia(b) {
-				bodies = append(bodies, &lathe.Text{Text: compact.Attached(b)})
+				bodies = append(bodies, &lathe.Text{Text: compact.FileLabel(b)})
 				continue
 			}
 			bodies = append(bodies, b)

@@ -32,10 +32,10 @@ func TestCompact_Hooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := parseScript(t, fullThenSummary)
 		p := beginPlayWith(t, s, s.protocols[0], func(o *opening) {
-			o.Hooks.Compacting = func(context.Context, lathe.SessionID) (engine.CompactingWords, error) {
-				return engine.CompactingWords{Context: []string{"The weather is fine."}, Prompt: "Say what happened."}, nil
+			o.Hooks.Compacting = func(context.Context, lathe.SessionID) (engine.CompactionPrompt, error) {
+				return engine.CompactionPrompt{Context: []string{"The weather is fine."}, Prompt: "Say what happened."}, nil
 			}
-			o.Hooks.Params = func(_ context.Context, on engine.Occasion, r *model.Request) error {
+			o.Hooks.Params = func(_ context.Context, on engine.RequestInfo, r *model.Request) error {
 				if on.Agent == "compaction" {
 					r.System = append(r.System, "Be brief.")
 				}
@@ -62,7 +62,7 @@ func TestCompact_HookStopsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := parseScript(t, strings.Replace(fullThenSummary, "-- model --", "compaction-agent prompt=short\n-- model --", 1))
 		p := beginPlayWith(t, s, s.protocols[0], func(o *opening) {
-			o.Hooks.Continue = func(_ context.Context, _ engine.Occasion, overflow bool) (bool, error) {
+			o.Hooks.Continue = func(_ context.Context, _ engine.RequestInfo, overflow bool) (bool, error) {
 				if overflow {
 					t.Error("nothing was refused")
 				}

@@ -107,7 +107,7 @@ func (c *compactRun) isWorthwhile() error {
 		return nil
 	case c.previous == "":
 		return lathe.Errorf(lathe.Invalid, "There is nothing to compress yet.")
-	case c.wish.Auto && (c.replay == nil || !compact.HoldsMedia(c.replay)):
+	case c.wish.Auto && (c.replay == nil || !compact.HasMedia(c.replay)):
 		return stuckError()
 	}
 	return nil
@@ -120,7 +120,7 @@ func (c *compactRun) prompts() []*history.Message {
 		stays[h] = true
 	}
 	before := c.state.messages[:slices.Index(c.state.messages, c.request)]
-	return slices.DeleteFunc(history.AppendSaid(nil, before), func(h *history.Message) bool { return stays[h] })
+	return slices.DeleteFunc(history.AppendMessages(nil, before), func(h *history.Message) bool { return stays[h] })
 }
 
 // divide finds what is summarised, what stays, and what is said again.
@@ -128,9 +128,9 @@ func (c *compactRun) divide(at int) {
 	before := c.state.messages[:at]
 	told := history.Visible(before)
 	if len(told) > 1 && history.CompactionOf(told[0]) != nil {
-		c.previous, told = compact.ModelWords(told[1]), told[2:]
+		c.previous, told = compact.ModelText(told[1]), told[2:]
 	}
-	if again := history.Replayed(before, c.wish); again >= 0 && slices.Contains(told, before[again]) {
+	if again := history.ReplayedPrompt(before, c.wish); again >= 0 && slices.Contains(told, before[again]) {
 		c.replay = before[again]
 		told = told[:slices.Index(told, c.replay)]
 	}
@@ -139,7 +139,7 @@ func (c *compactRun) divide(at int) {
 	if c.state.stuck() > 0 {
 		start = len(told) // what stayed as it was has not helped
 	}
-	if open := history.Unanswered(told); c.replay == nil && open > 0 && !c.wish.Overflow.On() {
+	if open := history.UnansweredPrompt(told); c.replay == nil && open > 0 && !c.wish.Overflow.On() {
 		start = min(start, open) // the words that are to be answered stay
 	}
 	c.head, c.tail = told[:start], told[start:]
@@ -182,13 +182,13 @@ func (c *compactRun) prepare(ctx context.Context) error {
 func (c *compactRun) build(ctx context.Context, faults []string) (req model.Request, err error) {
 	limit := 0
 	if usable := c.settings.Compaction.Usable(c.model.window()); usable > 0 {
-		limit = max(usable-compact.SummaryLeast-compact.TokensIn(c.previous+compact.Ask), usable/2) * budget.BytesPerToken
+		limit = max(usable-compact.MinSummary-compact.TokensIn(c.previous+compact.Ask), usable/2) * budget.BytesPerToken
 	}
 	head, err := c.transformed(ctx, c.head)
 	if err != nil {
 		return req, err
 	}
-	conversation := compact.Fitted(compact.Serialize(head, compact.ResultLimit), limit)
+	conversation := compact.Fit(compact.Serialize(head, compact.ResultLimit), limit)
 	c.source = conversation + "\n" + c.previous
 	text := compact.Request(conversation, c.previous, c.ask, c.context)
 	if len(faults) > 0 {
@@ -266,7 +266,7 @@ func (c *compactRun) tried(ctx context.Context) (words string, faults []string, 
 	}
 	h := *c.log.mem.ByID[c.fold.Message.ID]
 	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool { return !slices.Contains(c.fold.Created, p.ID) })
-	words = strings.TrimSpace(thoughts().ReplaceAllString(compact.ModelWords(&h), ""))
+	words = strings.TrimSpace(thoughts().ReplaceAllString(compact.ModelText(&h), ""))
 	faults = compact.Faults(words, c.source, c.headChanges(), c.ours)
 	if c.fold.End != nil && c.fold.End.Reason == model.FinishLength {
 		return "", append(faults, "it was cut off because it was too long"), nil
@@ -377,7 +377,7 @@ func (c *compactRun) accept(ctx context.Context, words string) error {
 		c.ledger.spend(c.fold, c.model)
 		f.OpenStep(at)
 		c.say(words, lathe.Unset, at)
-	} else if h := c.log.mem.ByID[f.Message.ID]; compact.ModelWords(h) != words {
+	} else if h := c.log.mem.ByID[f.Message.ID]; compact.ModelText(h) != words {
 		c.dropWords()
 		c.say(words, lathe.Unset, at)
 	}
@@ -419,7 +419,7 @@ func (c *compactRun) keepHistory() {
 		return
 	}
 	dir := c.engine.files.output(c.session.ID, tool.Limits{}).Dir
-	said := history.AppendSaid(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
+	said := history.AppendMessages(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
 	path := filepath.Join(dir, string(lathe.PrefixTool)+"_history_"+string(c.session.ID)+".txt")
 	if err := atomicfile.Write(path, []byte(strings.Join(compact.Serialize(said, 0), "\n\n")+"\n")); err != nil {
 		c.engine.log.Warn("the whole conversation was not kept in a file", "session", c.session.ID, "error", err)

@@ -83,7 +83,7 @@ func (c *composer) attachments(rec lathe.Session, agent string, settings *StepSe
 		Report: func(err error) { c.publishFailure(rec, err) },
 		Denies: func(other string) bool {
 			a, err := settings.agent(agent)
-			return err == nil && permission.Scope{Session: rec.Rules, Agent: a.permissions()}.Evaluate(fold.TaskName, other).Action == lathe.Deny
+			return err == nil && permission.Scope{Session: rec.Rules, Agent: a.permissions()}.Evaluate(fold.TaskTool, other).Action == lathe.Deny
 		},
 	}
 }

@@ -38,18 +38,18 @@ func (j *jobs) summarize(ctx context.Context) {
 	if err != nil || w == nil || len(messages) == 0 {
 		return
 	}
-	all, prompt := undo.StepsOf(messages), messages[history.LastExchange(messages)].Message
+	all, prompt := undo.CopySteps(messages), messages[history.LastExchange(messages)].Message
 	j.summarizing, j.changed, j.summarized = true, false, j.engine.now()
 	e, id := j.engine, j.log.lease.Session
 	j.start(func() jobResult {
 		out := summary{prompt: prompt.ID}
 		all, out.err = undo.WithSubagents(e.ctx, e.store, id, all)
 		if out.err == nil {
-			out.session, out.err = w.Diffs(e.ctx, undo.DoneIn(all))
+			out.session, out.err = w.Diffs(e.ctx, undo.ChangedSteps(all))
 		}
 		if out.err == nil {
 			since := slices.IndexFunc(all, func(m lathe.Message) bool { return m.Created >= prompt.Created })
-			out.diffs, out.err = w.Diffs(e.ctx, undo.DoneIn(all[since:]))
+			out.diffs, out.err = w.Diffs(e.ctx, undo.ChangedSteps(all[since:]))
 		}
 		return out
 	})

@@ -54,10 +54,10 @@ type Options struct {
 	// Environment and what follows are for engines that run turns.
 	Environment Environment
 	Outputs     string // directory for long outputs of tools; "" keeps none
-	// Deleted is called after a session was deleted, and Tidy at most once an hour with the time before which
+	// OnDelete is called after a session was deleted, and Tidy at most once an hour with the time before which
 	// unused files can go. Either may be nil.
-	Deleted func(lathe.SessionID)
-	Tidy    func(before time.Time)
+	OnDelete func(lathe.SessionID)
+	CleanUp  func(before time.Time)
 	// Snapshots hold earlier contents of files, for an undo; nil keeps nothing. Close closes them.
 	Snapshots *snapshot.Store
 	Requests  int            // to models at the same time; 0 is the default
@@ -136,7 +136,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		services: &services{bus: b, ids: o.IDs, now: o.Now, log: o.Log, env: o.Environment, random: o.Random},
 		lifetime: &lifetime{},
 		requests: fairqueue.New(o.Requests),
-		files:    sessionFiles{outputs: o.Outputs, snapshots: o.Snapshots, deleted: o.Deleted, cleanMore: o.Tidy},
+		files:    sessionFiles{outputs: o.Outputs, snapshots: o.Snapshots, deleted: o.OnDelete, cleanMore: o.CleanUp},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.telemetry.Tracer = o.Tracer

@@ -19,10 +19,10 @@ type Hooks struct {
 	// it is given must not be changed in place.
 	Messages func(ctx context.Context, history []lathe.Message) ([]lathe.Message, error)
 	// System may change what goes before the conversation.
-	System func(ctx context.Context, o Occasion, system []string) ([]string, error)
+	System func(ctx context.Context, o RequestInfo, system []string) ([]string, error)
 	// Params may change a request before it is sent: temperature and its like, options,
 	// headers.
-	Params func(ctx context.Context, o Occasion, r *model.Request) error
+	Params func(ctx context.Context, o RequestInfo, r *model.Request) error
 	// TextComplete may replace a text when it ends.
 	TextComplete func(ctx context.Context, p lathe.Part, text string) (string, error)
 	// CommandBefore may change what a slash command says before it becomes a prompt.
@@ -34,29 +34,29 @@ type Hooks struct {
 	// PermissionAsk may answer what a person would be asked; "" leaves it to the person.
 	PermissionAsk func(ctx context.Context, r lathe.PermissionRequest) (lathe.Action, error)
 	// Compacting may add to what a summary is asked for with, or ask in other words.
-	Compacting func(ctx context.Context, id lathe.SessionID) (CompactingWords, error)
+	Compacting func(ctx context.Context, id lathe.SessionID) (CompactionPrompt, error)
 	// Continue says whether a turn goes on after its history was compressed; overflow says
 	// that the provider had refused it.
-	Continue func(ctx context.Context, o Occasion, overflow bool) (bool, error)
+	Continue func(ctx context.Context, o RequestInfo, overflow bool) (bool, error)
 }
 
-// Occasion is what a request to a model is made for.
-type Occasion struct {
+// RequestInfo is what a request to a model is made for.
+type RequestInfo struct {
 	Session lathe.SessionID
 	Agent   string
 	Model   lathe.ModelRef
 	Prompt  lathe.Message // that is answered
 }
 
-// CompactingWords are what a hook wants a summary to be asked for with.
-type CompactingWords struct {
+// CompactionPrompt are what a hook wants a summary to be asked for with.
+type CompactionPrompt struct {
 	Context []string // further texts
 	Prompt  string   // in place of ours; "" keeps it
 }
 
 // occasion is what the step asks its model for.
-func (s *stepInput) occasion() Occasion {
-	return Occasion{Session: s.session.ID, Agent: s.agent.Name, Model: s.model.Ref, Prompt: s.user.Message}
+func (s *stepInput) occasion() RequestInfo {
+	return RequestInfo{Session: s.session.ID, Agent: s.agent.Name, Model: s.model.Ref, Prompt: s.user.Message}
 }
 
 // transformed is a part of the history as a hook wants a model to see it.

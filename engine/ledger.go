@@ -42,7 +42,7 @@ type ledger struct {
 // reserve holds what a request may cost and commits facts with it. It waits while other
 // requests hold what is left. An error says that nothing is left.
 func (l *ledger) reserve(ctx context.Context, r model.Request, p model.Price, facts ...lathe.Fact) error {
-	l.estimate = budget.Of(r, p)
+	l.estimate = budget.New(r, p)
 	want := l.estimate.Reserve(stepSlot, l.today(), l.limits)
 	for wait := reserveFirst; ; wait = min(2*wait, reserveLast) {
 		g, err := l.batch.log.reserve(ctx, want, facts...)
@@ -50,9 +50,9 @@ func (l *ledger) reserve(ctx context.Context, r model.Request, p model.Price, fa
 		case err != nil:
 			return err
 		case g.Exceeded != nil:
-			return budget.Overspent(l.batch.log.lease.Session, *g.Exceeded, g.Measure, want)
+			return budget.LimitError(l.batch.log.lease.Session, *g.Exceeded, g.Measure, want)
 		case g.Allowed():
-			l.reserved, l.output, l.timeLeft = true, l.estimate.Longest(g.Max), g.Time
+			l.reserved, l.output, l.timeLeft = true, l.estimate.MaxOutput(g.Max), g.Time
 			return nil
 		}
 		if err := sleep(ctx, wait); err != nil {
@@ -100,7 +100,7 @@ func (l *ledger) start(ctx context.Context) (context.Context, context.CancelFunc
 	ctx, cancel := context.WithCancelCause(ctx)
 	left := l.timeLeft
 	l.clock = subagent.StartClock(left, func() {
-		cancel(budget.Exceeded(fmt.Sprintf("The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
+		cancel(budget.NewError(fmt.Sprintf("The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
 			left.Round(time.Second), l.batch.log.lease.Session)))
 	})
 	return ctx, func() {

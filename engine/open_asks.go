@@ -14,7 +14,7 @@ import (
 // openAsks are the requests of a step that wait for a person.
 type openAsks struct {
 	batch   *batch
-	judge   permission.Judge // with the approvals that were given since the step began
+	judge   permission.Evaluator // with the approvals that were given since the step began
 	waiting map[lathe.AskID]toolAsks
 }
 

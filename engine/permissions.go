@@ -20,8 +20,8 @@ func (s *stepRun) loadPermissions(ctx context.Context) (err error) {
 
 // permissions gathers all that decides on permissions: the session's rules over its agent's,
 // and those of its ancestors, which no child exceeds.
-func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, session lathe.Session) (permission.Judge, error) {
-	j := permission.Judge{Off: map[string]bool{}}
+func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, session lathe.Session) (permission.Evaluator, error) {
+	j := permission.Evaluator{Off: map[string]bool{}}
 	var switches map[string]bool
 	if said := c.user.Data.(*lathe.User); said.Tools != nil {
 		_ = json.Unmarshal(said.Tools, &switches) // what is no such object switches nothing
@@ -55,7 +55,7 @@ type rulesSource interface {
 }
 
 // renewed is the judge with the rules that the agents have now. Approvals and switches are kept.
-func renewed(j permission.Judge, agents []Agent) permission.Judge {
+func renewed(j permission.Evaluator, agents []Agent) permission.Evaluator {
 	j.Chain = slices.Clone(j.Chain)
 	for i, b := range j.Chain {
 		if at := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == b.Name }); at >= 0 {

@@ -78,7 +78,7 @@ func plan(s state) next {
 	if asked < 0 {
 		return s.nextQueued()
 	}
-	asked = check.AskedAgain(s.messages, asked)
+	asked = check.LastCheckPrompt(s.messages, asked)
 	answers := history.Answers(withoutShell(s.messages[asked:]))
 	if s.hasFailed(answers) {
 		return s.nextQueued()
@@ -92,9 +92,9 @@ func plan(s state) next {
 	done := s.stepsDone()
 	if s.isDone(answers) && (s.steps == 0 || done < s.steps) {
 		switch v := s.checkInput().AtEnd(s.messages[asked], answers); {
-		case v.Again:
+		case v.Retry:
 			return step{last: s.steps > 0 && done+1 >= s.steps}
-		case !v.IsNothing():
+		case !v.IsEmpty():
 			return endCheck{v}
 		}
 	}
@@ -185,7 +185,7 @@ func isAnswered(answers []*history.Message) bool {
 func (s state) stepsDone() (n int) {
 	for _, h := range slices.Backward(s.messages) {
 		if _, ok := h.Data.(*lathe.User); ok {
-			if history.IsWord(h) {
+			if history.IsUserPrompt(h) {
 				break
 			}
 			continue

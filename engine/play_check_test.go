@@ -40,7 +40,7 @@ func (p *playing) checking(s *engine.StepSettings) {
 
 // spoke shows which checks a text is of.
 func spoke(t *lathe.Text) string {
-	said := check.Firings([]lathe.Message{{Parts: []lathe.Part{{Body: t}}}})
+	said := check.CountIssues([]lathe.Message{{Parts: []lathe.Part{{Body: t}}}})
 	var names []string
 	for _, c := range check.All() {
 		if said[c] > 0 {

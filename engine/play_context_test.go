@@ -28,7 +28,7 @@ func (p *playing) contextual(s *engine.StepSettings) {
 	s.Plans = filepath.Join(p.dir, "plans")
 	s.Home = filepath.Join(p.dir, "home")
 	if p.option("survey", "") == "yes" {
-		s.Survey = &overview.Config{}
+		s.Overview = &overview.Config{}
 	}
 	for _, line := range p.script.settings {
 		switch line[0] {

@@ -54,7 +54,7 @@ func (p *playing) long(s *engine.StepSettings) {
 				case "turns":
 					c.TailTurns = n
 				case "recent":
-					c.Recent = n
+					c.TailTokens = n
 				default:
 					p.Fatalf("compaction has no setting %q", name)
 				}

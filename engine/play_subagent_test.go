@@ -34,7 +34,7 @@ func (p *playing) accompanied(s *engine.StepSettings) {
 		case "writers":
 			s.Subagents.Writers = n
 		case "brief":
-			s.Subagents.Brief = n
+			s.Subagents.MinBrief = n
 		case "background":
 			s.Subagents.Background = true
 		case "primary":

@@ -498,7 +498,7 @@ func (p *playing) hooks() (h engine.Hooks) {
 				return history[len(history)-1:], nil
 			}
 		case "system":
-			h.System = func(_ context.Context, on engine.Occasion, system []string) ([]string, error) {
+			h.System = func(_ context.Context, on engine.RequestInfo, system []string) ([]string, error) {
 				return append([]string{"Spoken for " + on.Agent + " by " + on.Model.Model + ".\n\nIt goes on."}, system...), nil
 			}
 		case "after":

@@ -93,10 +93,10 @@ func isCold(s state, now lathe.Time) bool {
 
 // overview is what the first prompt of a session is given of its surroundings.
 func (c *stepConfig) overview(ctx context.Context, s state, at workspace.Place) []string {
-	if c.settings.Survey == nil || s.session.Parent != "" || len(s.messages) > 0 {
+	if c.settings.Overview == nil || s.session.Parent != "" || len(s.messages) > 0 {
 		return nil
 	}
-	if text := overview.Describe(ctx, at.Directory, *c.settings.Survey); text != "" {
+	if text := overview.Describe(ctx, at.Directory, *c.settings.Overview); text != "" {
 		return []string{text}
 	}
 	return nil

@@ -29,8 +29,8 @@ func (s state) prunable(window int, cache model.CacheTTL) ([]lathe.Part, int) {
 	if !s.isTimeToPrune(window, cache) || compact.HasPruned(s.messages) {
 		return nil, 0
 	}
-	parts, freed := compact.Maskable(history.Visible(s.messages))
-	if freed < compact.PruneLeast {
+	parts, freed := compact.Prunable(history.Visible(s.messages))
+	if freed < compact.PruneMin {
 		return nil, 0
 	}
 	return parts, freed
@@ -41,8 +41,8 @@ func (r *runner) makeRoom(ctx context.Context, s state) (bool, error) {
 	if !r.settings.Compaction.Prune || compact.HasPruned(s.messages) {
 		return false, nil
 	}
-	parts, freed := compact.Maskable(history.Visible(s.messages))
-	if freed < compact.PruneLeast || compact.Used(s.lastStep())-int64(freed) > int64(s.usable*(100-compact.RoomLeft)/100) {
+	parts, freed := compact.Prunable(history.Visible(s.messages))
+	if freed < compact.PruneMin || compact.Used(s.lastStep())-int64(freed) > int64(s.usable*(100-compact.PruneFree)/100) {
 		return false, nil
 	}
 	return true, r.mask(ctx, parts, freed)
@@ -78,5 +78,5 @@ func (s state) isTimeToPrune(window int, cache model.CacheTTL) bool {
 	if cache == model.CacheHour {
 		keeps = time.Hour
 	}
-	return history.IsWord(last) && last.Created-a.Completed > lathe.Time(keeps.Milliseconds())
+	return history.IsUserPrompt(last) && last.Created-a.Completed > lathe.Time(keeps.Milliseconds())
 }

@@ -17,7 +17,7 @@ import (
 
 // masked are the ids of the parts that can be left out.
 func masked(messages []*history.Message) (ids []string) {
-	parts, _ := compact.Maskable(messages)
+	parts, _ := compact.Prunable(messages)
 	for _, p := range parts {
 		ids = append(ids, string(p.ID))
 	}
@@ -76,7 +76,7 @@ func TestMaskable(t *testing.T) {
 func TestMaskable_KeepsWhatMustStay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		messages := drawCalls(t)
-		parts, freed := compact.Maskable(messages)
+		parts, freed := compact.Prunable(messages)
 		gone := map[lathe.PartID]bool{}
 		sum := 0
 		for _, p := range parts {
@@ -100,7 +100,7 @@ func TestMaskable_KeepsWhatMustStay(t *testing.T) {
 					t.Fatalf("%s goes: %d exchanges and %d calls from the end", p.ID, words, calls)
 				}
 			}
-			if history.IsWord(h) {
+			if history.IsUserPrompt(h) {
 				words++
 			}
 		}
@@ -152,7 +152,7 @@ func TestPrune_OncePerWord(t *testing.T) {
 			}
 			parts, freed := s.prunable(100_000, model.CacheFive)
 			if len(parts) > 0 {
-				if batches++; batches > 1 || freed < compact.PruneLeast {
+				if batches++; batches > 1 || freed < compact.PruneMin {
 					t.Fatalf("batch %d frees %d tokens", batches, freed)
 				}
 				leaveOut(s.messages, parts, now)

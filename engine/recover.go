@@ -119,8 +119,8 @@ func (r *runner) repairSession(ctx context.Context) error {
 		r.compacting(ctx, 0)
 	}
 	next := plan(s)
-	if c, ok := next.(endCheck); ok && len(c.Say) == 0 { // all was done but to tell people what was found
-		if err := r.check(ctx, s, c.Verdict); err != nil {
+	if c, ok := next.(endCheck); ok && len(c.ToModel) == 0 { // all was done but to tell people what was found
+		if err := r.check(ctx, s, c.Result); err != nil {
 			return err
 		}
 		if s, err = r.load(ctx); err != nil {
@@ -193,7 +193,7 @@ func interruptedWords(messages []lathe.Message) string {
 	if n := len(messages); n > 0 {
 		for _, p := range messages[n-1].Parts {
 			if c, ok := p.Body.(*lathe.ToolCall); ok && history.HasMark(history.MetadataOf(c.State), history.InterruptedMark) {
-				calls = append(calls, c.Tool+" "+string(history.InputOf(c.State))+fold.ChildWords(c))
+				calls = append(calls, c.Tool+" "+string(history.InputOf(c.State))+fold.ResumeHint(c))
 			}
 		}
 	}

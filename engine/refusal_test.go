@@ -12,8 +12,8 @@ import (
 // Clients tell a refusal from a failure by these words.
 func TestRefusal_WordsOfClients(t *testing.T) {
 	rules := lathe.Ruleset{{Permission: "bash", Pattern: "*", Action: lathe.Deny}}
-	j := permission.Judge{Chain: []permission.Scope{{Agent: rules, Listed: rules}}}
-	_, denied := j.Verdict(tool.Permission{Name: "bash", Patterns: []string{"ls"}})
+	j := permission.Evaluator{Chain: []permission.Scope{{Agent: rules, Listed: rules}}}
+	_, denied := j.Decide(tool.Permission{Name: "bash", Patterns: []string{"ls"}})
 	hidden := (&stepInput{}).allowed(tool.Spec{Name: "bash"}, j)
 	for words, err := range map[string][]error{
 		"specified a rule":    {denied, hidden},

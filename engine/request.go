@@ -33,7 +33,7 @@ type stepInput struct {
 	engine      *Engine
 	session     lathe.Session
 	place       workspace.Place
-	judge       permission.Judge // as it was when the step began
+	judge       permission.Evaluator // as it was when the step began
 	tools       *tool.Set
 	savedPrompt *lathe.SystemPrompt // the saved system prompt
 	history     []lathe.Message     // as the model sees it
@@ -112,8 +112,8 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 	}
 	m := r.answer(s)
 	st.fold = &fold.Fold{
-		IDs: r.engine.ids, Message: m, Price: st.model.Price, Hooked: st.settings.Hooks.TextComplete != nil,
-		Resolve: st.tools.Resolve, Prior: history.Calls(s.messages[history.LastExchange(s.messages):]), Watch: r.watch(ctx, s),
+		IDs: r.engine.ids, Message: m, Price: st.model.Price, HasTextHook: st.settings.Hooks.TextComplete != nil,
+		Resolve: st.tools.Resolve, Prior: history.Calls(s.messages[history.LastExchange(s.messages):]), Checker: r.watch(ctx, s),
 	}
 	if err := st.open(ctx, st.fallback.noteFacts(r.log, m.ID)...); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (s *stepInput) newRequest() model.Request {
 	req := s.bareRequest()
 	req.System, req.Cache = s.system(), s.model.Cache
 	hide, unsuited, fam := s.judge.Hide(), builtin.Unsuited(req.Model), prompt.FamilyOf(req.Model)
-	for _, t := range s.tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
+	for _, t := range s.tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Hides(spec) }) {
 		spec := t.Spec()
 		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.describe(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})
 	}
@@ -235,8 +235,8 @@ func (s *stepInput) options() map[string]json.RawMessage {
 	var own map[string]json.RawMessage
 	_ = json.Unmarshal(s.agent.Options, &own) // nil, or what is no object, adds nothing
 	base := s.model.Options
-	if s.model.For != nil {
-		base = s.model.For(s.session.ID)
+	if s.model.SessionOptions != nil {
+		base = s.model.SessionOptions(s.session.ID)
 	}
 	return mergeOptions(mergeOptions(base, own), s.model.Variants[s.variant])
 }

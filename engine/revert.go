@@ -61,7 +61,7 @@ func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error)
 	if !ok {
 		return undo.Describe(s.session, u.Message, nil), nil
 	}
-	gone, err := undo.WithSubagents(ctx, r.engine.store, s.session.ID, undo.StepsOf(s.messages[at.From:]))
+	gone, err := undo.WithSubagents(ctx, r.engine.store, s.session.ID, undo.CopySteps(s.messages[at.From:]))
 	if err != nil {
 		return lathe.Undone{}, err
 	}
@@ -69,14 +69,14 @@ func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error)
 	if err != nil {
 		return undo.Describe(s.session, u.Message, nil), err
 	}
-	back, changes, err := restoreFiles(ctx, w, s.session, at, undo.DoneIn(gone), u.DryRun)
+	back, changes, err := restoreFiles(ctx, w, s.session, at, undo.ChangedSteps(gone), u.DryRun)
 	if err != nil || u.DryRun {
 		return undo.Describe(s.session, u.Message, changes), err
 	}
 	warnOfConflicts(r.log, changes)
 	var diffs []lathe.FileDiff
 	if w != nil {
-		if diffs, err = w.Diffs(ctx, undo.DoneIn(gone)); err != nil {
+		if diffs, err = w.Diffs(ctx, undo.ChangedSteps(gone)); err != nil {
 			r.engine.log.Warn("what was undone is not known", "session", s.session.ID, "error", err)
 		}
 		diffs = undo.Clip(diffs)

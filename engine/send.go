@@ -67,7 +67,7 @@ func (e *Engine) Send(ctx context.Context, id lathe.SessionID, in lathe.Input) e
 // Cancel ends the turn of a session and of all below it, and returns when everything of it
 // is settled. Prompts that wait are held until the next word.
 func (e *Engine) Cancel(ctx context.Context, id lathe.SessionID) error {
-	e.subagents.Leave(id)
+	e.subagents.BeginCancel(id)
 	children, err := e.Children(ctx, id)
 	if err != nil {
 		return err

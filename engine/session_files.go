@@ -45,7 +45,7 @@ func (f *sessionFiles) isDue(now lathe.Time) bool {
 
 // cleanUp deletes old outputs of tools and old snapshots, at most once an hour, in the background. The age of an
 // output is that of the file: names tell no time.
-func (e *Engine) cleanUp(k Kept) {
+func (e *Engine) cleanUp(k Retention) {
 	now, f := e.now(), &e.files
 	if !f.isDue(now) {
 		return

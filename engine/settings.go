@@ -49,7 +49,7 @@ type StepSettings struct {
 	Limits       tool.Limits // of what a model sees of a tool's output
 	// NoSnapshots keeps nothing for an undo; Kept bounds what is kept.
 	NoSnapshots bool
-	Kept        Kept
+	Retention   Retention
 	// ContinueOnDeny lets the turn go on after the user rejected a call.
 	ContinueOnDeny bool
 	Retry          Retry
@@ -72,8 +72,8 @@ type StepSettings struct {
 	// Unattended refuses every permission that neither rules, approvals nor hooks give: the call
 	// fails and the turn continues. Without it a request waits for a person.
 	Unattended bool
-	// Survey tells the first prompt of a session what is in its directory; nil does not.
-	Survey    *overview.Config
+	// Overview tells the first prompt of a session what is in its directory; nil does not.
+	Overview  *overview.Config
 	Outside   *tool.External // what tools know of the machine; nil is nothing
 	Temporary string         // the folder for temporary files, as models are told; "" tells them of none
 	Plans     string         // folder for the plans of directories without a repository; "" keeps none
@@ -89,8 +89,8 @@ type Deadlines struct {
 	Ask      time.Duration // a person; by default without end
 }
 
-// Kept bounds what is kept for an undo. Zero is the default.
-type Kept struct {
+// Retention bounds what is kept for an undo. Zero is the default.
+type Retention struct {
 	Age   time.Duration
 	Bytes int64
 }
@@ -118,19 +118,19 @@ type Model struct {
 	Price  model.Price
 	// Limits in tokens; 0 is not known. Output is how long an answer may be here.
 	Context, Input, Output int
-	Longest                int  // tokens of an answer that the model can give at most
+	MaxOutput              int  // tokens of an answer that the model can give at most
 	Temperature            bool // takes one
 	// What its family does best with, where an agent says nothing.
 	DefaultTemperature, DefaultTopP *float64
 	DefaultTopK                     *int
 	// Options are merged from provider and model; Variants add to them by name. A provider
 	// whose cache has a name for each session has them made for it.
-	Options  map[string]json.RawMessage
-	For      func(lathe.SessionID) map[string]json.RawMessage
-	Variants map[string]map[string]json.RawMessage
-	Headers  map[string]string
-	Target   model.Target
-	Cache    model.CacheTTL
+	Options        map[string]json.RawMessage
+	SessionOptions func(lathe.SessionID) map[string]json.RawMessage
+	Variants       map[string]map[string]json.RawMessage
+	Headers        map[string]string
+	Target         model.Target
+	Cache          model.CacheTTL
 }
 
 // agent finds an agent by name; "" is the default one, which people must be able to choose.
@@ -199,5 +199,5 @@ func (s *StepSettings) Ordered() []lathe.Agent {
 
 // client is the way to a model, whose requests are counted and traced.
 func (e *Engine) client(m *Model) model.Model {
-	return e.telemetry.Client(model.Bounded{Model: m.Client, Output: m.Longest}, m.Ref)
+	return e.telemetry.Client(model.Bounded{Model: m.Client, Output: m.MaxOutput}, m.Ref)
 }

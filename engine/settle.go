@@ -24,7 +24,7 @@ func (s *stepRun) finish(ctx context.Context) error {
 // have a structure and has none, have failed. A structure that was captured is noted.
 func (s *stepRun) verdict() lathe.Fault {
 	a := *s.fold.Message.Data.(*lathe.Assistant)
-	if got := s.fold.Captured(); s.format != nil && got != nil {
+	if got := s.fold.StructuredAnswer(); s.format != nil && got != nil {
 		a.Structured = got
 		if a.Finish == "" || a.Finish == model.FinishCalls {
 			a.Finish = model.FinishStop

@@ -102,7 +102,7 @@ func (s *stepRun) attempt(ctx context.Context) error {
 	stream, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
-		leave, err := e.requests.Enter(stream, id)
+		leave, err := e.requests.Acquire(stream, id)
 		if err != nil {
 			q.put(streamEnded{err})
 			return
@@ -207,7 +207,7 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 		s.asks.expire(h.ask)
 	case toolEnded:
 		s.running--
-		s.fold.Done(h.call, h.Outcome, at)
+		s.fold.Settle(h.call, h.Outcome, at)
 		s.noteResult(h.call)
 		err = s.carry(ctx)
 		s.asks.withdrawOf(h.call.Body().CallID)

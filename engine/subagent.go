@@ -36,7 +36,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	}
 	if !a.Preapproved || !s.unasked && !s.mentions(agent.Name) {
 		meta, _ := json.Marshal(map[string]string{"description": a.Description, "subagent_type": agent.Name})
-		err := h.Ask(ctx, tool.Permission{Name: fold.TaskName, Patterns: []string{agent.Name}, Always: []string{"*"}, Metadata: meta})
+		err := h.Ask(ctx, tool.Permission{Name: fold.TaskTool, Patterns: []string{agent.Name}, Always: []string{"*"}, Metadata: meta})
 		if err != nil {
 			return tool.Report{}, err
 		}
@@ -48,7 +48,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	if err != nil {
 		return tool.Report{}, err
 	}
-	leave, err := s.engine.subagents.Join(ctx, s.session.ID, s.settings.Subagents, s.writes(agent))
+	leave, err := s.engine.subagents.Acquire(ctx, s.session.ID, s.settings.Subagents, s.writes(agent))
 	if err != nil {
 		return tool.Report{}, err
 	}
@@ -59,7 +59,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 // delegateBackground has a child work in the background.
 func (h *host) delegateBackground(ctx context.Context, a tool.Assignment, agent *Agent) (tool.Report, error) {
 	s, e := h.step, h.step.engine
-	leave, ok := e.subagents.TryJoin(s.session.ID, s.settings.Subagents, s.writes(agent))
+	leave, ok := e.subagents.TryAcquire(s.session.ID, s.settings.Subagents, s.writes(agent))
 	if !ok {
 		return tool.Report{}, tool.Failf("As many tasks as may run at the same time are at work (settings subagents.parallel and subagents.writers). Go on with something else until one has reported.")
 	}
@@ -118,8 +118,8 @@ func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, er
 	if a.Background && !limits.Background {
 		return nil, tool.Failf("Tasks do not run in the background here (setting subagents.background). Call task without background.")
 	}
-	if n := len(strings.Fields(a.Prompt)); n < limits.Brief && a.Resume == "" && !s.unasked {
-		return nil, tool.Failf("The prompt has %d words, and at least %d are needed (setting subagents.brief): the agent sees nothing else. Add the goal, what is known with paths, what to leave alone, and the exact form of the answer.", n, limits.Brief)
+	if n := len(strings.Fields(a.Prompt)); n < limits.MinBrief && a.Resume == "" && !s.unasked {
+		return nil, tool.Failf("The prompt has %d words, and at least %d are needed (setting subagents.brief): the agent sees nothing else. Add the goal, what is known with paths, what to leave alone, and the exact form of the answer.", n, limits.MinBrief)
 	}
 	return &s.settings.Agents[i], nil
 }
@@ -127,7 +127,7 @@ func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, er
 // delegates are the agents that may be given tasks, by name.
 func (s *stepInput) delegates() (names []string) {
 	for _, a := range s.settings.Agents {
-		if a.Mode != lathe.Primary && s.judge.Action(fold.TaskName, a.Name) != lathe.Deny {
+		if a.Mode != lathe.Primary && s.judge.Action(fold.TaskTool, a.Name) != lathe.Deny {
 			names = append(names, a.Name)
 		}
 	}
@@ -141,7 +141,7 @@ func (s *stepInput) describe(spec tool.Spec) string {
 		return spec.Description
 	}
 	text := spec.Description
-	if n := s.settings.Subagents.Brief; n > 0 {
+	if n := s.settings.Subagents.MinBrief; n > 0 {
 		text += fmt.Sprintf("\n- The prompt of a new task has at least %d words; a shorter one is refused.", n)
 	}
 	text += "\n\nAgents:"
@@ -194,7 +194,7 @@ func (s *stepInput) childRules(agent *Agent) (own lathe.Ruleset) {
 			own = append(own, r)
 		}
 	}
-	for _, name := range []string{"todowrite", fold.TaskName} {
+	for _, name := range []string{"todowrite", fold.TaskTool} {
 		if !slices.ContainsFunc(agent.Rules, func(r lathe.Rule) bool { return r.Permission == name }) {
 			deny(name)
 		}
@@ -262,7 +262,7 @@ func refusal(err error) error {
 // some, once.
 func (t *task) await(ctx context.Context) (tool.Report, error) {
 	e := t.host.step.engine
-	defer e.subagents.Enter(t.Delegation)()
+	defer e.subagents.Register(t.Delegation)()
 	for again := false; ; again = true {
 		if _, err := e.submit(ctx, t.child.ID, t.prompt, lathe.Awaited); err != nil {
 			return tool.Report{}, refusal(err)
@@ -302,7 +302,7 @@ func (t *task) follow(ctx context.Context) error {
 			t.host.Progress("", t.metadata())
 			show = nil
 		case <-end.done:
-			if end.err == nil && e.subagents.IsLeaving(t.Delegation) { // the parent is about to hear it
+			if end.err == nil && e.subagents.IsCanceling(t.Delegation) { // the parent is about to hear it
 				return t.waitForCancel(ctx)
 			}
 			return end.err

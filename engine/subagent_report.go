@@ -40,7 +40,7 @@ func (t *task) report(ctx context.Context) (tool.Report, error) {
 
 // clipReport keeps the whole of a long report in a file.
 func (e *recovery) clipReport(r tool.Report, parent lathe.SessionID) tool.Report {
-	cut, err := e.files.output(parent, tool.Limits{Bytes: reportBytes}).Cut(tool.Spec{Name: fold.TaskName}, tool.Result{Output: r.Text, Metadata: r.Metadata})
+	cut, err := e.files.output(parent, tool.Limits{Bytes: reportBytes}).Cut(tool.Spec{Name: fold.TaskTool}, tool.Result{Output: r.Text, Metadata: r.Metadata})
 	if err != nil {
 		e.log.Warn("a report was cut and could not be kept", "session", r.Session, "error", err)
 	}

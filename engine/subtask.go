@@ -68,7 +68,7 @@ func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*s
 	}{t.Prompt, t.Description, t.Agent, t.Command})
 	now := r.engine.now()
 	c := &fold.Call{Called: true, Tool: taskTool(st.tools), Part: st.fold.NewPart(&lathe.ToolCall{
-		CallID: r.engine.ids.CallID(), Tool: fold.TaskName, State: &lathe.Running{Input: input, Title: t.Description, Start: now},
+		CallID: r.engine.ids.CallID(), Tool: fold.TaskTool, State: &lathe.Running{Input: input, Title: t.Description, Start: now},
 	})}
 	st.fold.Order = append(st.fold.Order, c)
 	err := r.log.write(ctx, r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.Part, Time: now})
@@ -81,7 +81,7 @@ func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*s
 // taskTool is the tool for tasks as a prompt uses it, which may although no model is shown it.
 func taskTool(all *tool.Set) tool.Tool {
 	if all != nil {
-		if t, ok := all.Find(fold.TaskName); ok {
+		if t, ok := all.Find(fold.TaskTool); ok {
 			return promptedTask{t}
 		}
 	}
@@ -132,6 +132,6 @@ func tasksLeft(prompt lathe.Message, messages []lathe.Message) []lathe.Part {
 func isTask(h *history.Message) bool {
 	return len(h.Parts) > 0 && !slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
 		c, ok := p.Body.(*lathe.ToolCall)
-		return !ok || c.Tool != fold.TaskName
+		return !ok || c.Tool != fold.TaskTool
 	})
 }

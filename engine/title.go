@@ -45,13 +45,13 @@ func (j *jobs) generateTitle(ctx context.Context, s state, c *stepConfig) {
 	e, id := j.engine, j.log.lease.Session
 	m, agent := j.titleModel(ctx, c)
 	req := titleRequest(m, agent, messages)
-	cost := budget.Of(req, m.Price)
+	cost := budget.New(req, m.Price)
 	want := cost.Reserve(titleSlot, e.Today(), c.settings.Budget)
 	want.Max.Steps, want.Min.Steps = 0, 0
 	if g, err := j.log.reserve(ctx, want); err != nil || !g.Allowed() {
 		return // what is left is for the answer
 	}
-	hook, on := c.settings.Hooks.Params, Occasion{id, prompt.TitleAgent, m.Ref, c.user.Message}
+	hook, on := c.settings.Hooks.Params, RequestInfo{id, prompt.TitleAgent, m.Ref, c.user.Message}
 	j.start(func() jobResult {
 		ctx, cancel := context.WithTimeout(e.ctx, titleTime)
 		defer cancel()
@@ -121,7 +121,7 @@ func titleRequest(m *Model, agent *Agent, history []lathe.Message) model.Request
 
 // askTitle asks a model for a title.
 func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req model.Request, cost budget.Estimate) (out title) {
-	leave, err := e.requests.Enter(ctx, id)
+	leave, err := e.requests.Acquire(ctx, id)
 	if err != nil {
 		return title{err: err}
 	}

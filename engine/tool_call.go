@@ -21,7 +21,7 @@ func (s *stepRun) start(ctx context.Context, w fold.StartTool) {
 		ctx, end := s.engine.telemetry.Tool(ctx, t.Spec().Name, c.Session, c.ID)
 		res, err := h.runBounded(ctx, t, c, w.Repeated)
 		end(err)
-		h.queue.put(toolEnded{w.Call, fold.Outcome{Result: res, Err: err, Waits: h.clock.Noted()}})
+		h.queue.put(toolEnded{w.Call, fold.Outcome{Result: res, Err: err, Waits: h.clock.Waits()}})
 	})
 }
 
@@ -65,7 +65,7 @@ func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int)
 		s.engine.log.Warn("an output was cut and could not be kept", "session", s.session.ID, "tool", spec.Name, "error", err)
 	}
 	res = s.settings.Images.FitResult(res)
-	s.engine.cleanUp(s.settings.Kept)
+	s.engine.cleanUp(s.settings.Retention)
 	if hooks.ToolAfter != nil {
 		return hooks.ToolAfter(ctx, spec.Name, c, res)
 	}
@@ -73,7 +73,7 @@ func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int)
 }
 
 // allowed refuses tools the model was not shown.
-func (s *stepInput) allowed(spec tool.Spec, j permission.Judge) error {
+func (s *stepInput) allowed(spec tool.Spec, j permission.Evaluator) error {
 	switch {
 	case s.unasked:
 		return nil

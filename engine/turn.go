@@ -36,7 +36,7 @@ func (r *runner) turn(ctx context.Context) error {
 				err = r.step(ctx, s, next.last)
 			}
 		case endCheck:
-			err = r.check(ctx, s, next.Verdict)
+			err = r.check(ctx, s, next.Result)
 		case stop:
 			return r.prune(ctx, s)
 		}

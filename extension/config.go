@@ -10,7 +10,7 @@ import (
 
 // Configure lets plugins change the settings and returns what they add to them, "" if nothing. What they
 // take away stays, and who is loaded is no longer theirs to say.
-func (g *Guests) Configure(ctx context.Context, settings json.RawMessage) (string, error) {
+func (g *Set) Configure(ctx context.Context, settings json.RawMessage) (string, error) {
 	if g.plugins == nil {
 		return "", nil
 	}
@@ -34,7 +34,7 @@ func (g *Guests) Configure(ctx context.Context, settings json.RawMessage) (strin
 }
 
 // smallModel lets plugins choose the model for small things, where the main one is big.
-func (g *Guests) smallModel(ctx context.Context, big, small lathe.ModelRef) (lathe.ModelRef, error) {
+func (g *Set) smallModel(ctx context.Context, big, small lathe.ModelRef) (lathe.ModelRef, error) {
 	const name = "experimental.provider.small_model"
 	if g.plugins == nil || !g.plugins.Has(name) || g.Models == nil {
 		return small, nil

@@ -54,13 +54,13 @@ type Options struct {
 	Models func(lathe.ModelRef) (model, provider json.RawMessage)
 	// Events are what happens in the directory from now on; nil has none.
 	Events  func(ctx context.Context) iter.Seq2[lathe.Event, error]
-	Tell    func(lathe.Fact)
+	Publish func(lathe.Fact)
 	Log     *slog.Logger
 	Version string
 }
 
-// Guests are those of one directory.
-type Guests struct {
+// Set are those of one directory.
+type Set struct {
 	Options
 	plugins *plugin.Hub     // nil without any
 	servers *mcp.Hub        // nil until there is one
@@ -82,29 +82,29 @@ type joined struct {
 }
 
 // Open makes guests. It starts nothing.
-func Open(o Options) *Guests {
-	g := &Guests{Options: o}
+func Open(o Options) *Set {
+	g := &Set{Options: o}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	if len(o.Plugins)+len(o.Tools) > 0 {
 		project, _ := json.Marshal(o.Project) // a record of ours
 		g.plugins = plugin.Open(plugin.Options{
 			Dir: o.Place.Directory, Worktree: o.Place.Worktree, Project: project, Plugins: o.Plugins, Tools: o.Tools, Runner: o.Runner,
-			Cache: filepath.Join(o.Cache, "plugins"), Env: o.Env, Client: o.Client, ServerURL: "http://lathe.internal/", Publish: o.Tell, Log: o.Log,
+			Cache: filepath.Join(o.Cache, "plugins"), Env: o.Env, Client: o.Client, ServerURL: "http://lathe.internal/", Publish: o.Publish, Log: o.Log,
 			Confine: o.ConfinePlugins,
 		})
 	}
 	g.servers = mcp.Open(mcp.Options{
 		Dir: o.Place.Directory, Servers: o.Servers, Runner: o.Runner, Env: o.Env, Tokens: o.Tokens, Cache: filepath.Join(o.Cache, "mcp"),
-		Publish: o.Tell, Log: o.Log, Version: o.Version, Timeout: o.Timeout, Transport: o.Transport, AllowPrivate: o.Private, Confine: o.Confine,
+		Publish: o.Publish, Log: o.Log, Version: o.Version, Timeout: o.Timeout, Transport: o.Transport, AllowPrivate: o.Private, Confine: o.Confine,
 	})
 	return g
 }
 
 // Servers are the servers of tools. More may be added while the program runs.
-func (g *Guests) Servers() *mcp.Hub { return g.servers }
+func (g *Set) Servers() *mcp.Hub { return g.servers }
 
 // Close ends all of them, with all their processes, and waits for it.
-func (g *Guests) Close() error {
+func (g *Set) Close() error {
 	g.cancel()
 	var err error
 	if g.plugins != nil {
@@ -115,9 +115,9 @@ func (g *Guests) Close() error {
 	return err
 }
 
-// Join adds what guests bring to the settings of the directory. It loads the plugins first, and
+// Apply adds what guests bring to the settings of the directory. It loads the plugins first, and
 // begins to connect to servers without waiting for them.
-func (g *Guests) Join(ctx context.Context, base *engine.StepSettings) (*engine.StepSettings, error) {
+func (g *Set) Apply(ctx context.Context, base *engine.StepSettings) (*engine.StepSettings, error) {
 	if g.plugins != nil {
 		if err := g.plugins.Start(ctx); err != nil {
 			return nil, err
@@ -151,7 +151,7 @@ func (g *Guests) Join(ctx context.Context, base *engine.StepSettings) (*engine.S
 
 // await gives servers that were never seen some time before the first step where nobody watches:
 // there is no second prompt that could use what comes later.
-func (g *Guests) await(ctx context.Context, headless bool) {
+func (g *Set) await(ctx context.Context, headless bool) {
 	g.mu.Lock()
 	wait := headless && !g.waited && g.Wait > 0
 	g.waited = true
@@ -164,7 +164,7 @@ func (g *Guests) await(ctx context.Context, headless bool) {
 }
 
 // listen passes events on to plugins that want them.
-func (g *Guests) listen() {
+func (g *Set) listen() {
 	if g.Events == nil || !g.plugins.Has("event") && !g.plugins.Has("event.part.delta") {
 		return
 	}

@@ -145,7 +145,7 @@ func newWorld(t *testing.T, answers map[string]string) *world {
 	})
 	w.opt = extension.Options{
 		Place: workspace.Place{Directory: w.dir, Worktree: w.dir}, Runner: runner, Cache: filepath.Join(w.dir, "cache"), Env: os.Environ(),
-		Log: slog.New(slog.DiscardHandler), Tell: func(lathe.Fact) {},
+		Log: slog.New(slog.DiscardHandler), Publish: func(lathe.Fact) {},
 		Models: func(r lathe.ModelRef) (model, provider json.RawMessage) {
 			return json.RawMessage(`{"id":"` + r.Model + `"}`), json.RawMessage(`{"id":"` + r.Provider + `"}`)
 		},
@@ -175,7 +175,7 @@ func (w *world) serve() *world {
 	return w
 }
 
-func (w *world) open() *extension.Guests {
+func (w *world) open() *extension.Set {
 	w.Helper()
 	g := extension.Open(w.opt)
 	w.Cleanup(func() {
@@ -186,13 +186,13 @@ func (w *world) open() *extension.Guests {
 	return g
 }
 
-func (w *world) join(g *extension.Guests) *engine.StepSettings {
+func (w *world) join(g *extension.Set) *engine.StepSettings {
 	w.Helper()
 	base := &engine.StepSettings{
 		Tools: tool.NewSet(tooltest.All()...), Headless: true, DefaultModel: lathe.ModelRef{Provider: "p", Model: "big"},
 		Instructions: []prompt.Instruction{{Name: "AGENTS.md", Text: "Be kind."}},
 	}
-	out, err := g.Join(w.Context(), base)
+	out, err := g.Apply(w.Context(), base)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // hooks are those that some plugin has, in place of what the settings have; the engine pays for no
 // other.
-func (g *Guests) hooks(h engine.Hooks) engine.Hooks {
+func (g *Set) hooks(h engine.Hooks) engine.Hooks {
 	if g.plugins == nil {
 		return h
 	}
@@ -34,14 +34,14 @@ func (g *Guests) hooks(h engine.Hooks) engine.Hooks {
 	return h
 }
 
-func put[F any](g *Guests, place *F, name string, hook F) {
+func put[F any](g *Set, place *F, name string, hook F) {
 	if g.plugins.Has(name) {
 		*place = hook
 	}
 }
 
 // call runs a hook of all plugins that have it: out is what they may change.
-func call[T any](ctx context.Context, g *Guests, name string, in any, out *T) error {
+func call[T any](ctx context.Context, g *Set, name string, in any, out *T) error {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -96,7 +96,7 @@ type (
 	}
 )
 
-func (g *Guests) chatMessage(ctx context.Context, m *lathe.Message) error {
+func (g *Set) chatMessage(ctx context.Context, m *lathe.Message) error {
 	in := messageInput{Session: m.Session, Message: m.ID}
 	if u, ok := m.Data.(*lathe.User); ok {
 		in.Agent, in.Variant = u.Agent, u.Model.Variant
@@ -123,7 +123,7 @@ func (g *Guests) chatMessage(ctx context.Context, m *lathe.Message) error {
 	return nil
 }
 
-func (g *Guests) messages(ctx context.Context, history []lathe.Message) ([]lathe.Message, error) {
+func (g *Set) messages(ctx context.Context, history []lathe.Message) ([]lathe.Message, error) {
 	out := struct {
 		Messages []lathe.Message `json:"messages"`
 	}{history}
@@ -131,7 +131,7 @@ func (g *Guests) messages(ctx context.Context, history []lathe.Message) ([]lathe
 	return out.Messages, err
 }
 
-func (g *Guests) system(ctx context.Context, o engine.Occasion, system []string) ([]string, error) {
+func (g *Set) system(ctx context.Context, o engine.RequestInfo, system []string) ([]string, error) {
 	in := g.request(o)
 	in.Agent, in.Provider, in.Message = "", nil, nil
 	out := struct {
@@ -142,7 +142,7 @@ func (g *Guests) system(ctx context.Context, o engine.Occasion, system []string)
 }
 
 // request is what a request to a model is made for.
-func (g *Guests) request(o engine.Occasion) requestInput {
+func (g *Set) request(o engine.RequestInfo) requestInput {
 	in := requestInput{Session: o.Session, Agent: o.Agent, Message: o.Prompt.AppendInfo(nil)}
 	if g.Models != nil {
 		in.Model, in.Provider = g.Models(o.Model)
@@ -150,7 +150,7 @@ func (g *Guests) request(o engine.Occasion) requestInput {
 	return in
 }
 
-func (g *Guests) params(ctx context.Context, o engine.Occasion, r *model.Request) error {
+func (g *Set) params(ctx context.Context, o engine.RequestInfo, r *model.Request) error {
 	in := g.request(o)
 	if g.plugins.Has("chat.params") {
 		out := struct {
@@ -187,7 +187,7 @@ func (g *Guests) params(ctx context.Context, o engine.Occasion, r *model.Request
 	return nil
 }
 
-func (g *Guests) textComplete(ctx context.Context, p lathe.Part, text string) (string, error) {
+func (g *Set) textComplete(ctx context.Context, p lathe.Part, text string) (string, error) {
 	out := struct {
 		Text string `json:"text"`
 	}{text}
@@ -195,7 +195,7 @@ func (g *Guests) textComplete(ctx context.Context, p lathe.Part, text string) (s
 	return out.Text, err
 }
 
-func (g *Guests) commandBefore(ctx context.Context, id lathe.SessionID, name, arguments string, parts []lathe.Part) ([]lathe.Part, error) {
+func (g *Set) commandBefore(ctx context.Context, id lathe.SessionID, name, arguments string, parts []lathe.Part) ([]lathe.Part, error) {
 	in := struct {
 		Command   string          `json:"command"`
 		Session   lathe.SessionID `json:"sessionID"`
@@ -208,7 +208,7 @@ func (g *Guests) commandBefore(ctx context.Context, id lathe.SessionID, name, ar
 	return out.Parts, err
 }
 
-func (g *Guests) toolBefore(ctx context.Context, name string, c *tool.Call) (json.RawMessage, error) {
+func (g *Set) toolBefore(ctx context.Context, name string, c *tool.Call) (json.RawMessage, error) {
 	out := struct {
 		Args json.RawMessage `json:"args"`
 	}{c.Input}
@@ -216,7 +216,7 @@ func (g *Guests) toolBefore(ctx context.Context, name string, c *tool.Call) (jso
 	return out.Args, err
 }
 
-func (g *Guests) toolAfter(ctx context.Context, name string, c *tool.Call, r tool.Result) (tool.Result, error) {
+func (g *Set) toolAfter(ctx context.Context, name string, c *tool.Call, r tool.Result) (tool.Result, error) {
 	out := struct {
 		Title    string          `json:"title"`
 		Output   string          `json:"output"`
@@ -232,7 +232,7 @@ func (g *Guests) toolAfter(ctx context.Context, name string, c *tool.Call, r too
 	return r, nil
 }
 
-func (g *Guests) permissionAsk(ctx context.Context, r lathe.PermissionRequest) (lathe.Action, error) {
+func (g *Set) permissionAsk(ctx context.Context, r lathe.PermissionRequest) (lathe.Action, error) {
 	out := struct {
 		Status string `json:"status"`
 	}{"ask"}
@@ -249,16 +249,16 @@ func (g *Guests) permissionAsk(ctx context.Context, r lathe.PermissionRequest) (
 	}
 }
 
-func (g *Guests) compacting(ctx context.Context, id lathe.SessionID) (engine.CompactingWords, error) {
+func (g *Set) compacting(ctx context.Context, id lathe.SessionID) (engine.CompactionPrompt, error) {
 	out := struct {
 		Context []string `json:"context"`
 		Prompt  string   `json:"prompt,omitempty"`
 	}{Context: []string{}}
 	err := call(ctx, g, "experimental.session.compacting", partInput{Session: id}, &out)
-	return engine.CompactingWords{Context: out.Context, Prompt: out.Prompt}, err
+	return engine.CompactionPrompt{Context: out.Context, Prompt: out.Prompt}, err
 }
 
-func (g *Guests) goesOn(ctx context.Context, o engine.Occasion, overflow bool) (bool, error) {
+func (g *Set) goesOn(ctx context.Context, o engine.RequestInfo, overflow bool) (bool, error) {
 	in := g.request(o)
 	in.Overflow = &overflow
 	out := struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-var occasion = engine.Occasion{
+var occasion = engine.RequestInfo{
 	Session: "ses_1", Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "big"},
 	Prompt: lathe.Message{ID: "msg_1", Session: "ses_1", Data: &lathe.User{Agent: "build"}},
 }
@@ -58,7 +58,7 @@ func TestHooks_RequestsAndTexts(t *testing.T) {
 	}
 	w.asked(`experimental.text.complete {"sessionID":"ses_1","messageID":"msg_1","partID":"prt_1"}`)
 	words, err := h.Compacting(t.Context(), "ses_1")
-	if diff := cmp.Diff(engine.CompactingWords{Context: []string{"more"}, Prompt: "Sum it up."}, words); err != nil || diff != "" {
+	if diff := cmp.Diff(engine.CompactionPrompt{Context: []string{"more"}, Prompt: "Sum it up."}, words); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 	if on, err := h.Continue(t.Context(), occasion, true); err != nil || on {

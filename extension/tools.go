@@ -19,7 +19,7 @@ var permissions = []string{"external_directory", "doom_loop"}
 
 // tools are those of the settings, of plugins and of servers. A plugin's takes the place of another of
 // its name, as its author means it to; a server's name is made up here, so that it takes no place.
-func (g *Guests) tools(base, brought []tool.Tool) []tool.Tool {
+func (g *Set) tools(base, brought []tool.Tool) []tool.Tool {
 	out := slices.Clone(base)
 	if g.plugins != nil {
 		for _, t := range g.plugins.Tools() {
@@ -84,7 +84,7 @@ func (t pluginTool) Run(ctx context.Context, c *tool.Call) (tool.Result, error) 
 }
 
 // defined lets plugins say what models are told of tools.
-func (g *Guests) defined(ctx context.Context, tools []tool.Tool) ([]tool.Tool, error) {
+func (g *Set) defined(ctx context.Context, tools []tool.Tool) ([]tool.Tool, error) {
 	if g.plugins == nil || !g.plugins.Has("tool.definition") {
 		return tools, nil
 	}
@@ -118,7 +118,7 @@ type redefined struct {
 func (r redefined) Spec() tool.Spec { return r.spec }
 
 // Env are the variables that plugins add to a command; the call is nil for one of the user's.
-func (g *Guests) Env(ctx context.Context, dir string, c *tool.Call) (map[string]string, error) {
+func (g *Set) Env(ctx context.Context, dir string, c *tool.Call) (map[string]string, error) {
 	if g.plugins == nil || !g.plugins.Has("shell.env") {
 		return nil, nil
 	}
@@ -138,7 +138,7 @@ func (g *Guests) Env(ctx context.Context, dir string, c *tool.Call) (map[string]
 }
 
 // commands are those of the settings, and the prompts of servers behind them.
-func (g *Guests) commands(base []engine.SlashCommand) []engine.SlashCommand {
+func (g *Set) commands(base []engine.SlashCommand) []engine.SlashCommand {
 	out := slices.Clone(base)
 	for _, p := range g.servers.Prompts() {
 		if slices.ContainsFunc(out, func(c engine.SlashCommand) bool { return c.Name == p.Command() }) {
@@ -157,7 +157,7 @@ func (g *Guests) commands(base []engine.SlashCommand) []engine.SlashCommand {
 }
 
 // instructions are those of the settings, then what servers say of themselves.
-func (g *Guests) instructions(base []prompt.Instruction) []prompt.Instruction {
+func (g *Set) instructions(base []prompt.Instruction) []prompt.Instruction {
 	out := slices.Clone(base)
 	for _, i := range g.servers.Instructions() {
 		out = append(out, prompt.Instruction{Name: "the MCP server " + i.Server, Text: i.Text})
@@ -165,7 +165,7 @@ func (g *Guests) instructions(base []prompt.Instruction) []prompt.Instruction {
 	return out
 }
 
-func (g *Guests) resource(ctx context.Context, server, uri string) ([]prompt.Resource, error) {
+func (g *Set) resource(ctx context.Context, server, uri string) ([]prompt.Resource, error) {
 	contents, err := g.servers.ReadResource(ctx, server, uri)
 	out := make([]prompt.Resource, len(contents))
 	for i, c := range contents {

@@ -138,7 +138,7 @@ func TestJoin_NameTaken(t *testing.T) {
 	g := w.open()
 	base := &engine.StepSettings{Tools: tool.NewSet(named{"docs_find"}, named{"bash"})}
 	g.Servers().WaitReady(t.Context())
-	s, err := g.Join(t.Context(), base)
+	s, err := g.Apply(t.Context(), base)
 	if err != nil {
 		t.Fatal(err)
 	}

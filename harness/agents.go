@@ -108,7 +108,7 @@ func (s *Harness) brief(k *DirConfig, out *engine.StepSettings) {
 	out.Commands = commandsOf(k.loaded, out.Skills)
 	out.Headless, out.Plans, out.Home = s.headless, s.plans, s.app.Home()
 	if on := k.loaded.Config.Overview; on == nil || *on {
-		out.Survey = &overview.Config{Path: s.app.Env("PATH"), Excludes: s.app.UserExcludes}
+		out.Overview = &overview.Config{Path: s.app.Env("PATH"), Excludes: s.app.UserExcludes}
 	}
 }
 

@@ -45,7 +45,7 @@ type extensionSets struct {
 
 // extensionSet is the guests of one directory, for as long as its settings name the same.
 type extensionSet struct {
-	*extension.Guests
+	*extension.Set
 	names string    // the settings that name them
 	used  time.Time // guarded by extensionSets.mu
 
@@ -70,7 +70,7 @@ func (s *Harness) Settings(ctx context.Context, place workspace.Place) (*engine.
 	if err != nil || v == nil {
 		return k.settingsOf(), err
 	}
-	return v.Join(ctx, k.Settings)
+	return v.Apply(ctx, k.Settings)
 }
 
 func (k *DirConfig) settingsOf() *engine.StepSettings {
@@ -150,7 +150,7 @@ func (v *extensionSet) Close() error {
 	v.closed = true
 	run := v.running
 	v.mu.Unlock()
-	err := v.Guests.Close()
+	err := v.Set.Close()
 	if run != nil {
 		<-run.done
 	}
@@ -315,7 +315,7 @@ func serverOf(name string, m config.MCPServer) mcp.Server {
 
 // host opens guests. The mutex of visits is held.
 func (s *Harness) host(ctx context.Context, k *DirConfig, place workspace.Place, names string) *extensionSet {
-	v := &extensionSet{names: names, used: s.app.Now(), Guests: extension.Open(s.extensionOptions(ctx, k, place))}
+	v := &extensionSet{names: names, used: s.app.Now(), Set: extension.Open(s.extensionOptions(ctx, k, place))}
 	s.extensionSets.dirs[place.Directory] = v
 	return v
 }
@@ -337,7 +337,7 @@ func (s *Harness) extensionOptions(ctx context.Context, k *DirConfig, place work
 			o.Project = inst.Project
 		}
 		o.Client = s.ownServer(place.Directory)
-		o.Tell = func(f lathe.Fact) {
+		o.Publish = func(f lathe.Fact) {
 			e.Publish(lathe.Event{Directory: place.Directory, Project: place.ProjectID, Fact: f})
 		}
 		o.Events = func(ctx context.Context) iter.Seq2[lathe.Event, error] {

@@ -186,7 +186,7 @@ func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.StepSettings
 		Limits:         tool.Limits{Lines: c.ToolOutput.MaxLines, Bytes: c.ToolOutput.MaxBytes},
 		ContinueOnDeny: c.Experimental.ContinueLoopOnDeny,
 		NoSnapshots:    c.Snapshot.Enabled != nil && !*c.Snapshot.Enabled,
-		Kept:           engine.Kept{Age: time.Duration(c.Snapshot.MaxDays) * 24 * time.Hour, Bytes: int64(c.Snapshot.MaxMegabytes) << 20},
+		Retention:           engine.Retention{Age: time.Duration(c.Snapshot.MaxDays) * 24 * time.Hour, Bytes: int64(c.Snapshot.MaxMegabytes) << 20},
 		Retry:          retryOf(c.Retry), Budget: BudgetOf(c.Budget),
 		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},
 		Subagents: subagentsOf(c), Images: imagesOf(c.Attachment.Image),
@@ -248,10 +248,10 @@ func (s *Harness) open(p *Providers, m *catalog.Model) (*engine.Model, error) {
 	suits := info.Defaults("")
 	out := &engine.Model{
 		Ref: lathe.ModelRef{Provider: m.Provider, Model: m.ID}, Name: info.Name, Client: p.nameFailures(client, vendor), Price: info.Price,
-		Context: int(m.Limit.Context), Input: int(m.Limit.Input), Output: m.MaxOutput(s.app.OutputLimit()), Longest: int(m.Limit.Output), Temperature: m.Temperature,
+		Context: int(m.Limit.Context), Input: int(m.Limit.Input), Output: m.MaxOutput(s.app.OutputLimit()), MaxOutput: int(m.Limit.Output), Temperature: m.Temperature,
 		DefaultTemperature: suits.Temperature, DefaultTopP: suits.TopP, DefaultTopK: suits.TopK,
 		Options: suits.Options, Headers: m.Headers, Variants: map[string]map[string]json.RawMessage{}, Cache: suits.Cache,
-		For:    func(id lathe.SessionID) map[string]json.RawMessage { return info.Defaults(string(id)).Options },
+		SessionOptions:    func(id lathe.SessionID) map[string]json.RawMessage { return info.Defaults(string(id)).Options },
 		Target: info.Target(),
 	}
 	for _, v := range m.Variants() {

@@ -43,7 +43,7 @@ func limit(n *int) int {
 func CompactionOf(c config.Compaction) compact.Settings {
 	return compact.Settings{
 		Off: c.Auto != nil && !*c.Auto, Prune: c.Prune != nil && *c.Prune,
-		Reserved: limit(c.Reserved), TailTurns: limit(c.TailTurns), Recent: limit(c.PreserveRecentTokens),
+		Reserved: limit(c.Reserved), TailTurns: limit(c.TailTurns), TailTokens: limit(c.PreserveRecentTokens),
 	}
 }
 
@@ -83,10 +83,10 @@ func subagentsOf(c config.Config) subagent.Limits {
 	s := c.Subagents
 	out := subagent.Limits{
 		Depth: limit(c.SubagentDepth), Parallel: limit(s.Parallel), Writers: limit(s.Writers),
-		Brief: leastBrief, Primary: c.Experimental.PrimaryTools, Background: s.Background == nil || *s.Background,
+		MinBrief: leastBrief, Primary: c.Experimental.PrimaryTools, Background: s.Background == nil || *s.Background,
 	}
 	if s.Brief != nil {
-		out.Brief = *s.Brief
+		out.MinBrief = *s.Brief
 	}
 	return out
 }

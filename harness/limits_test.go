@@ -17,8 +17,8 @@ func TestCompactionOf(t *testing.T) {
 		{config.Compaction{}, compact.Settings{}},
 		{config.Compaction{Auto: &yes, Prune: &no}, compact.Settings{}},
 		{config.Compaction{Auto: &no, Prune: &yes}, compact.Settings{Off: true, Prune: true}},
-		{config.Compaction{TailTurns: &none, PreserveRecentTokens: &none, Reserved: &none}, compact.Settings{TailTurns: -1, Recent: -1, Reserved: -1}},
-		{config.Compaction{TailTurns: &some, PreserveRecentTokens: &some, Reserved: &some}, compact.Settings{TailTurns: 9, Recent: 9, Reserved: 9}},
+		{config.Compaction{TailTurns: &none, PreserveRecentTokens: &none, Reserved: &none}, compact.Settings{TailTurns: -1, TailTokens: -1, Reserved: -1}},
+		{config.Compaction{TailTurns: &some, PreserveRecentTokens: &some, Reserved: &some}, compact.Settings{TailTurns: 9, TailTokens: 9, Reserved: 9}},
 	} {
 		if got := CompactionOf(tt.in); got != tt.want {
 			t.Errorf("%+v: %+v, want %+v", tt.in, got, tt.want)

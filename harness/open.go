@@ -41,7 +41,7 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 	}
 	s.Engine, err = openEngine(ctx, a, at, engine.Options{
 		Environment: asks, Tracer: o.Tracer,
-		Deleted: func(id lathe.SessionID) {
+		OnDelete: func(id lathe.SessionID) {
 			s.Runner.EndSession(string(id))
 			confine.RemoveSessionTemp(at, id)
 		},
@@ -59,7 +59,7 @@ func OpenSessions(ctx context.Context, a *Host) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openEngine(ctx, a, at, engine.Options{Deleted: func(id lathe.SessionID) { confine.RemoveSessionTemp(at, id) }})
+	return openEngine(ctx, a, at, engine.Options{OnDelete: func(id lathe.SessionID) { confine.RemoveSessionTemp(at, id) }})
 }
 
 func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Options) (*engine.Engine, error) {
@@ -69,7 +69,7 @@ func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Optio
 		return nil, err
 	}
 	o.Driver, o.Blobs, o.Outputs = driver, at.Blobs(), at.Outputs()
-	o.Tidy = func(before time.Time) { confine.RemoveOldTemp(at, before) }
+	o.CleanUp = func(before time.Time) { confine.RemoveOldTemp(at, before) }
 	o.Snapshots = snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.Log, Excludes: a.UserExcludes})
 	o.Version, o.Log = a.Version, a.Log
 	e, err := engine.Open(ctx, o)

@@ -101,7 +101,7 @@ func (h *habits) add(s lathe.Session, m lathe.Message) {
 // prompt begins a turn, unless the engine wrote it.
 func (h *habits) prompt(s lathe.Session, m lathe.Message) {
 	if !IsPrompt(m) {
-		if t := h.course.turn; t != nil && len(check.Firings([]lathe.Message{m})) > 0 {
+		if t := h.course.turn; t != nil && len(check.CountIssues([]lathe.Message{m})) > 0 {
 			h.out.ChecksHeeded.Of++
 			t.checked = true
 		}

@@ -71,7 +71,7 @@ func (t *Counter) Add(s lathe.Session, m lathe.Message) {
 	day, project := t.day(m.Created), t.project(s.Project)
 	day.Messages++
 	project.Messages++
-	for check, n := range check.Firings([]lathe.Message{m}) {
+	for check, n := range check.CountIssues([]lathe.Message{m}) {
 		f.Checks[string(check)] += n
 	}
 	switch said := m.Data.(type) {

@@ -158,7 +158,7 @@ func (s *Plain) retract(p lathe.Part) {
 
 // firedChecks names the checks that have found something in an answer, by the part that says so.
 func firedChecks(p lathe.Part) (names []string, cutOff bool) {
-	fired := check.Firings([]lathe.Message{{Parts: []lathe.Part{p}}})
+	fired := check.CountIssues([]lathe.Message{{Parts: []lathe.Part{p}}})
 	for _, c := range check.All() {
 		if fired[c] > 0 {
 			names = append(names, string(c))

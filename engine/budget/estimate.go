@@ -28,9 +28,9 @@ type Estimate struct {
 	price                  model.Price
 }
 
-// Of guesses from above what a request costs.
-func Of(r model.Request, p model.Price) Estimate {
-	size, media := history.Length(r.Messages)
+// New guesses from above what a request costs.
+func New(r model.Request, p model.Price) Estimate {
+	size, media := history.Size(r.Messages)
 	for _, s := range r.System {
 		size += len(s)
 	}
@@ -86,8 +86,8 @@ func (e Estimate) Reserve(slot, day string, b lathe.Budget) store.Reservation {
 	return store.Reservation{Slot: slot, Day: day, Max: e.Total(e.most()), Min: e.Total(e.least()), Certain: sure, Budget: b}
 }
 
-// Longest is how long an answer may be for what was given: the limit to tell the provider.
-func (e Estimate) Longest(given lathe.Spending) int {
+// MaxOutput is how long an answer may be for what was given: the limit to tell the provider.
+func (e Estimate) MaxOutput(given lathe.Spending) int {
 	most := min(e.most(), given.Tokens-e.input)
 	if _, one := model.Count(model.Usage{Input: e.input, Output: 1e6}, e.price); one > 0 {
 		_, bare := model.Count(model.Usage{Input: e.input}, e.price)
@@ -101,8 +101,8 @@ func (e Estimate) Longest(given lathe.Spending) int {
 	return int(max(min(most, e.output), 1))
 }
 
-// Overspent says what was spent, by what, and how to go on.
-func Overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store.Reservation) error {
+// LimitError says what was spent, by what, and how to go on.
+func LimitError(id lathe.SessionID, a lathe.Account, by store.Measure, want store.Reservation) error {
 	whose, setting := "this session", "session"
 	switch {
 	case a.Kind == lathe.DayAccount:
@@ -133,15 +133,15 @@ func Overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store
 		fmt.Fprintf(&out, " or give this session more with lathe run -s %s %s", a.Key, flag)
 	}
 	out.WriteString(", then send the next prompt; nothing is lost.")
-	return Exceeded(out.String())
+	return NewError(out.String())
 }
 
 // Ref is what an [lathe.UnknownFault] refers to that ended a turn for want of budget: the wire
 // has no name for it, and programs must not read words.
 const Ref = "budget"
 
-// Exceeded is the failure of a turn that ended for want of budget.
-func Exceeded(words string) error {
+// NewError is the failure of a turn that ended for want of budget.
+func NewError(words string) error {
 	return &lathe.Error{Code: lathe.Denied, Message: words, Fault: &lathe.UnknownFault{Message: words, Ref: Ref}}
 }
 

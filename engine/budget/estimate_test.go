@@ -22,13 +22,13 @@ func TestEstimate_PropLongestFitsWhatIsGiven(t *testing.T) {
 		if n := rapid.IntRange(0, 70000).Draw(t, "thought"); n > 0 {
 			r.Options = map[string]json.RawMessage{"thinking": json.RawMessage(`{"type":"enabled","budgetTokens":` + jsonInt(n) + `}`)}
 		}
-		e := Of(r, price)
-		if got := e.Longest(e.Total(e.most())); got != r.MaxOutput {
+		e := New(r, price)
+		if got := e.MaxOutput(e.Total(e.most())); got != r.MaxOutput {
 			t.Fatalf("with all that is wanted, %d of %d", got, r.MaxOutput)
 		}
 		tokens := rapid.Int64Range(e.least(), e.most()).Draw(t, "given")
 		given := e.Total(tokens)
-		out := e.Longest(given)
+		out := e.MaxOutput(given)
 		worst := int64(out)
 		if e.thought >= worst { // as providers count
 			worst += e.thought
@@ -43,7 +43,7 @@ func jsonInt(n int) string { b, _ := json.Marshal(n); return string(b) }
 
 func TestEstimate_CountsAllThatIsSent(t *testing.T) {
 	t.Parallel()
-	base := Of(model.Request{}, model.Price{}).input
+	base := New(model.Request{}, model.Price{}).input
 	long := strings.Repeat("x", 3000)
 	for name, r := range map[string]model.Request{
 		"system":    {System: []string{long}},
@@ -55,7 +55,7 @@ func TestEstimate_CountsAllThatIsSent(t *testing.T) {
 		"image":     {Messages: []model.Message{{Content: []model.Content{model.FileContent{Mime: "image/png"}}}}},
 		"document":  {Messages: []model.Message{{Content: []model.Content{model.ResultContent{Media: []model.FileContent{{Mime: "application/pdf", Data: strings.Repeat(long, 100)}}}}}}},
 	} {
-		if got := Of(r, model.Price{}).input - base; got < 1000 {
+		if got := New(r, model.Price{}).input - base; got < 1000 {
 			t.Errorf("%s counts for %d tokens", name, got)
 		}
 	}

@@ -90,8 +90,8 @@ func (c Checks) With(switches map[string]bool) Checks {
 	return out
 }
 
-// MostChecks is how many prompts all checks together may add to a turn.
-const MostChecks = 2
+// MaxPrompts is how many prompts all checks together may add to a turn.
+const MaxPrompts = 2
 
 // Issue is what a check has found: a fact, and what the model had better do.
 type Issue struct {
@@ -101,7 +101,7 @@ type Issue struct {
 	advice string
 }
 
-func (f Issue) Words() string {
+func (f Issue) Text() string {
 	if f.advice == "" || strings.HasSuffix(f.Fact, "\n") {
 		return f.Fact + f.advice
 	}
@@ -116,22 +116,22 @@ type Input struct {
 	Edits    bool          // files may be changed
 	Tests    lathe.TestRun // the last of the project
 	Read     *Reader
-	Gone     func(file string) bool // it is no longer there
+	IsDeleted     func(file string) bool // it is no longer there
 }
 
-// Verdict is what checks want before a turn ends: words to the model, which then goes on, words to
+// Result is what checks want before a turn ends: words to the model, which then goes on, words to
 // people, or the last step once more.
-type Verdict struct {
-	Say, Show []Issue
-	Again     bool
+type Result struct {
+	ToModel, ToUser []Issue
+	Retry     bool
 }
 
-// IsNothing reports whether the turn may end.
-func (v Verdict) IsNothing() bool { return !v.Again && len(v.Say)+len(v.Show) == 0 }
+// IsEmpty reports whether the turn may end.
+func (v Result) IsEmpty() bool { return !v.Retry && len(v.ToModel)+len(v.ToUser) == 0 }
 
 // AtEnd looks at a turn whose last answer has come. What the user said since without wanting an
 // answer, or ran in the shell, is not the turn's.
-func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Verdict) {
+func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Result) {
 	if len(s.Checks) == 0 || len(answers) == 0 || lastAsked(s.Messages) != asked {
 		return out
 	}
@@ -143,12 +143,12 @@ func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Ve
 	if t.refused() {
 		return out
 	}
-	say := t.prompts < MostChecks
+	say := t.prompts < MaxPrompts
 	if isEmpty(last) {
 		return s.checkEmpty(t, answers, say)
 	}
 	if f, ok := s.first(t, t.cutOff, t.saidNotDone); ok && say {
-		return Verdict{Say: []Issue{f}}
+		return Result{ToModel: []Issue{f}}
 	}
 	if s.Session.Parent != "" || !s.Edits {
 		return out // whoever gave the task looks at the rest; who cannot write leaves nothing
@@ -157,16 +157,16 @@ func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Ve
 		switch {
 		case t.fired[f.Check]:
 		case s.Checks[f.Check] == Show:
-			out.Show = append(out.Show, f)
+			out.ToUser = append(out.ToUser, f)
 		case s.Checks[f.Check] == Act && say:
-			out.Say = append(out.Say, f)
+			out.ToModel = append(out.ToModel, f)
 		}
 	}
 	return out
 }
 
-// Findings is what the checks of a whole turn have found, whether they are on or not.
-func (s Input) Findings() []Issue { return s.find(s.turn()) }
+// Issues is what the checks of a whole turn have found, whether they are on or not.
+func (s Input) Issues() []Issue { return s.find(s.turn()) }
 
 func (s Input) find(t *turnView) (out []Issue) {
 	for _, find := range []func(Input) (Issue, bool){t.todos, t.unverified, t.emptyDiff, t.checklist, t.leftovers} {
@@ -243,8 +243,8 @@ func isCheckPrompt(h *history.Message) bool {
 	})
 }
 
-// Firings counts what checks said in messages, by their names.
-func Firings(messages []lathe.Message) map[Check]int {
+// CountIssues counts what checks said in messages, by their names.
+func CountIssues(messages []lathe.Message) map[Check]int {
 	out := map[Check]int{}
 	for _, m := range messages {
 		for _, p := range m.Parts {

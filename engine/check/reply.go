@@ -39,17 +39,17 @@ func isEmpty(h *history.Message) bool {
 
 // checkEmpty asks once more without a word, then with one. An answer that holds thoughts would
 // be the end of the next request, which providers refuse, so it is followed by words at once.
-func (s Input) checkEmpty(t *turnView, answers []*history.Message, say bool) (out Verdict) {
+func (s Input) checkEmpty(t *turnView, answers []*history.Message, say bool) (out Result) {
 	if s.Checks[EmptyReply] != Act || t.fired[EmptyReply] {
 		return out
 	}
 	if n := len(answers); !hasThoughts(answers[n-1]) && (n == 1 || !isEmpty(answers[n-2])) && !t.retried() {
-		return Verdict{Again: true}
+		return Result{Retry: true}
 	}
 	if !say {
 		return out
 	}
-	return Verdict{Say: []Issue{{EmptyReply, 0, fmt.Sprintf("You have answered with nothing %s.", times(t.empty())), "Go on with the task; if it is done, say in words what came of it."}}}
+	return Result{ToModel: []Issue{{EmptyReply, 0, fmt.Sprintf("You have answered with nothing %s.", times(t.empty())), "Go on with the task; if it is done, say in words what came of it."}}}
 }
 
 // retried reports whether an empty answer was followed by another attempt.

@@ -34,7 +34,7 @@ const (
 type ResultChecker struct {
 	checks Checks
 	before []*Action      // of the turn's earlier steps
-	Shares []UsedFraction // of what is bounded
+	Used []UsedFraction // of what is bounded
 }
 
 // UsedFraction is how much of something bounded is used.
@@ -48,9 +48,9 @@ func NewResultChecker(in Input) *ResultChecker {
 	return &ResultChecker{checks: in.Checks, before: in.turn().actions}
 }
 
-// Look returns what checks say about a call that has ended, given those of its own step that
+// Check returns what checks say about a call that has ended, given those of its own step that
 // ended before it.
-func (w *ResultChecker) Look(now *Action, step []*Action) (found []Issue) {
+func (w *ResultChecker) Check(now *Action, step []*Action) (found []Issue) {
 	all := slices.Concat(w.before, step)
 	for _, find := range []func([]*Action, *Action) (Issue, bool){repeats, cycles, failsAgain, idles, editsTests, staleTodos, w.spends} {
 		f, ok := find(all, now)
@@ -123,8 +123,8 @@ func cycleAt(all []*Action) int {
 	return 0
 }
 
-// GoesOn reports whether a call would go on with a cycle that has been pointed out.
-func (w *ResultChecker) GoesOn(step []*Action, tool string, input []byte) bool {
+// ContinuesCycle reports whether a call would go on with a cycle that has been pointed out.
+func (w *ResultChecker) ContinuesCycle(step []*Action, tool string, input []byte) bool {
 	if w == nil || w.checks[Loop] != Act {
 		return false
 	}
@@ -245,7 +245,7 @@ func (w *ResultChecker) spends(before []*Action, _ *Action) (Issue, bool) {
 		told = max(told, d.levels[Budget])
 	}
 	var most UsedFraction
-	for _, s := range w.Shares {
+	for _, s := range w.Used {
 		if s.Used > most.Used {
 			most = s
 		}
@@ -259,8 +259,8 @@ func (w *ResultChecker) spends(before []*Action, _ *Action) (Issue, bool) {
 	return Issue{}, false
 }
 
-// SharesOf is how much of an account is used.
-func SharesOf(a lathe.Account) (out []UsedFraction) {
+// UsedFractions is how much of an account is used.
+func UsedFractions(a lathe.Account) (out []UsedFraction) {
 	add := func(spent, limit float64, left string) {
 		if limit > 0 {
 			out = append(out, UsedFraction{spent / limit, left})
@@ -281,7 +281,7 @@ func WithNotes(text string, meta json.RawMessage, found []Issue) (string, json.R
 	}
 	var lines []string
 	for _, f := range found {
-		lines = append(lines, f.Words())
+		lines = append(lines, f.Text())
 	}
 	return strings.TrimRight(text, "\n") + notesBegin + strings.Join(lines, "\nNote: "), WithMeta(meta, found...)
 }

@@ -64,11 +64,11 @@ func TestChecks_Results(t *testing.T) {
 			for _, c := range tt.calls[:len(tt.calls)-1] {
 				w.before = append(w.before, ReadAction(c))
 			}
-			got := w.Look(ReadAction(tt.calls[len(tt.calls)-1]), nil)
+			got := w.Check(ReadAction(tt.calls[len(tt.calls)-1]), nil)
 			var names []Check
 			for _, f := range got {
 				names = append(names, f.Check)
-				if words := f.Words(); len(words) > 240 {
+				if words := f.Text(); len(words) > 240 {
 					t.Errorf("%d characters: %s", len(words), words)
 				}
 			}
@@ -76,7 +76,7 @@ func TestChecks_Results(t *testing.T) {
 				t.Error(diff)
 			}
 			w.checks = Checks{}
-			if got := w.Look(ReadAction(tt.calls[len(tt.calls)-1]), nil); got != nil {
+			if got := w.Check(ReadAction(tt.calls[len(tt.calls)-1]), nil); got != nil {
 				t.Errorf("although it is off: %v", got)
 			}
 		})
@@ -96,9 +96,9 @@ func TestChecks_Budget(t *testing.T) {
 	w := ResultChecker{checks: Defaults(true)}
 	var told []int
 	for _, used := range []float64{0, 0.49, 0.5, 0.6, 0.96, 0.99, 1.2} {
-		w.Shares = []UsedFraction{{0.1, "of one thing"}, {used, "of another"}}
+		w.Used = []UsedFraction{{0.1, "of one thing"}, {used, "of another"}}
 		before := len(w.before)
-		for _, f := range w.Look(&Action{Tool: "x", output: "new"}, nil) {
+		for _, f := range w.Check(&Action{Tool: "x", output: "new"}, nil) {
 			told = append(told, f.level)
 			w.before = append(w.before, &Action{Tool: "x", levels: map[Check]int{f.Check: f.level}})
 		}
@@ -271,7 +271,7 @@ func BenchmarkChecks(b *testing.B) {
 	w := NewResultChecker(in)
 	b.Run("result", func(b *testing.B) {
 		for b.Loop() {
-			w.Look(now, nil)
+			w.Check(now, nil)
 		}
 	})
 }

@@ -66,9 +66,9 @@ func (r *Reader) action(c *lathe.ToolCall) *Action {
 	return d
 }
 
-// AskedAgain is where the last prompt of a check stands behind the one at asked; what came
+// LastCheckPrompt is where the last prompt of a check stands behind the one at asked; what came
 // before it is no answer to it.
-func AskedAgain(messages []*history.Message, asked int) int {
+func LastCheckPrompt(messages []*history.Message, asked int) int {
 	for i := len(messages) - 1; i > asked; i-- {
 		if isCheckPrompt(messages[i]) {
 			return i
@@ -198,7 +198,7 @@ func (s Input) counts(d *Action, file string) bool {
 	if !ok {
 		within = filepath.Base(file)
 	}
-	return !slices.Contains(d.removed, file) && !isGenerated(within, d.Command != "") && (s.Gone == nil || !s.Gone(file))
+	return !slices.Contains(d.removed, file) && !isGenerated(within, d.Command != "") && (s.IsDeleted == nil || !s.IsDeleted(file))
 }
 
 // said is the text of the last answer.

@@ -172,7 +172,7 @@ func TestFitted(t *testing.T) {
 		{8, "fi\n[3 more characters are left out]\n\n[2 messages are left out here]\n\nfourth"},
 		{4, "f\n[4 more characters are left out]\n\n[2 messages are left out here]\n\nfou\n[3 more characters are left out]"},
 	} {
-		got := Fitted(entries, tt.limit)
+		got := Fit(entries, tt.limit)
 		if got != tt.want {
 			t.Errorf("%d: %q, want %q", tt.limit, got, tt.want)
 		}

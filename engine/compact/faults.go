@@ -12,7 +12,7 @@ import (
 
 // What a summary must be, in tokens. One of a short conversation may be shorter.
 const (
-	SummaryLeast, summaryMost = 200, 4000
+	MinSummary, maxSummary = 200, 4000
 	// summaryAnyway is how long a summary may be however short its conversation was: the
 	// headings alone take a part of that.
 	summaryAnyway = 400
@@ -43,10 +43,10 @@ func Faults(text, source string, changed []string, ours bool) (faults []string) 
 		return []string{"it was empty"}
 	}
 	size, whole := TokensIn(text), TokensIn(source)
-	if least := min(SummaryLeast, whole/8); size < least {
+	if least := min(MinSummary, whole/8); size < least {
 		faults = append(faults, fmt.Sprintf("it was too short to work from (about %d tokens; at least %d)", size, least))
 	}
-	if most := min(summaryMost, max(whole, summaryAnyway)); size > most {
+	if most := min(maxSummary, max(whole, summaryAnyway)); size > most {
 		faults = append(faults, fmt.Sprintf("it was too long (about %d tokens; at most %d)", size, most))
 	}
 	if ours {

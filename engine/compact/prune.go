@@ -13,11 +13,11 @@ import (
 const (
 	// What old outputs of tools are left out of: the newest so many tokens stay, and it is
 	// done for no less than that many, because it costs the provider's cache.
-	PruneProtect, PruneLeast = 40_000, 20_000
+	PruneProtect, PruneMin = 40_000, 20_000
 	// The newest calls and exchanges stay whatever they weigh.
 	PruneCalls, PruneExchanges = 10, 2
 	// PruneAt is how full the window must be, in percent; roomLeft what must be free afterwards.
-	PruneAt, RoomLeft = 80, 10
+	PruneAt, PruneFree = 80, 10
 	// CacheTime is how long a provider remembers a prompt that was not told otherwise.
 	CacheTime = 5 * time.Minute
 )
@@ -36,8 +36,8 @@ func HasPruned(messages []*history.Message) bool {
 	})
 }
 
-// MaskedSince is how many tokens were left out of the context since a moment.
-func MaskedSince(messages []*history.Message, at lathe.Time) (n int) {
+// PrunedSince is how many tokens were left out of the context since a moment.
+func PrunedSince(messages []*history.Message, at lathe.Time) (n int) {
 	for _, c := range history.Calls(messages) {
 		if done, ok := c.State.(*lathe.Completed); ok && done.Compacted != 0 && done.Compacted >= at {
 			n += TokensIn(done.Output)
@@ -46,11 +46,11 @@ func MaskedSince(messages []*history.Message, at lathe.Time) (n int) {
 	return n
 }
 
-// Maskable lists the outputs that can be left out, and how many tokens they are. Of what the
+// Prunable lists the outputs that can be left out, and how many tokens they are. Of what the
 // model sees it leaves the last two exchanges, the newest calls, skills and the list of todos
 // alone. What is worth little goes wherever it stands: reads of files that were read or
 // written again since, tests that passed, listings, pages. Of the rest the newest stay.
-func Maskable(messages []*history.Message) (parts []lathe.Part, freed int) {
+func Prunable(messages []*history.Message) (parts []lathe.Part, freed int) {
 	later := laterCalls{touched: map[string]bool{}}
 	for _, h := range slices.Backward(messages) {
 		for _, p := range slices.Backward(h.Parts) {
@@ -62,7 +62,7 @@ func Maskable(messages []*history.Message) (parts []lathe.Part, freed int) {
 				parts, freed = append(parts, p), freed+size
 			}
 		}
-		if history.IsWord(h) {
+		if history.IsUserPrompt(h) {
 			later.exchanges++
 		}
 	}

@@ -171,7 +171,7 @@ func testResult(f callFacts, output string) string {
 
 // ownWords are a person's own words in a prompt.
 func ownWords(h *history.Message) string {
-	if !history.IsWord(h) {
+	if !history.IsUserPrompt(h) {
 		return ""
 	}
 	var texts []string
@@ -182,7 +182,7 @@ func ownWords(h *history.Message) string {
 				texts = append(texts, strings.TrimSpace(b.Text))
 			}
 		case *lathe.File:
-			texts = append(texts, Attached(b))
+			texts = append(texts, FileLabel(b))
 		default:
 		}
 	}

@@ -12,7 +12,7 @@ const (
 	// charsPerToken is the guess for what is stored; budgets guess from above instead.
 	charsPerToken = 4
 	// What stays of the newest exchanges when a history is compressed, in tokens.
-	tailLeast, TailMost = 2000, 15_000
+	minTail, MaxTail = 2000, 15_000
 )
 
 // TokensIn guesses how many tokens a text is.
@@ -21,12 +21,12 @@ func TokensIn(s string) int { return (len(s) + charsPerToken/2) / charsPerToken 
 // TailBudget is how many tokens may stay as they are, for a window of that size.
 func (c Settings) TailBudget(usable int) int {
 	switch {
-	case c.Recent > 0:
-		return c.Recent
-	case c.Recent < 0:
+	case c.TailTokens > 0:
+		return c.TailTokens
+	case c.TailTokens < 0:
 		return 0
 	}
-	return min(TailMost, max(tailLeast, usable/4))
+	return min(MaxTail, max(minTail, usable/4))
 }
 
 // TailStart is where the part of a history begins that stays as it is: whole exchanges from
@@ -66,7 +66,7 @@ func TailStart(messages []*history.Message, sizes []int, budget, exchanges int) 
 func Sizes(m *history.Conversation, messages []*history.Message, to model.Target) []int {
 	out := make([]int, len(messages))
 	for i := range messages {
-		size, media := history.Length(m.Convert(messages[i:i+1], to))
+		size, media := history.Size(m.Convert(messages[i:i+1], to))
 		out[i] = size/charsPerToken + media
 	}
 	return out
@@ -123,7 +123,7 @@ type Settings struct {
 	// default, and negative is none.
 	Reserved int
 	// What stays as it is: so many exchanges at most (0 is as many as fit), of so many tokens.
-	TailTurns, Recent int
+	TailTurns, TailTokens int
 }
 
 // MaxOutput is how long an answer may be, in tokens, where its model says nothing.

@@ -75,7 +75,7 @@ func serializePart(p lathe.Part, user bool, limit int) string {
 		}
 		return "[Assistant thinks] " + b.Text
 	case *lathe.File:
-		return Attached(b)
+		return FileLabel(b)
 	case *lathe.Subtask:
 		return "[User hands to " + b.Agent + "] " + b.Prompt
 	case *lathe.ToolCall:
@@ -95,7 +95,7 @@ func serializeCall(c *lathe.ToolCall, limit int) string {
 		text := call + "\n[Tool result] " + cutText(s.Output, limit)
 		for _, a := range s.Attachments {
 			if f, ok := a.Body.(*lathe.File); ok {
-				text += "\n" + Attached(f)
+				text += "\n" + FileLabel(f)
 			}
 		}
 		return text
@@ -106,7 +106,7 @@ func serializeCall(c *lathe.ToolCall, limit int) string {
 	}
 }
 
-func Attached(f *lathe.File) string {
+func FileLabel(f *lathe.File) string {
 	return fmt.Sprintf("[Attached %s: %s]", f.Mime, cmp.Or(f.Filename, "file"))
 }
 
@@ -122,9 +122,9 @@ func cutText(s string, limit int) string {
 	return fmt.Sprintf("%s\n[%d more characters are left out]", s[:n], utf8.RuneCountInString(s[n:]))
 }
 
-// Fitted joins entries to a text of about that many bytes, 0 is all of them: what it began
+// Fit joins entries to a text of about that many bytes, 0 is all of them: what it began
 // with and the newest stay.
-func Fitted(entries []string, limit int) string {
+func Fit(entries []string, limit int) string {
 	total := 0
 	for _, e := range entries {
 		total += len(e) + 2
@@ -164,9 +164,9 @@ func FaultsText(faults []string) string {
 	return "Your last attempt could not be used:\n- " + strings.Join(faults, "\n- ") + "\nWrite it again, whole, without these faults."
 }
 
-// ModelWords are the texts of a summary that a model wrote; ours are marked synthetic, and
+// ModelText are the texts of a summary that a model wrote; ours are marked synthetic, and
 // stand for it where there are no others.
-func ModelWords(h *history.Message) string {
+func ModelText(h *history.Message) string {
 	var words, ours []string
 	for _, p := range h.Parts {
 		if t, ok := p.Body.(*lathe.Text); ok && !t.Ignored.On() {
@@ -187,7 +187,7 @@ func IsMedia(f *lathe.File) bool {
 	return strings.HasPrefix(f.Mime, "image/") || f.Mime == "application/pdf"
 }
 
-func HoldsMedia(h *history.Message) bool {
+func HasMedia(h *history.Message) bool {
 	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
 		f, ok := p.Body.(*lathe.File)
 		return ok && IsMedia(f)

@@ -32,8 +32,8 @@ func New(places int) *Queue {
 	return &Queue{size: places, free: places, lines: map[lathe.SessionID][]*ticket{}}
 }
 
-// Enter waits for a place; leave gives it back.
-func (q *Queue) Enter(ctx context.Context, session lathe.SessionID) (leave func(), err error) {
+// Acquire waits for a place; leave gives it back.
+func (q *Queue) Acquire(ctx context.Context, session lathe.SessionID) (leave func(), err error) {
 	began := time.Now()
 	if err := q.wait(ctx, session); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 func TestQueue_IsFairOverSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(1)
-		first, err := q.Enter(t.Context(), "busy")
+		first, err := q.Acquire(t.Context(), "busy")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestQueue_IsFairOverSessions(t *testing.T) {
 		var all sync.WaitGroup
 		wait := func(session lathe.SessionID, name string) {
 			all.Go(func() {
-				leave, err := q.Enter(t.Context(), session)
+				leave, err := q.Acquire(t.Context(), session)
 				if err != nil {
 					t.Error(err)
 					return
@@ -64,14 +64,14 @@ func TestQueue_IsFairOverSessions(t *testing.T) {
 func TestQueue_GivingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(2)
-		one, _ := q.Enter(t.Context(), "a")
-		two, _ := q.Enter(t.Context(), "a")
+		one, _ := q.Acquire(t.Context(), "a")
+		two, _ := q.Acquire(t.Context(), "a")
 		why := errors.New("enough")
 		for i := range 50 { // some give up in the very instant a place is given
 			ctx, stop := context.WithCancelCause(t.Context())
 			var all sync.WaitGroup
 			all.Go(func() {
-				leave, err := q.Enter(ctx, "b")
+				leave, err := q.Acquire(ctx, "b")
 				if err == nil {
 					leave()
 				} else if !errors.Is(err, why) {
@@ -83,7 +83,7 @@ func TestQueue_GivingUp(t *testing.T) {
 			all.Go(one)
 			all.Wait()
 			var err error
-			if one, err = q.Enter(t.Context(), "a"); err != nil {
+			if one, err = q.Acquire(t.Context(), "a"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -104,7 +104,7 @@ func TestQueue_NeverMoreThanItsPlaces(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range guests {
 		all.Go(func() {
-			leave, err := q.Enter(t.Context(), lathe.SessionID(fmt.Sprint(i%7)))
+			leave, err := q.Acquire(t.Context(), lathe.SessionID(fmt.Sprint(i%7)))
 			if err != nil {
 				t.Error(err)
 				return

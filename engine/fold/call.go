@@ -31,7 +31,7 @@ func (f *Fold) inputStart(at lathe.Time, e model.InputStart) error {
 // mayCall refuses calls from a summary, which is asked for without tools.
 func (f *Fold) mayCall(name string) error {
 	if f.Message.Data.(*lathe.Assistant).Summary.On() {
-		return &lathe.Error{Code: lathe.Refused, Message: "the model called the tool " + name + " instead of writing a summary", Err: ErrStray}
+		return &lathe.Error{Code: lathe.Refused, Message: "the model called the tool " + name + " instead of writing a summary", Err: ErrUnexpectedCall}
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (f *Fold) toolCall(at lathe.Time, e model.ToolCall) error {
 		name = c.Tool.Spec().Name
 	}
 	repeated := 0
-	if !e.Executed && (IsRepeated(f.earlier(), name, input) || f.Watch.GoesOn(f.settled(), name, input)) {
+	if !e.Executed && (IsRepeated(f.earlier(), name, input) || f.Checker.ContinuesCycle(f.settled(), name, input)) {
 		repeated = 1 + refusedRepeats(f.earlier(), name, input)
 	}
 	next, err := c.Body().Run(input, at)
@@ -173,9 +173,9 @@ type Outcome struct {
 	Waits  []lathe.Wait // for a person
 }
 
-// Done settles a call when its tool has ended. One that is settled already stays as it is:
+// Settle settles a call when its tool has ended. One that is settled already stays as it is:
 // late results are ignored.
-func (f *Fold) Done(c *Call, o Outcome, at lathe.Time) {
+func (f *Fold) Settle(c *Call, o Outcome, at lathe.Time) {
 	var refused *permission.Refusal
 	if len(o.Waits) > 0 {
 		c.waits, _ = json.Marshal(o.Waits) // numbers always can be
@@ -266,8 +266,8 @@ func (f *Fold) move(c *Call, next *lathe.ToolCall, err error, at lathe.Time) {
 // StructuredTool is the tool that takes a structured answer; clients know it by this name.
 const StructuredTool = "StructuredOutput"
 
-// Captured returns the first structured answer of the step that was valid.
-func (f *Fold) Captured() json.RawMessage {
+// StructuredAnswer returns the first structured answer of the step that was valid.
+func (f *Fold) StructuredAnswer() json.RawMessage {
 	for _, c := range f.Order {
 		if done, ok := c.Body().State.(*lathe.Completed); ok && c.Body().Tool == StructuredTool {
 			return done.Input
@@ -276,25 +276,25 @@ func (f *Fold) Captured() json.RawMessage {
 	return nil
 }
 
-// ErrStray is why an answer fails that calls tools where a summary was asked for.
-var ErrStray = errors.New("a call in a summary")
+// ErrUnexpectedCall is why an answer fails that calls tools where a summary was asked for.
+var ErrUnexpectedCall = errors.New("a call in a summary")
 
 // noted is what checks say about a call that is about to settle. Refusals and cancels stay as
 // they are.
 func (f *Fold) noted(c *Call, settled *lathe.ToolCall) []check.Issue {
-	if f.Watch == nil || c.Tool == nil {
+	if f.Checker == nil || c.Tool == nil {
 		return nil
 	}
 	now := check.ReadAction(settled)
 	if now.Stopped || history.HasMark(history.MetadataOf(settled.State), history.InterruptedMark) {
 		return nil
 	}
-	return f.Watch.Look(now, f.settled())
+	return f.Checker.Check(now, f.settled())
 }
 
 // settled are the calls of the step that have ended.
 func (f *Fold) settled() (step []*check.Action) {
-	if f.Watch == nil {
+	if f.Checker == nil {
 		return nil
 	}
 	for _, c := range f.Order {
@@ -310,14 +310,14 @@ func ChildOf(c *lathe.ToolCall) (id lathe.SessionID) {
 	var meta struct {
 		Session lathe.SessionID `json:"sessionId"`
 	}
-	if c.Tool == TaskName && json.Unmarshal(history.MetadataOf(c.State), &meta) == nil {
+	if c.Tool == TaskTool && json.Unmarshal(history.MetadataOf(c.State), &meta) == nil {
 		id = meta.Session
 	}
 	return id
 }
 
-// ChildWords tell how to go on with a task that was cut off.
-func ChildWords(c *lathe.ToolCall) string {
+// ResumeHint tell how to go on with a task that was cut off.
+func ResumeHint(c *lathe.ToolCall) string {
 	if id := ChildOf(c); id != "" {
 		return " (task_id " + string(id) + " continues with what its agent has done)"
 	}
@@ -325,7 +325,7 @@ func ChildWords(c *lathe.ToolCall) string {
 }
 
 // AbortedText are the result of a call that was cut off.
-func AbortedText(c *lathe.ToolCall) string { return "Tool execution aborted" + ChildWords(c) }
+func AbortedText(c *lathe.ToolCall) string { return "Tool execution aborted" + ResumeHint(c) }
 
-// TaskName is the tool that hands work to other agents.
-const TaskName = "task"
+// TaskTool is the tool that hands work to other agents.
+const TaskTool = "task"

@@ -28,10 +28,10 @@ type Fold struct {
 	Price   model.Price
 	Before  string            // the tree before the step, "" without snapshots
 	Patched bool              // the step changed files
-	Hooked  bool              // texts are shown to a hook before they end
+	HasTextHook  bool              // texts are shown to a hook before they end
 	Prior   []*lathe.ToolCall // the calls of earlier steps of the turn
 	Resolve func(name, input string) (tool.Tool, json.RawMessage)
-	Watch   *check.ResultChecker // looks at results; nil does not
+	Checker   *check.ResultChecker // looks at results; nil does not
 
 	attempt
 	out effects
@@ -215,7 +215,7 @@ func (f *Fold) closeText(b *block, meta model.Meta, at lathe.Time) {
 		b.meta = meta
 	}
 	text := trimmed(b)
-	if f.Hooked {
+	if f.HasTextHook {
 		b.text = []byte(text)
 		f.out.Actions = append(f.out.Actions, ShowText{b.part.ID, text})
 		return

@@ -184,10 +184,10 @@ func TestFold_SettledStays(t *testing.T) {
 	c := f.wants[0].(StartTool).Call
 	begin := c.Body().State.(*lathe.Running).Start
 	f.Progress(c, "half", json.RawMessage(`{"n":1}`), 5000)
-	f.Done(c, Outcome{Result: tool.Result{Output: "first"}}, 6000)
+	f.Settle(c, Outcome{Result: tool.Result{Output: "first"}}, 6000)
 	settled, _ := json.Marshal(c.Part)
-	f.Done(c, Outcome{Result: tool.Result{Output: "second"}}, 7000)
-	f.Done(c, Outcome{Err: tool.Failf("third")}, 7001)
+	f.Settle(c, Outcome{Result: tool.Result{Output: "second"}}, 7000)
+	f.Settle(c, Outcome{Err: tool.Failf("third")}, 7001)
 	f.Progress(c, "late", nil, 7002)
 	f.fail(c, "late", history.InterruptedMark, 7003)
 	f.Close(8000, nil)

@@ -129,7 +129,7 @@ func Tasks(h *Message) (out []lathe.Part) {
 // LastExchange is where the last word of the user stands.
 func LastExchange(messages []*Message) int {
 	for i, h := range slices.Backward(messages) {
-		if IsWord(h) {
+		if IsUserPrompt(h) {
 			return i
 		}
 	}
@@ -152,8 +152,8 @@ func LastUser(messages []*Message) (last *Message) {
 	return last
 }
 
-// Length is how long messages are: their texts in bytes, their media in tokens.
-func Length(messages []model.Message) (size, media int) {
+// Size is how long messages are: their texts in bytes, their media in tokens.
+func Size(messages []model.Message) (size, media int) {
 	for _, m := range messages {
 		for _, c := range m.Content {
 			switch c := c.(type) {

@@ -24,9 +24,9 @@ func IsSummary(h *Message) bool {
 	return ok && a.Summary.On()
 }
 
-// IsWord reports whether a message is a person's own: not an answer, not written by the
+// IsUserPrompt reports whether a message is a person's own: not an answer, not written by the
 // engine, not a request to compress.
-func IsWord(h *Message) bool {
+func IsUserPrompt(h *Message) bool {
 	_, ok := h.Data.(*lathe.User)
 	return ok && !IsSynthetic(h.Parts) && CompactionOf(h) == nil
 }
@@ -55,9 +55,9 @@ func Visible(messages []*Message) []*Message {
 	out := make([]*Message, 0, len(messages)-request)
 	if request >= 0 {
 		out = append(out, messages[request], messages[summary])
-		out = AppendSaid(out, KeptTail(messages, request))
+		out = AppendMessages(out, KeptTail(messages, request))
 	}
-	return AppendSaid(out, messages[request+1:])
+	return AppendMessages(out, messages[request+1:])
 }
 
 // KeptTail is what a request to compress has left as it was. A prompt that is said again behind
@@ -72,14 +72,14 @@ func KeptTail(messages []*Message, request int) []*Message {
 		return nil
 	}
 	end := request
-	if again := Replayed(messages[:request], c); again >= 0 {
+	if again := ReplayedPrompt(messages[:request], c); again >= 0 {
 		end = max(start, again)
 	}
 	return messages[start:end]
 }
 
-// AppendSaid adds what was said, without compactions.
-func AppendSaid(out, messages []*Message) []*Message {
+// AppendMessages adds what was said, without compactions.
+func AppendMessages(out, messages []*Message) []*Message {
 	for _, h := range messages {
 		if !IsSummary(h) && CompactionOf(h) == nil {
 			out = append(out, h)
@@ -88,22 +88,22 @@ func AppendSaid(out, messages []*Message) []*Message {
 	return out
 }
 
-// Replayed is where the prompt stands that a provider refused for its length, and that is said
+// ReplayedPrompt is where the prompt stands that a provider refused for its length, and that is said
 // again when the history before it is compressed: nothing has answered it, and something
 // other than it can be made shorter. Otherwise it is -1.
-func Replayed(before []*Message, c *lathe.Compaction) int {
+func ReplayedPrompt(before []*Message, c *lathe.Compaction) int {
 	if !c.Overflow.On() {
 		return -1
 	}
-	at := Unanswered(before)
-	if at < 0 || !slices.ContainsFunc(before[:at], IsWord) {
+	at := UnansweredPrompt(before)
+	if at < 0 || !slices.ContainsFunc(before[:at], IsUserPrompt) {
 		return -1
 	}
 	return at
 }
 
-// Unanswered is where the newest prompt stands if nothing was said to it, else -1.
-func Unanswered(messages []*Message) int {
+// UnansweredPrompt is where the newest prompt stands if nothing was said to it, else -1.
+func UnansweredPrompt(messages []*Message) int {
 	for i, h := range slices.Backward(messages) {
 		switch {
 		case CompactionOf(h) != nil || IsSummary(h):

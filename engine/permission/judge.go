@@ -13,8 +13,8 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// Judge decides on permissions for one step: all it rests on is sampled at its start.
-type Judge struct {
+// Evaluator decides on permissions for one step: all it rests on is sampled at its start.
+type Evaluator struct {
 	Chain    []Scope // the session's own first, then those of its ancestors
 	Approved lathe.Ruleset
 	Off      map[string]bool // tools the prompt switched off
@@ -54,7 +54,7 @@ func (b Scope) all() lathe.Ruleset {
 }
 
 // Action is the strictest answer of the session and its ancestors.
-func (j Judge) Action(permission, pattern string) lathe.Action {
+func (j Evaluator) Action(permission, pattern string) lathe.Action {
 	worst := lathe.Allow
 	for _, b := range j.Chain {
 		switch b.Evaluate(permission, pattern).Action {
@@ -69,7 +69,7 @@ func (j Judge) Action(permission, pattern string) lathe.Action {
 }
 
 // spoken is action for one pattern of a request, with the ways in which it is written.
-func (j Judge) spoken(p tool.Permission, i int) lathe.Action {
+func (j Evaluator) spoken(p tool.Permission, i int) lathe.Action {
 	worst := lathe.Allow
 	for _, b := range j.Chain {
 		rule := b.Evaluate(p.Name, p.Patterns[i])
@@ -101,9 +101,9 @@ func (b Scope) written(p tool.Permission, i int, said lathe.Action) lathe.Action
 	return action
 }
 
-// Verdict says whether a request may go on. One pattern that is denied refuses all of it
+// Decide says whether a request may go on. One pattern that is denied refuses all of it
 // before anything is asked; an approval turns an ask into an allow, and never a deny.
-func (j Judge) Verdict(p tool.Permission) (lathe.Action, error) {
+func (j Evaluator) Decide(p tool.Permission) (lathe.Action, error) {
 	ask := false
 	for i, pattern := range p.Patterns {
 		switch j.spoken(p, i) {
@@ -124,7 +124,7 @@ func (j Judge) Verdict(p tool.Permission) (lathe.Action, error) {
 
 // objection is the strictest that the session and its ancestors have against a request
 // beside its patterns. No approval takes it away.
-func (j Judge) objection(p tool.Permission) (worst lathe.Action, spelling string) {
+func (j Evaluator) objection(p tool.Permission) (worst lathe.Action, spelling string) {
 	worst = lathe.Allow
 	if p.Name != "bash" && len(p.Also) == 0 && len(p.Maybe) == 0 && !p.Unparsed {
 		return worst, ""
@@ -140,13 +140,13 @@ func (j Judge) objection(p tool.Permission) (worst lathe.Action, spelling string
 	return worst, ""
 }
 
-func (j Judge) isApproved(p tool.Permission, i int) bool {
+func (j Evaluator) isApproved(p tool.Permission, i int) bool {
 	rule := j.Approved.Evaluate(p.Name, p.Patterns[i])
 	return rule.Action == lathe.Allow && (p.HasRequiredPrefix(rule, i) || p.EvaluateExplicit(j.Approved, i) == lathe.Allow)
 }
 
 // AllApproved reports whether approvals alone allow the request.
-func (j Judge) AllApproved(p tool.Permission) bool {
+func (j Evaluator) AllApproved(p tool.Permission) bool {
 	action, _ := j.objection(p)
 	for i := range p.Patterns {
 		if !j.isApproved(p, i) {
@@ -157,7 +157,7 @@ func (j Judge) AllApproved(p tool.Permission) bool {
 }
 
 // denied tells the model which rules speak about what it wanted.
-func (j Judge) denied(p tool.Permission, pattern string) error {
+func (j Evaluator) denied(p tool.Permission, pattern string) error {
 	var rules []json.RawMessage
 	for _, b := range j.Chain {
 		for _, r := range b.all() {
@@ -173,7 +173,7 @@ func (j Judge) denied(p tool.Permission, pattern string) error {
 }
 
 // Hide says which tools the model is not shown.
-func (j Judge) Hide() func(tool.Spec) bool {
+func (j Evaluator) Hide() func(tool.Spec) bool {
 	hidden := make([]func(tool.Spec) bool, len(j.Chain))
 	for i, b := range j.Chain {
 		hidden[i] = tool.Hidden(b.all())

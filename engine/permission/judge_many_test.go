@@ -32,9 +32,9 @@ func manyRequest() tool.Permission {
 // BenchmarkJudge_ManyRules is a line of twenty commands against ten thousand rules.
 func BenchmarkJudge_ManyRules(b *testing.B) {
 	rules := manyRules()
-	j, p := Judge{Chain: []Scope{{Agent: rules, Listed: rules}}}, manyRequest()
+	j, p := Evaluator{Chain: []Scope{{Agent: rules, Listed: rules}}}, manyRequest()
 	for b.Loop() {
-		if got, err := j.Verdict(p); got != lathe.Allow || err != nil {
+		if got, err := j.Decide(p); got != lathe.Allow || err != nil {
 			b.Fatal(got, err)
 		}
 	}
@@ -43,12 +43,12 @@ func BenchmarkJudge_ManyRules(b *testing.B) {
 // Ten thousand rules are judged by all that a rule says, and the last that matches still counts.
 func TestJudge_ManyRules(t *testing.T) {
 	rules := manyRules()
-	j, p := Judge{Chain: []Scope{{Agent: rules, Listed: rules}}}, manyRequest()
-	if got, err := j.Verdict(p); got != lathe.Allow || err != nil {
+	j, p := Evaluator{Chain: []Scope{{Agent: rules, Listed: rules}}}, manyRequest()
+	if got, err := j.Decide(p); got != lathe.Allow || err != nil {
 		t.Errorf("%s %v", got, err)
 	}
 	p.Patterns = append(p.Patterns, `tool5 --flag axb "y" z`)
-	if got, _ := j.Verdict(p); got != lathe.Deny {
+	if got, _ := j.Decide(p); got != lathe.Deny {
 		t.Errorf("one that is denied: %s", got)
 	}
 }

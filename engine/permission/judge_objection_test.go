@@ -33,12 +33,12 @@ func TestJudge_Objection(t *testing.T) {
 		{"no approval helps", []lathe.Ruleset{strict}, all, tool.Permission{Patterns: []string{"$X a"}, Maybe: []string{"*a"}}, lathe.Ask},
 		{"nobody can read it", []lathe.Ruleset{wide}, all, tool.Permission{Patterns: []string{"echo 'x"}, Unparsed: true}, lathe.Ask},
 	} {
-		j := Judge{Approved: tt.approved}
+		j := Evaluator{Approved: tt.approved}
 		for _, rules := range tt.chain {
 			j.Chain = append(j.Chain, Scope{Agent: rules, Listed: rules})
 		}
 		tt.p.Name = "bash"
-		got, err := j.Verdict(tt.p)
+		got, err := j.Decide(tt.p)
 		if got != tt.want || (err != nil) != (got == lathe.Deny) {
 			t.Errorf("%s: %s %v; want %s", tt.name, got, err, tt.want)
 		}

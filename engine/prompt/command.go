@@ -45,7 +45,7 @@ type Referrer struct {
 	Place     workspace.Place
 	Home      string                   // for names that begin with ~/
 	Arguments string                   // as the user typed them: files that they name may be anywhere
-	Outside   bool                     // the template may name files outside of the project
+	External   bool                     // the template may name files outside of the project
 	Agent     func(name string) string // the agent of that name; "" if there is none
 }
 
@@ -89,7 +89,7 @@ func (r Referrer) find(name string) lathe.Body {
 // mayName reports whether a file may be named here: by the user anywhere, by a template of an
 // untrusted project only in it.
 func (r Referrer) mayName(name, path string) bool {
-	if r.Outside || slices.Contains(References(r.Arguments), name) {
+	if r.External || slices.Contains(References(r.Arguments), name) {
 		return true
 	}
 	real, err := filepath.EvalSymlinks(path)

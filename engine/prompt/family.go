@@ -85,8 +85,8 @@ func (f Family) Text() string {
 	return strings.TrimSpace(cmp.Or(texts[f], openText))
 }
 
-// Overwhelms says which built-in tools a family is not shown: small models do better with few.
-func (f Family) Overwhelms(s tool.Spec) bool {
+// Hides says which built-in tools a family is not shown: small models do better with few.
+func (f Family) Hides(s tool.Spec) bool {
 	return f == SmallFamily && slices.Contains([]string{
 		"question", "webfetch", "websearch", "todowrite", "task", "skill", "plan_enter", "plan_exit",
 	}, s.Name)

@@ -172,7 +172,7 @@ func (s System) usableSkills() (out []lathe.Skill) {
 	}
 	t, ok := s.Tools.Find("skill")
 	b := permission.Scope{Session: s.Session.Rules, Agent: s.Rules, Listed: s.Agent.Rules}
-	if !ok || (permission.Judge{Chain: []permission.Scope{b}}).Hide()(t.Spec()) || FamilyOf(s.ModelName).Overwhelms(t.Spec()) {
+	if !ok || (permission.Evaluator{Chain: []permission.Scope{b}}).Hide()(t.Spec()) || FamilyOf(s.ModelName).Hides(t.Spec()) {
 		return nil
 	}
 	for _, k := range s.Skills {

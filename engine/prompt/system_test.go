@@ -69,8 +69,8 @@ func TestSystem_Budget(t *testing.T) {
 				t.Errorf("%s %s: %d tokens before the environment of %d, %d of them of the family, then %d", agent, model, n, most, tokens(family), tokens(around))
 			}
 			defs := 0
-			hide, unsuited := permission.Judge{Chain: []permission.Scope{{Agent: s.Rules, Listed: s.Agent.Rules}}}.Hide(), builtin.Unsuited(model)
-			for _, x := range s.Tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
+			hide, unsuited := permission.Evaluator{Chain: []permission.Scope{{Agent: s.Rules, Listed: s.Agent.Rules}}}.Hide(), builtin.Unsuited(model)
+			for _, x := range s.Tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Hides(spec) }) {
 				spec := x.Spec()
 				defs += tokens(spec.Name + "\n" + spec.Description + "\n" + string(spec.Schema))
 			}

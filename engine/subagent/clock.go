@@ -66,8 +66,8 @@ func (c *Clock) Resume() {
 // leastWait is the shortest time that is told as waiting: no person is that fast, a program is.
 const leastWait = 500 * time.Millisecond
 
-// Note keeps when a person was waited for.
-func (c *Clock) Note(w lathe.Wait) {
+// AddWait keeps when a person was waited for.
+func (c *Clock) AddWait(w lathe.Wait) {
 	if c == nil || time.Duration(w[1]-w[0])*time.Millisecond < leastWait {
 		return
 	}
@@ -76,8 +76,8 @@ func (c *Clock) Note(w lathe.Wait) {
 	c.waits = append(c.waits, w)
 }
 
-// Noted are the waits so far.
-func (c *Clock) Noted() []lathe.Wait {
+// Waits are the waits so far.
+func (c *Clock) Waits() []lathe.Wait {
 	if c == nil {
 		return nil
 	}

@@ -19,7 +19,7 @@ type Limits struct {
 	Depth    int      // how deep sessions nest; 0 is 1, negative allows no child
 	Parallel int      // children of one session at work at the same time; 0 is 3, negative has no limit
 	Writers  int      // those of them that may change files; 0 is 1, negative has no limit
-	Brief    int      // the fewest words of a brief; 0 takes any
+	MinBrief    int      // the fewest words of a brief; 0 takes any
 	Primary  []string // tools that children do not have
 	// Beside says that tasks may run in the background.
 	Background bool
@@ -68,8 +68,8 @@ type callShown struct {
 // and told anew.
 const maxDeeds = 12
 
-// Enter makes a call known that waits for a child, until leave.
-func (c *Registry) Enter(h *Delegation) (leave func()) {
+// Register makes a call known that waits for a child, until leave.
+func (c *Registry) Register(h *Delegation) (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls == nil {
@@ -161,9 +161,9 @@ func (c *Registry) ClocksAbove(id lathe.SessionID) (out []*Clock) {
 	return out
 }
 
-// Leave tells the calls of a session that it is being cancelled: its children end first, and
+// BeginCancel tells the calls of a session that it is being cancelled: its children end first, and
 // what became of them is then no news to it.
-func (c *Registry) Leave(parent lathe.SessionID) {
+func (c *Registry) BeginCancel(parent lathe.SessionID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, calls := range c.calls {
@@ -173,7 +173,7 @@ func (c *Registry) Leave(parent lathe.SessionID) {
 	}
 }
 
-func (c *Registry) IsLeaving(h *Delegation) bool {
+func (c *Registry) IsCanceling(h *Delegation) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return h.leaving
@@ -194,8 +194,8 @@ type slot struct {
 	ready  chan struct{} // closed when it is his
 }
 
-// Join waits for a place among the children of a session.
-func (c *Registry) Join(ctx context.Context, parent lathe.SessionID, limits Limits, writes bool) (leave func(), err error) {
+// Acquire waits for a place among the children of a session.
+func (c *Registry) Acquire(ctx context.Context, parent lathe.SessionID, limits Limits, writes bool) (leave func(), err error) {
 	p := c.queue(parent, limits, writes)
 	select {
 	case <-p.ready:
@@ -206,8 +206,8 @@ func (c *Registry) Join(ctx context.Context, parent lathe.SessionID, limits Limi
 	}
 }
 
-// TryJoin takes a place if there is one.
-func (c *Registry) TryJoin(parent lathe.SessionID, limits Limits, writes bool) (leave func(), ok bool) {
+// TryAcquire takes a place if there is one.
+func (c *Registry) TryAcquire(parent lathe.SessionID, limits Limits, writes bool) (leave func(), ok bool) {
 	p := c.queue(parent, limits, writes)
 	select {
 	case <-p.ready:

@@ -61,8 +61,8 @@ func isUseful(p lathe.Part) bool {
 	}
 }
 
-// StepsOf copies of messages what DoneIn looks at, for use beside the runner.
-func StepsOf(messages []*history.Message) []lathe.Message {
+// CopySteps copies of messages what DoneIn looks at, for use beside the runner.
+func CopySteps(messages []*history.Message) []lathe.Message {
 	out := make([]lathe.Message, len(messages))
 	for i, h := range messages {
 		out[i] = h.Message
@@ -78,8 +78,8 @@ func StepsOf(messages []*history.Message) []lathe.Message {
 	return out
 }
 
-// DoneIn lists the steps of messages that changed files, in their order.
-func DoneIn(messages []lathe.Message) (steps []snapshot.StepRef) {
+// ChangedSteps lists the steps of messages that changed files, in their order.
+func ChangedSteps(messages []lathe.Message) (steps []snapshot.StepRef) {
 	for _, m := range messages {
 		after := ""
 		for _, p := range m.Parts {

@@ -63,7 +63,7 @@ func TestDoneIn(t *testing.T) {
 		return lathe.Part{Body: &lathe.Patch{Hash: hash, Files: []string{"/p/a"}}}
 	}
 	finish := func(tree string) lathe.Part { return lathe.Part{Body: &lathe.StepFinish{Snapshot: tree}} }
-	got := DoneIn([]lathe.Message{
+	got := ChangedSteps([]lathe.Message{
 		{ID: "m1", Parts: []lathe.Part{finish("t2"), patch("t1")}},
 		{ID: "m2", Parts: []lathe.Part{finish("t3")}},
 		{ID: "m3", Parts: []lathe.Part{patch("t3")}},
