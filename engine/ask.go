@@ -57,7 +57,7 @@ type host struct {
 	queue     *stepQueue
 	call      *fold.Call
 	by        lathe.ToolRef
-	judge     permission.Evaluator        // as it was when the call began
+	judge     permission.Evaluator    // as it was when the call began
 	snap      *snapshot.Step          // nil keeps nothing for an undo
 	frame     *snapshot.CommandWindow // of a call that may change any file
 	clock     *subagent.Clock         // of the call

@@ -186,7 +186,7 @@ func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.StepSettings
 		Limits:         tool.Limits{Lines: c.ToolOutput.MaxLines, Bytes: c.ToolOutput.MaxBytes},
 		ContinueOnDeny: c.Experimental.ContinueLoopOnDeny,
 		NoSnapshots:    c.Snapshot.Enabled != nil && !*c.Snapshot.Enabled,
-		Retention:           engine.Retention{Age: time.Duration(c.Snapshot.MaxDays) * 24 * time.Hour, Bytes: int64(c.Snapshot.MaxMegabytes) << 20},
+		Retention:      engine.Retention{Age: time.Duration(c.Snapshot.MaxDays) * 24 * time.Hour, Bytes: int64(c.Snapshot.MaxMegabytes) << 20},
 		Retry:          retryOf(c.Retry), Budget: BudgetOf(c.Budget),
 		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},
 		Subagents: subagentsOf(c), Images: imagesOf(c.Attachment.Image),
@@ -251,8 +251,8 @@ func (s *Harness) open(p *Providers, m *catalog.Model) (*engine.Model, error) {
 		Context: int(m.Limit.Context), Input: int(m.Limit.Input), Output: m.MaxOutput(s.app.OutputLimit()), MaxOutput: int(m.Limit.Output), Temperature: m.Temperature,
 		DefaultTemperature: suits.Temperature, DefaultTopP: suits.TopP, DefaultTopK: suits.TopK,
 		Options: suits.Options, Headers: m.Headers, Variants: map[string]map[string]json.RawMessage{}, Cache: suits.Cache,
-		SessionOptions:    func(id lathe.SessionID) map[string]json.RawMessage { return info.Defaults(string(id)).Options },
-		Target: info.Target(),
+		SessionOptions: func(id lathe.SessionID) map[string]json.RawMessage { return info.Defaults(string(id)).Options },
+		Target:         info.Target(),
 	}
 	for _, v := range m.Variants() {
 		out.Variants[v.Name] = v.Options

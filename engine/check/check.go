@@ -110,20 +110,20 @@ func (f Issue) Text() string {
 
 // Input is what checks look at: the history, and what the settings and the project say.
 type Input struct {
-	Session  lathe.Session
-	Messages []*history.Message
-	Checks   Checks
-	Edits    bool          // files may be changed
-	Tests    lathe.TestRun // the last of the project
-	Read     *Reader
-	IsDeleted     func(file string) bool // it is no longer there
+	Session   lathe.Session
+	Messages  []*history.Message
+	Checks    Checks
+	Edits     bool          // files may be changed
+	Tests     lathe.TestRun // the last of the project
+	Read      *Reader
+	IsDeleted func(file string) bool // it is no longer there
 }
 
 // Result is what checks want before a turn ends: words to the model, which then goes on, words to
 // people, or the last step once more.
 type Result struct {
 	ToModel, ToUser []Issue
-	Retry     bool
+	Retry           bool
 }
 
 // IsEmpty reports whether the turn may end.

@@ -34,7 +34,7 @@ const (
 type ResultChecker struct {
 	checks Checks
 	before []*Action      // of the turn's earlier steps
-	Used []UsedFraction // of what is bounded
+	Used   []UsedFraction // of what is bounded
 }
 
 // UsedFraction is how much of something bounded is used.

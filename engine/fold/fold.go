@@ -23,15 +23,15 @@ import (
 // is carried out by others, who tell it the outcome. So what a stream says does not depend
 // on how it was cut into pieces (I10).
 type Fold struct {
-	IDs     *lathe.IDs
-	Message lathe.Message // the answer, without its parts
-	Price   model.Price
-	Before  string            // the tree before the step, "" without snapshots
-	Patched bool              // the step changed files
-	HasTextHook  bool              // texts are shown to a hook before they end
-	Prior   []*lathe.ToolCall // the calls of earlier steps of the turn
-	Resolve func(name, input string) (tool.Tool, json.RawMessage)
-	Checker   *check.ResultChecker // looks at results; nil does not
+	IDs         *lathe.IDs
+	Message     lathe.Message // the answer, without its parts
+	Price       model.Price
+	Before      string            // the tree before the step, "" without snapshots
+	Patched     bool              // the step changed files
+	HasTextHook bool              // texts are shown to a hook before they end
+	Prior       []*lathe.ToolCall // the calls of earlier steps of the turn
+	Resolve     func(name, input string) (tool.Tool, json.RawMessage)
+	Checker     *check.ResultChecker // looks at results; nil does not
 
 	attempt
 	out effects

@@ -45,7 +45,7 @@ type Referrer struct {
 	Place     workspace.Place
 	Home      string                   // for names that begin with ~/
 	Arguments string                   // as the user typed them: files that they name may be anywhere
-	External   bool                     // the template may name files outside of the project
+	External  bool                     // the template may name files outside of the project
 	Agent     func(name string) string // the agent of that name; "" if there is none
 }
 

@@ -19,7 +19,7 @@ type Limits struct {
 	Depth    int      // how deep sessions nest; 0 is 1, negative allows no child
 	Parallel int      // children of one session at work at the same time; 0 is 3, negative has no limit
 	Writers  int      // those of them that may change files; 0 is 1, negative has no limit
-	MinBrief    int      // the fewest words of a brief; 0 takes any
+	MinBrief int      // the fewest words of a brief; 0 takes any
 	Primary  []string // tools that children do not have
 	// Beside says that tasks may run in the background.
 	Background bool
