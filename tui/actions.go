@@ -63,13 +63,13 @@ func sessionActions(p *program) []*action {
 		{name: key.SessionExport, title: "Export transcript", group: g, slash: []string{"export"}, scope: inSession, do: p.export.dialog},
 		{name: key.SessionCopy, title: "Copy transcript", group: g, slash: []string{"copy"}, scope: inSession, do: p.export.copyTranscript},
 		{name: key.SessionInterrupt, title: "Interrupt", group: g, scope: inSession, do: p.turns.interrupt},
-		{name: key.SessionQueuedPrompts, title: "Waiting prompts", group: g, scope: inRoot, do: p.dialogs.queued},
-		{name: key.SessionChildFirst, title: "Sub-agents", group: g, slash: []string{"subagents"}, description: "sessions that work for this one", scope: inSession, do: p.dialogs.firstChild},
+		{name: key.SessionQueuedPrompts, title: "Queued prompts", group: g, scope: inRoot, do: p.dialogs.queued},
+		{name: key.SessionChildFirst, title: "Subagents", group: g, slash: []string{"subagents"}, description: "show the subagents of this session", scope: inSession, do: p.dialogs.firstChild},
 		{name: key.SessionParent, scope: inChild, do: p.sessions.openParent},
 		{name: key.SessionChildCycle, scope: inChild, do: func() tea.Cmd { return p.sessions.openSibling(1) }},
 		{name: key.SessionChildCycleReverse, scope: inChild, do: func() tea.Cmd { return p.sessions.openSibling(-1) }},
 		{name: key.SessionPinToggle, scope: inRoot, do: func() tea.Cmd { return nil }}, // in the list of sessions
-		{title: "Resume an interrupted turn", group: g, slash: []string{"go"}, description: "go on with a turn that was cut off", scope: inRoot, do: p.turns.resume},
+		{title: "Resume an interrupted turn", group: g, slash: []string{"go"}, description: "resume an interrupted turn, or send paused prompts", scope: inRoot, do: p.turns.resume},
 	}
 	for i, n := range key.QuickSwitches() {
 		out = append(out, &action{name: n, do: func() tea.Cmd { return p.sessions.quickSwitch(i) }})
@@ -97,8 +97,8 @@ func messageActions(p *program) []*action {
 		{name: key.MessagesLast, title: "Last message", group: g, scope: inSession, do: func() tea.Cmd { p.conversation.chat().ToEnd(); return nil }},
 		{name: key.MessagesNext, title: "Next message", group: g, scope: inSession, do: func() tea.Cmd { return p.conversation.jump(false) }},
 		{name: key.MessagesPrevious, title: "Previous message", group: g, scope: inSession, do: func() tea.Cmd { return p.conversation.jump(true) }},
-		{name: key.MessagesLastUser, title: "Last message of yours", group: g, scope: inSession, do: p.conversation.jumpLastUser},
-		{title: "Unfold the last call on the screen", group: g, slash: []string{"unfold"}, description: "unfold or fold the last call on the screen", scope: inSession, do: func() tea.Cmd { p.conversation.chat().ToggleLast(); return nil }},
+		{name: key.MessagesLastUser, title: "Your last message", group: g, scope: inSession, do: p.conversation.jumpLastUser},
+		{title: "Expand the last tool call", group: g, slash: []string{"unfold"}, description: "expand or collapse the last tool call", scope: inSession, do: func() tea.Cmd { p.conversation.chat().ToggleLast(); return nil }},
 		{name: key.DiffOpen, title: "Review changes", group: g, slash: []string{"diff"}, suggested: true, do: p.reviewer.open},
 	}
 }
@@ -110,16 +110,16 @@ func modelActions(p *program) []*action {
 		{name: key.AgentList, title: "Choose agent", group: g, slash: []string{"agents"}, do: p.choice.agentsDialog},
 		{name: key.VariantList, title: "Choose variant", group: g, slash: []string{"variants"}, do: p.choice.variantsDialog},
 		{name: key.ProviderConnect, title: "Connect a provider", group: g, slash: []string{"connect"}, do: p.setup.providersDialog},
-		{name: key.PermissionModeList, title: "Permission mode", group: g, slash: []string{"permissions"}, description: "what is allowed without asking", do: p.catalog.modesDialog},
+		{name: key.PermissionModeList, title: "Permission mode", group: g, slash: []string{"permissions"}, description: "choose what runs without asking", do: p.catalog.modesDialog},
 		{name: key.PermissionModeCycle, do: p.catalog.cycleMode},
 		{name: key.AgentCycle, do: func() tea.Cmd { return p.choice.cycleAgent(1) }},
 		{name: key.AgentCycleReverse, do: func() tea.Cmd { return p.choice.cycleAgent(-1) }},
 		{name: key.VariantCycle, do: p.choice.cycleVariant},
 		{name: key.ModelCycleRecent, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.used.Recent, 1) }},
 		{name: key.ModelCycleRecentReverse, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.used.Recent, -1) }},
-		{name: key.ModelCycleFavorite, title: "Next favourite model", group: g, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.used.Favorite, 1) }},
+		{name: key.ModelCycleFavorite, title: "Next favorite model", group: g, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.used.Favorite, 1) }},
 		{name: key.ModelCycleFavoriteReverse, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.used.Favorite, -1) }},
-		{name: key.MCPList, title: "Tool servers (MCP)", group: g, slash: []string{"mcps"}, do: p.catalog.serversDialog},
+		{name: key.MCPList, title: "MCP servers", group: g, slash: []string{"mcps"}, do: p.catalog.serversDialog},
 	}
 }
 
@@ -128,9 +128,9 @@ func promptActions(p *program) []*action {
 	return []*action{
 		{name: key.EditorOpen, title: "Edit prompt in your editor", group: g, slash: []string{"editor"}, do: p.prompt.editOutside},
 		{name: key.PromptStash, title: "Stash prompt", group: g, do: p.drafts.stash},
-		{name: key.PromptStashPop, title: "Take back the last stash", group: g, do: p.drafts.unstash},
+		{name: key.PromptStashPop, title: "Pop the last stashed prompt", group: g, do: p.drafts.unstash},
 		{name: key.PromptStashList, title: "Stashed prompts", group: g, slash: []string{"stash"}, do: p.prompt.stashDialog},
-		{slash: []string{"queue"}, description: "send TEXT when the turn has ended; enter alone steers it", scope: inRoot, doWithArgs: p.prompt.queueNext},
+		{slash: []string{"queue"}, description: "send TEXT after this turn ends; enter steers the running turn", scope: inRoot, doWithArgs: p.prompt.queueNext},
 		{name: key.PromptSkills, title: "Skills", group: g, slash: []string{"skills"}, do: p.prompt.skillsDialog},
 	}
 }
@@ -143,7 +143,7 @@ func appActions(p *program) []*action {
 		{name: key.StatusView, title: "Status", group: g, slash: []string{"status", "debug"}, do: p.menu.statusDialog},
 		{name: key.ThemeList, title: "Themes", group: g, slash: []string{"themes"}, do: p.look.themesDialog},
 		{name: key.TerminalSuspend, title: "Suspend", group: g, do: func() tea.Cmd { return tea.Suspend }},
-		{title: "Leave", group: g, slash: []string{"exit", "quit", "q"}, do: p.quit},
+		{title: "Exit", group: g, slash: []string{"exit", "quit", "q"}, do: p.quit},
 	}
 }
 
@@ -170,21 +170,21 @@ func viewActions(p *program) []*action {
 	}
 	return []*action{
 		{name: key.SidebarToggle, title: "Toggle sidebar", group: g, scope: inSession, do: p.column.toggle},
-		{name: key.DisplayThinking, title: "Toggle thinking", group: g, slash: []string{"thinking"}, do: word(func(k *memory.Settings) *string { return &k.ThinkingMode }, shown, hidden, "Thinking is shown", "Thinking is folded")},
-		{name: key.SessionToggleTimestamps, title: "Toggle timestamps", group: g, slash: []string{"timestamps"}, do: word(func(k *memory.Settings) *string { return &k.Timestamps }, shown, hidden, "Times are shown", "Times are hidden")},
-		{name: key.AppToggleDiffwrap, title: "Toggle wrapping in diffs", group: g, do: word(func(k *memory.Settings) *string { return &k.DiffWrapMode }, "word", "none", "Long lines of diffs are wrapped", "Long lines of diffs are cut")},
-		{name: key.ToolDetails, title: "Toggle finished tool calls", group: g, do: flag(func(k *memory.Settings) *bool { return &k.ToolDetails }, "Finished calls are shown", "Finished calls are hidden")},
-		{name: key.SessionToggleGenericToolOutput, title: "Toggle output of other tools", group: g, do: flag(func(k *memory.Settings) *bool { return &k.GenericToolOutput }, "Output of other tools is shown", "Output of other tools is folded")},
-		{title: "Toggle the line that closes an answer", group: g, do: flag(func(k *memory.Settings) *bool { return &k.AssistantMetadata }, "Answers are closed with who gave them", "Answers are closed without a line")},
-		{name: key.MessagesToggleConceal, title: "Toggle markdown marks", group: g, scope: inSession, do: func() tea.Cmd { p.look.show.Raw = !p.look.show.Raw; return nil }},
-		{name: key.AppToggleAnimations, title: "Toggle animations", group: g, do: flag(func(k *memory.Settings) *bool { return &k.Animations }, "Things move", "Nothing moves")},
-		{name: key.AppTogglePasteSummary, title: "Toggle summary of pastes", group: g, do: flag(func(k *memory.Settings) *bool { return &k.PasteSummary }, "Long pastes are shown as one word", "Pastes are shown whole")},
-		{name: key.AppToggleSessionDirectoryFilter, title: "Toggle sessions of other directories", group: g, do: flag(func(k *memory.Settings) *bool { return &k.SessionDirectoryFilter }, "Only sessions of this directory are listed", "Sessions of all directories of the project are listed")},
-		{name: key.TerminalTitleToggle, title: "Toggle window title", group: g, do: flag(func(k *memory.Settings) *bool { return &k.TerminalTitle }, "The window has a title", "The window keeps its title")},
-		{name: key.TipsToggle, title: "Toggle tips", group: g, scope: atHome, do: flag(func(k *memory.Settings) *bool { return &k.TipsHidden }, "Tips are hidden", "Tips are shown")},
-		{name: key.ScrollbarToggle, title: "Toggle scrollbar", group: g, do: flag(func(k *memory.Settings) *bool { return &k.Scrollbar }, "The place in the session is shown at the right", "The place in the session is not shown")},
-		{name: key.ThemeSwitchMode, title: "Switch light and dark", group: g, do: p.look.switchMode},
-		{name: key.ThemeModeLock, title: "Keep light or dark", group: g, do: p.look.lockMode},
-		{title: "Approve everything without asking", group: g, do: p.asks.toggleAuto},
+		{name: key.DisplayThinking, title: "Toggle thinking", group: g, slash: []string{"thinking"}, do: word(func(k *memory.Settings) *string { return &k.ThinkingMode }, shown, hidden, "Thinking shown", "Thinking collapsed")},
+		{name: key.SessionToggleTimestamps, title: "Toggle timestamps", group: g, slash: []string{"timestamps"}, do: word(func(k *memory.Settings) *string { return &k.Timestamps }, shown, hidden, "Timestamps shown", "Timestamps hidden")},
+		{name: key.AppToggleDiffwrap, title: "Toggle diff wrapping", group: g, do: word(func(k *memory.Settings) *string { return &k.DiffWrapMode }, "word", "none", "Long diff lines are wrapped", "Long diff lines are truncated")},
+		{name: key.ToolDetails, title: "Toggle finished tool calls", group: g, do: flag(func(k *memory.Settings) *bool { return &k.ToolDetails }, "Finished tool calls shown", "Finished tool calls hidden")},
+		{name: key.SessionToggleGenericToolOutput, title: "Toggle generic tool output", group: g, do: flag(func(k *memory.Settings) *bool { return &k.GenericToolOutput }, "Generic tool output shown", "Generic tool output collapsed")},
+		{title: "Toggle answer footer", group: g, do: flag(func(k *memory.Settings) *bool { return &k.AssistantMetadata }, "Answer footer shown", "Answer footer hidden")},
+		{name: key.MessagesToggleConceal, title: "Toggle raw Markdown", group: g, scope: inSession, do: func() tea.Cmd { p.look.show.Raw = !p.look.show.Raw; return nil }},
+		{name: key.AppToggleAnimations, title: "Toggle animations", group: g, do: flag(func(k *memory.Settings) *bool { return &k.Animations }, "Animations on", "Animations off")},
+		{name: key.AppTogglePasteSummary, title: "Toggle paste summaries", group: g, do: flag(func(k *memory.Settings) *bool { return &k.PasteSummary }, "Long pastes are shown as a placeholder", "Pastes are shown in full")},
+		{name: key.AppToggleSessionDirectoryFilter, title: "Toggle sessions of other directories", group: g, do: flag(func(k *memory.Settings) *bool { return &k.SessionDirectoryFilter }, "Listing sessions of this directory only", "Listing sessions of the whole project")},
+		{name: key.TerminalTitleToggle, title: "Toggle window title", group: g, do: flag(func(k *memory.Settings) *bool { return &k.TerminalTitle }, "Window title on", "Window title off")},
+		{name: key.TipsToggle, title: "Toggle tips", group: g, scope: atHome, do: flag(func(k *memory.Settings) *bool { return &k.TipsHidden }, "Tips hidden", "Tips shown")},
+		{name: key.ScrollbarToggle, title: "Toggle scrollbar", group: g, do: flag(func(k *memory.Settings) *bool { return &k.Scrollbar }, "Scrollbar shown", "Scrollbar hidden")},
+		{name: key.ThemeSwitchMode, title: "Switch between light and dark", group: g, do: p.look.switchMode},
+		{name: key.ThemeModeLock, title: "Lock light or dark mode", group: g, do: p.look.lockMode},
+		{title: "Toggle auto-approve", group: g, do: p.asks.toggleAuto},
 	}
 }

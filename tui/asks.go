@@ -87,9 +87,9 @@ func (as *asks) notifyElsewhere(id lathe.SessionID) tea.Cmd {
 	root, here := as.state.Root(id), as.state.Root(as.state.Current)
 	switch {
 	case root.ID != here.ID:
-		return as.notify(toast.Warning, fmt.Sprintf("“%s” waits for your answer: /sessions", root.Title))
+		return as.notify(toast.Warning, fmt.Sprintf("“%s” is waiting for your answer: /sessions", root.Title))
 	case as.state.IsChild():
-		return as.notify(toast.Warning, "Your answer is wanted; "+as.keys.Label(key.SessionParent)+" goes to where it is asked")
+		return as.notify(toast.Warning, "Your answer is needed: press "+as.keys.Label(key.SessionParent)+" to see the request")
 	default:
 		return nil
 	}
@@ -100,7 +100,7 @@ func (as *asks) parentNotice(th *style.Theme) style.Line {
 	if len(as.state.Asks(as.state.Root(as.state.Current).ID)) == 0 {
 		return nil
 	}
-	return style.Of("  △ Your answer is wanted: "+as.keys.Label(key.SessionParent), style.Bold(th.Warning))
+	return style.Of("  △ Your answer is needed: "+as.keys.Label(key.SessionParent), style.Bold(th.Warning))
 }
 
 // approve gives every permission that is asked for, where the user has said so.
@@ -118,7 +118,7 @@ func (as *asks) approve() tea.Cmd {
 			as.approved = map[lathe.AskID]bool{}
 		}
 		as.approved[r.ID] = true
-		cmds = append(cmds, as.send("give a permission", func(ctx context.Context, e Engine) error { return e.Reply(ctx, r.ID, lathe.Once, "") }))
+		cmds = append(cmds, as.send("approve a permission request", func(ctx context.Context, e Engine) error { return e.Reply(ctx, r.ID, lathe.Once, "") }))
 	}
 	return tea.Batch(cmds...)
 }
@@ -194,9 +194,9 @@ func (a *pendingAsk) view(th *style.Theme, width, height, most int) []style.Line
 // toggleAuto is not kept: who wants it says so each time.
 func (as *asks) toggleAuto() tea.Cmd {
 	as.o.Start.Auto = !as.o.Start.Auto
-	words, v := "You are asked again", toast.Info
+	words, v := "Auto-approve off", toast.Info
 	if as.o.Start.Auto {
-		words, v = "Everything is allowed without asking, until you switch this off or leave", toast.Warning
+		words, v = "Auto-approve on: every request is allowed until you switch it off or exit", toast.Warning
 	}
 	return tea.Batch(as.notify(v, words), as.refresh())
 }

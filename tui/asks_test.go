@@ -19,28 +19,28 @@ func TestAsk_OfAnotherSession(t *testing.T) {
 		s.slash("sessions")
 		s.press("esc")
 		s.tell(askFor("per_1", "ses_2"))
-		s.sees("“Write a parser” waits for your answer: /sessions")
+		s.sees("“Write a parser” is waiting for your answer: /sessions")
 		s.lacks("Permission required")
 		s.pass(10 * time.Second) // the note is gone
 		s.slash("sessions")
-		s.sees("Write a parser  waits for your answer")
+		s.sees("Write a parser  waiting for your answer")
 		s.tell(&lathe.PermissionReplied{Session: "ses_2", Request: "per_1", Reply: lathe.Once})
-		s.lacks("waits for your answer")
+		s.lacks("waiting for your answer")
 	})
 	e := sample()
 	e.sessions = append(e.sessions, lathe.Session{ID: "ses_child", Parent: sampleID, Title: "look around", Agent: "explore"})
 	onStage(t, e, inSample(), func(s *stage) {
 		s.tell(askFor("per_1", "ses_child"))
 		s.sees("Permission required", "explore")
-		s.lacks("waits for your answer")
+		s.lacks("waiting for your answer")
 	})
 	onStage(t, e, Options{Start: Start{Session: "ses_child"}}, func(s *stage) {
 		s.tell(askFor("per_1", "ses_child"))
 		s.lacks("Permission required")
-		s.sees("Your answer is wanted; up goes to where it is asked")
+		s.sees("Your answer is needed: press up to see the request")
 		s.pass(time.Minute)
 		s.lacks("goes to where it is asked")
-		s.sees("△ Your answer is wanted: up")
+		s.sees("△ Your answer is needed: up")
 		s.press("up")
 		s.sees("Permission required")
 	})
@@ -68,7 +68,7 @@ func TestRetry_SaysWhy(t *testing.T) {
 	onStage(t, e, inSample(), func(s *stage) {
 		for _, width := range []int{40, 80, 140} {
 			s.resize(width, 24)
-			s.sees("again in")
+			s.sees("retrying in")
 			if n := strings.Count(s.screen(), "too many requests"); n != 1 {
 				t.Errorf("at %d columns it is said %d times:\n%s", width, n, s.screen())
 			}
@@ -82,7 +82,7 @@ func TestAsk_SentenceRejects(t *testing.T) {
 		s.tell(askFor("per_1", sampleID))
 		s.pass(time.Second)
 		s.typed("no, stop it")
-		s.sees("Reject with these words:", "no, stop it", "enter reject")
+		s.sees("Reason for rejecting:", "no, stop it", "enter reject")
 		s.did()
 		s.press("enter")
 		s.did("reply per_1 reject no, stop it")
@@ -131,14 +131,18 @@ func TestTyped_IsKept(t *testing.T) {
 		do   func(s *stage)
 		want string
 	}{
-		"a short draft": {func(s *stage) { s.typed("wait"); s.press("ctrl+c"); s.sees("Cleared; the history and /stash have it") }, "wait"},
-		"a dialog":      {func(s *stage) { s.slash("rename"); s.press("ctrl+u"); s.typed("a better name"); s.press("esc") }, "a better name"},
+		"a short draft": {func(s *stage) {
+			s.typed("wait")
+			s.press("ctrl+c")
+			s.sees("Cleared: get it back from the history or /stash")
+		}, "wait"},
+		"a dialog": {func(s *stage) { s.slash("rename"); s.press("ctrl+u"); s.typed("a better name"); s.press("esc") }, "a better name"},
 		"words that somebody else made needless": {func(s *stage) {
 			s.tell(askFor("per_1", sampleID))
 			s.pass(time.Second)
 			s.typed("rather not")
 			s.tell(&lathe.PermissionReplied{Session: sampleID, Request: "per_1", Reply: lathe.Once})
-			s.sees("What you typed is kept: /stash")
+			s.sees("Your text was saved: /stash")
 		}, "rather not"},
 		"leaving with words": {func(s *stage) {
 			s.tell(askFor("per_1", sampleID))

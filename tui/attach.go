@@ -15,7 +15,7 @@ import (
 
 // findFiles looks for what a mention could mean.
 func (p *prompt) findFiles(query string) tea.Cmd {
-	return p.call("look for files", func(ctx context.Context, e Engine) (then, error) {
+	return p.call("find files", func(ctx context.Context, e Engine) (then, error) {
 		found, err := e.FindFiles(ctx, p.dir(), query, 20)
 		if err != nil {
 			return nil, nil // the list stays as it is
@@ -35,7 +35,7 @@ func (p *prompt) attachDropped(w editor.WantDropped) tea.Cmd {
 		return nil
 	}
 	dir, remote := p.state.Info.Directory, p.o.Remote
-	return p.background("read what was dropped", func(context.Context) (then, error) {
+	return p.background("read the dropped files", func(context.Context) (then, error) {
 		found := make([]droppedFile, 0, len(w.Paths))
 		for _, path := range w.Paths {
 			f, err := p.readDropped(path, dir, remote)

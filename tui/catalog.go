@@ -61,7 +61,7 @@ func (ct *catalog) afterSwitch(name string, on bool, all []lathe.ToolServer) tea
 	if i < 0 || !on || all[i].Status == "connected" {
 		return nil
 	}
-	why := cmp.Or(all[i].Error, "it is "+strings.ReplaceAll(all[i].Status, "_", " "))
+	why := cmp.Or(all[i].Error, strings.ReplaceAll(all[i].Status, "_", " "))
 	return ct.notify(toast.Error, "Could not connect "+name+": "+why)
 }
 
@@ -79,7 +79,7 @@ func (ct *catalog) setAgents(all []lathe.Agent) {
 // load reads what there is to choose from. What fails is told and the rest goes on.
 func (ct *catalog) load() tea.Cmd {
 	return tea.Batch(
-		ct.call("read the providers", func(ctx context.Context, e Engine) (then, error) {
+		ct.call("load the providers", func(ctx context.Context, e Engine) (then, error) {
 			providers, err := e.Providers(ctx, ct.dir())
 			if err != nil {
 				return nil, err
@@ -87,11 +87,11 @@ func (ct *catalog) load() tea.Cmd {
 			agents, err := e.Agents(ctx, ct.dir())
 			return func() tea.Cmd { return ct.setProviders(providers, agents) }, err
 		}),
-		ct.call("read the commands", func(ctx context.Context, e Engine) (then, error) {
+		ct.call("load the commands", func(ctx context.Context, e Engine) (then, error) {
 			commands, err := e.Commands(ctx, ct.dir())
 			return func() tea.Cmd { ct.menu.setCommands(commands); return nil }, err
 		}),
-		ct.call("read the skills", func(ctx context.Context, e Engine) (then, error) {
+		ct.call("load the skills", func(ctx context.Context, e Engine) (then, error) {
 			skills, err := e.Skills(ctx, ct.dir())
 			return func() tea.Cmd { ct.state.Skills = skills; return nil }, err
 		}),
@@ -101,7 +101,7 @@ func (ct *catalog) load() tea.Cmd {
 
 // loadInfo reads where we are.
 func (ct *catalog) loadInfo() tea.Cmd {
-	return ct.call("read the directory", func(ctx context.Context, e Engine) (then, error) {
+	return ct.call("load the directory", func(ctx context.Context, e Engine) (then, error) {
 		info, err := e.Info(ctx, ct.dir())
 		if err != nil {
 			return func() tea.Cmd { ct.state.InfoLoaded = true; return ct.prompt.sendFirst() }, err
@@ -111,7 +111,7 @@ func (ct *catalog) loadInfo() tea.Cmd {
 }
 
 // untrustedNotice says why settings of the project do not count.
-const untrustedNotice = "Settings of this project wait for your trust: look at them, then run lathe trust there"
+const untrustedNotice = "The config of this project is not trusted yet: review it, then run lathe trust there"
 
 // configNotice says which settings of the project do not count; "" is that all do, or that it is not known yet.
 func configNotice(info api.Info) string {
@@ -143,7 +143,7 @@ func (ct *catalog) setInfo(info api.Info) tea.Cmd {
 }
 
 func (ct *catalog) loadServers() tea.Cmd {
-	return ct.call("read the tool servers", func(ctx context.Context, e Engine) (then, error) {
+	return ct.call("load the MCP servers", func(ctx context.Context, e Engine) (then, error) {
 		servers, err := e.ToolServers(ctx, ct.dir())
 		return func() tea.Cmd { ct.state.Servers = servers; return ct.overlays.refresh() }, err
 	})
@@ -162,7 +162,7 @@ func (ct *catalog) recheckServers() tea.Cmd {
 
 // loadActivity reads who is at work and what waits for an answer.
 func (ct *catalog) loadActivity() tea.Cmd {
-	return ct.call("read what is under way", func(ctx context.Context, e Engine) (then, error) {
+	return ct.call("load the session activity", func(ctx context.Context, e Engine) (then, error) {
 		at, err := e.Location(ctx, ct.dir())
 		if err != nil {
 			return nil, err
@@ -202,11 +202,11 @@ func (ct *catalog) reportBadStart() tea.Cmd {
 	s := &ct.o.Start
 	var wrong []string
 	if a := ct.state.Agent(s.Agent); s.Agent != "" && (a == nil || !state.IsSelectable(*a)) {
-		wrong = append(wrong, fmt.Sprintf("There is no agent %q to talk to: /agents lists them", s.Agent))
+		wrong = append(wrong, fmt.Sprintf("Agent %q not found: /agents lists the agents", s.Agent))
 		s.Agent = ""
 	}
 	if _, known := ct.state.FindModel(dialog.ParseModelID(s.Model)); s.Model != "" && !known {
-		wrong = append(wrong, fmt.Sprintf("There is no model %q here: /models lists those there are", s.Model))
+		wrong = append(wrong, fmt.Sprintf("Model %q not found: /models lists the models", s.Model))
 		s.Model = ""
 	}
 	if len(wrong) == 0 {
@@ -264,7 +264,7 @@ func (ct *catalog) setMode(m lathe.Mode) tea.Cmd {
 				return nil
 			}
 			ct.state.Info.Mode = is
-			return ct.notify(toast.Warning, "A project or LATHE_CONFIG_CONTENT sets the mode here: it stays "+dialog.ModeTitle(is))
+			return ct.notify(toast.Warning, "The project or LATHE_CONFIG_CONTENT sets the permission mode here: it stays "+dialog.ModeTitle(is))
 		}, nil
 	})
 }

@@ -134,7 +134,7 @@ func (ch *choice) cycleAgent(step int) tea.Cmd {
 func (ch *choice) cycleModel(among []lathe.ModelRef, step int) tea.Cmd {
 	among = slices.DeleteFunc(slices.Clone(among), func(r lathe.ModelRef) bool { _, ok := ch.state.FindModel(r); return !ok })
 	if len(among) == 0 {
-		return ch.notify(toast.Info, "No models to go through yet: choose one with "+ch.keys.Label("model_list"))
+		return ch.notify(toast.Info, "No models to cycle through yet: choose one with "+ch.keys.Label("model_list"))
 	}
 	now, _ := ch.model()
 	i := slices.IndexFunc(among, func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(now.Ref) })
@@ -155,7 +155,7 @@ func (ch *choice) cycleVariant() tea.Cmd {
 
 func (ch *choice) chooseVariant(ref lathe.ModelRef, v string) tea.Cmd {
 	ch.variants[state.ModelKey(ref)] = v
-	return ch.save("keep the variant", func(ctx context.Context) error { return ch.memory.SaveVariant(ctx, ref, v) })
+	return ch.save("save the variant", func(ctx context.Context) error { return ch.memory.SaveVariant(ctx, ref, v) })
 }
 
 func (ch *choice) agentsDialog() tea.Cmd {
@@ -206,7 +206,7 @@ func (ch *choice) recordUse(ref lathe.ModelRef) tea.Cmd {
 	recent := slices.DeleteFunc(slices.Clone(ch.used.Recent), same)
 	recent = append([]lathe.ModelRef{{Provider: ref.Provider, Model: ref.Model}}, recent...)
 	ch.used.Recent = recent[:min(len(recent), 10)]
-	return ch.save("keep the model", func(ctx context.Context) error { return ch.memory.SaveRecent(ctx, ref) })
+	return ch.save("save the recent model", func(ctx context.Context) error { return ch.memory.SaveRecent(ctx, ref) })
 }
 
 // toggleFavorite makes a model a favourite, or no longer.
@@ -218,5 +218,5 @@ func (ch *choice) toggleFavorite(ref lathe.ModelRef) tea.Cmd {
 	} else {
 		ch.used.Favorite = slices.DeleteFunc(ch.used.Favorite, same)
 	}
-	return ch.save("keep the favourite", func(ctx context.Context) error { return ch.memory.SaveFavorite(ctx, ref, liked) })
+	return ch.save("save the favorite", func(ctx context.Context) error { return ch.memory.SaveFavorite(ctx, ref, liked) })
 }

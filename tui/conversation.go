@@ -96,9 +96,9 @@ func (v *conversation) child(id lathe.SessionID) (chat.Child, bool) {
 	c := chat.Child{Activity: doing, Calls: calls}
 	switch s := v.state.Status(id); {
 	case s.Type == lathe.Retrying:
-		c.Retry = "waits: " + s.Message
+		c.Retry = "waiting: " + s.Message
 	case id != "" && !v.state.Busy(id) && calls == 0: // few may work at the same time
-		c.Retry = "waits for its turn"
+		c.Retry = "waiting for its turn"
 	}
 	return c, ok
 }

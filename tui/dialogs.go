@@ -153,7 +153,7 @@ func (sd *sessionDialogs) firstChild() tea.Cmd {
 	children := sd.state.Children(sd.state.Current)
 	switch len(children) {
 	case 0:
-		return sd.notify(toast.Info, "No sub-agents have worked here")
+		return sd.notify(toast.Info, "This session has no subagents")
 	case 1:
 		return sd.sessions.open(children[0].ID)
 	default:

@@ -25,7 +25,7 @@ func inSample() Options { return Options{Start: Start{Session: sampleID}} }
 func TestShare_Consent(t *testing.T) {
 	onStage(t, sample(), inSample(), func(s *stage) { // what it needs is said before anybody is asked
 		s.slash("share")
-		s.sees("A share is a page of a server")
+		s.sees("Sharing needs a server")
 		s.lacks("Share this session?")
 		s.did()
 	})
@@ -41,7 +41,7 @@ func TestShare_Consent(t *testing.T) {
 		s.slash("share")
 		s.press("y")
 		s.did("share ses_1")
-		s.sees("Shared, the address is copied")
+		s.sees("Shared, link copied")
 		s.slash("share")
 		s.did("share ses_1")
 		if want := "https://example.com/s/1"; !slices.Contains(s.copied, want) {
@@ -86,7 +86,7 @@ func TestUndo_Conflicts(t *testing.T) {
 		s.engine.undone = lathe.Undone{Files: []lathe.UndoneFile{{File: "/w/app/a", Action: "restore"}, {File: "/w/app/b.go", Action: "conflict", Conflict: "it was changed"}}}
 		s.press("ctrl+x", "u")
 		s.tell(&lathe.TUIToast{Title: "Left as they are", Message: "/w/app/b.go (it was changed)", Variant: "warning"})
-		s.sees("files changed: 1, left as they are: 1", "! Left as they are", "b.go (it was changed)")
+		s.sees("files changed: 1, left unchanged: 1", "! Left as they are", "b.go (it was changed)")
 		s.lacks("/w/app/b.go")
 	})
 }
@@ -108,7 +108,7 @@ func TestOffers_Keys(t *testing.T) {
 		s.sees("What do you want to do?", "no model yet: /connect")
 		s.typed("hello")
 		s.press("enter")
-		s.sees("There is no model to answer yet", "1. Log in")
+		s.sees("No model yet: connect a provider first", "1. Log in")
 		if got := s.p.drafts.edit.Text(); got != "hello" {
 			t.Errorf("the prompt is lost: %q", got)
 		}
@@ -153,7 +153,7 @@ func TestSessions_DeletePinned(t *testing.T) {
 		s.lacks("Write a parser")
 		s.tell(&lathe.SessionDeleted{Info: lathe.Session{ID: "ses_2"}})
 		s.press("esc", "ctrl+x", "1")
-		s.sees("No session is pinned there")
+		s.sees("No session pinned there")
 	})
 	if data, err := os.ReadFile(filepath.Join(dir, "session.json")); err != nil || strings.Contains(string(data), "ses_2") {
 		t.Errorf("kept: %s %v", data, err)
@@ -167,7 +167,7 @@ func TestSessions_SearchRenameOpen(t *testing.T) {
 		s.typed("parser")
 		s.lacks("日本語の題")
 		s.typed("x")
-		s.sees("Nothing found")
+		s.sees("No matches")
 		s.press("backspace", "ctrl+r")
 		s.typed(" in Go")
 		s.press("enter")
@@ -283,7 +283,7 @@ func TestHelp_OnlyWhatThereIs(t *testing.T) {
 	onStage(t, sample(), Options{}, func(s *stage) {
 		s.slash("help")
 		s.typed("plugin")
-		s.sees("Nothing found")
+		s.sees("No matches")
 		for _, e := range key.All() {
 			if e.Idle && slices.ContainsFunc(s.p.menu.actions, func(a *action) bool { return a.name == e.Name }) {
 				t.Errorf("%s does something", e.Name)
@@ -308,7 +308,7 @@ func TestModels_Kept(t *testing.T) {
 	onStage(t, e, Options{State: dir}, func(s *stage) {
 		s.sees("Build · Model Two · acme · high")
 		s.slash("models")
-		s.sees("Favourites")
+		s.sees("Favorites")
 	})
 }
 
@@ -418,13 +418,13 @@ func TestThemes_Preview(t *testing.T) {
 func TestThemes_Missing(t *testing.T) {
 	o := Options{Look: Look{Theme: "nosuch"}}
 	onStage(t, sample(), o, func(s *stage) {
-		s.sees(`there is no theme "nosuch"`)
+		s.sees(`theme "nosuch" not found`)
 		s.slash("themes")
 		s.press("enter")
 		s.lacks("nosuch")
 	})
 	o.Start.Session = sampleID
-	onStage(t, sample(), o, func(s *stage) { s.sees(`! there is no theme "nosuch"`) })
+	onStage(t, sample(), o, func(s *stage) { s.sees(`! theme "nosuch" not found`) })
 }
 
 // A session is written to a file that was not there, and never over another.
@@ -434,13 +434,13 @@ func TestExport(t *testing.T) {
 	e.info = api.Info{Directory: dir, Home: dir, Version: "0.9.0", Trusted: true}
 	onStage(t, e, inSample(), func(s *stage) {
 		s.press("ctrl+x", "x", "enter")
-		s.sees("Written to ~/mend-the-greeting.md")
+		s.sees("Saved to ~/mend-the-greeting.md")
 		s.press("ctrl+x", "x")
 		s.sees("mend-the-greeting-2.md")
 		s.press("ctrl+u")
 		s.typed("~/mend-the-greeting.md")
 		s.press("enter")
-		s.sees("there already: give another name")
+		s.sees("already exists: choose another name")
 	})
 	data, err := os.ReadFile(filepath.Join(dir, "mend-the-greeting.md"))
 	if err != nil {
@@ -465,7 +465,7 @@ func TestCopy(t *testing.T) {
 	})
 }
 
-// Light and dark follow the terminal until one is chosen.
+// Light or dark mode follows the terminal until one is chosen.
 func TestThemes_LightAndDark(t *testing.T) {
 	onStage(t, sample(), Options{}, func(s *stage) {
 		if _, cmd := s.p.Update(uv.LightColorSchemeEvent{}); cmd == nil {
@@ -490,10 +490,10 @@ func TestThemes_LightAndDark(t *testing.T) {
 func TestTrust_Told(t *testing.T) {
 	e := sample()
 	e.info = api.Info{Directory: "/w/app", Home: "/home/dev"}
-	onStage(t, e, Options{}, func(s *stage) { s.sees("wait for your trust: look at them, then run lathe") })
-	onStage(t, e, inSample(), func(s *stage) { s.sees("! Settings of this project") })
+	onStage(t, e, Options{}, func(s *stage) { s.sees("not trusted yet: review it, then run lathe") })
+	onStage(t, e, inSample(), func(s *stage) { s.sees("! The config of this project") })
 	e.info.ConfigProblem = "A settings file of this project is broken and left out: lathe.json:1:2"
-	onStage(t, e, Options{}, func(s *stage) { s.sees("wait for your trust", "is broken and left out") })
+	onStage(t, e, Options{}, func(s *stage) { s.sees("is not trusted yet", "is broken and left out") })
 	e.info.Trusted = true
 	onStage(t, e, Options{}, func(s *stage) { s.sees("is broken and left out"); s.lacks("trust") })
 	onStage(t, e, inSample(), func(s *stage) { s.sees("! A settings file of this project") })
@@ -504,7 +504,7 @@ func TestTrust_Told(t *testing.T) {
 func TestStart_Wrong(t *testing.T) {
 	o := Options{Start: Start{Agent: "explore", Model: "acme/m-9", Prompt: "do it"}}
 	onStage(t, sample(), o, func(s *stage) {
-		s.sees(`There is no agent "explore"`, `There is no model "acme/m-9"`, "┃ do it", "Build · Model One")
+		s.sees(`Agent "explore" not found`, `Model "acme/m-9" not found`, "┃ do it", "Build · Model One")
 		s.did()
 		s.press("enter")
 		s.did("create build", "submit ses_new3 do it")
@@ -520,7 +520,7 @@ func TestStart_Wrong(t *testing.T) {
 func TestStart_NothingToContinue(t *testing.T) {
 	e := sample()
 	e.sessions = nil
-	onStage(t, e, Options{Start: Start{Continue: true}}, func(s *stage) { s.sees("There is no session here to continue") })
+	onStage(t, e, Options{Start: Start{Continue: true}}, func(s *stage) { s.sees("No session to continue here") })
 }
 
 // Changes are those of the session, else of the working tree; where there is no repository, that is said.
@@ -529,11 +529,11 @@ func TestReview_Sources(t *testing.T) {
 		s.slash("diff")
 		s.sees("this session · 2 files +3 −1")
 		s.press("d")
-		s.sees("the last prompt")
+		s.sees("last prompt")
 		s.press("d")
-		s.sees("not committed · 2 files")
+		s.sees("uncommitted · 2 files")
 		s.press("d")
-		s.sees("this branch", "Nothing has changed")
+		s.sees("this branch", "No changes")
 		s.press("q")
 		s.sees("Thank you")
 	})
@@ -542,6 +542,6 @@ func TestReview_Sources(t *testing.T) {
 	e.changes = nil
 	onStage(t, e, Options{}, func(s *stage) {
 		s.slash("diff")
-		s.sees("not committed", "this is no git repository")
+		s.sees("uncommitted", "not a git repository")
 	})
 }

@@ -37,11 +37,11 @@ func (dr *drafts) addHistory(d editor.Draft) tea.Cmd {
 	if !dr.addRecent(d) {
 		return nil
 	}
-	cmds := []tea.Cmd{dr.save("keep the prompt", func(ctx context.Context) error { return dr.memory.SaveHistory(ctx, d) })}
+	cmds := []tea.Cmd{dr.save("save the prompt history", func(ctx context.Context) error { return dr.memory.SaveHistory(ctx, d) })}
 	for _, path := range d.Files() {
 		dr.mentions = dr.mentions.Add(dr.fileKey(path), lathe.Time(dr.now().UnixMilli()))
 		known, name := dr.mentions, dr.fileKey(path)
-		cmds = append(cmds, dr.save("keep a mention", func(ctx context.Context) error { return dr.memory.SaveMention(ctx, known, name) }))
+		cmds = append(cmds, dr.save("save a mention", func(ctx context.Context) error { return dr.memory.SaveMention(ctx, known, name) }))
 	}
 	return tea.Batch(cmds...)
 }
@@ -66,21 +66,21 @@ func (dr *drafts) fileKey(path string) string { return dr.state.Info.Directory +
 func (dr *drafts) stash() tea.Cmd {
 	d, ok := dr.edit.Stash()
 	if !ok {
-		return dr.notify(toast.Info, "There is nothing to put aside")
+		return dr.notify(toast.Info, "Nothing to stash")
 	}
 	return dr.saveStash(d)
 }
 
 func (dr *drafts) saveStash(d editor.Draft) tea.Cmd {
 	at := lathe.Time(dr.now().UnixMilli())
-	return tea.Batch(dr.notify(toast.Info, "Put aside"), dr.save("put a prompt aside", func(ctx context.Context) error { return dr.memory.SaveStash(ctx, d, at) }))
+	return tea.Batch(dr.notify(toast.Info, "Stashed"), dr.save("stash the prompt", func(ctx context.Context) error { return dr.memory.SaveStash(ctx, d, at) }))
 }
 
 // saveAside keeps what was not sent where it can be called back: in the history and in the stash.
 func (dr *drafts) saveAside(d editor.Draft, note string) tea.Cmd {
 	dr.addRecent(d)
 	at := lathe.Time(dr.now().UnixMilli())
-	return tea.Batch(dr.notify(toast.Info, note), dr.save("keep a draft", func(ctx context.Context) error { return dr.saveUnsent(ctx, d, at) }))
+	return tea.Batch(dr.notify(toast.Info, note), dr.save("save the draft", func(ctx context.Context) error { return dr.saveUnsent(ctx, d, at) }))
 }
 
 // saveTyped keeps a text that was typed into something that is gone.
@@ -88,16 +88,16 @@ func (dr *drafts) saveTyped(text string) tea.Cmd {
 	if text == "" {
 		return nil
 	}
-	return dr.saveAside(editor.Draft{Input: text}, "What you typed is kept: /stash")
+	return dr.saveAside(editor.Draft{Input: text}, "Your text was saved: /stash")
 }
 
 // unstash takes back what was put aside last.
 func (dr *drafts) unstash() tea.Cmd {
-	return dr.background("take back a prompt", func(ctx context.Context) (then, error) {
+	return dr.background("pop the stash", func(ctx context.Context) (then, error) {
 		s, ok, err := dr.memory.PopStash(ctx)
 		return func() tea.Cmd {
 			if !ok {
-				return dr.notify(toast.Info, "Nothing is put aside")
+				return dr.notify(toast.Info, "The stash is empty")
 			}
 			return dr.swapIn(s.Draft)
 		}, err

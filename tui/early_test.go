@@ -24,7 +24,7 @@ func TestEarly_IsSentLater(t *testing.T) {
 	onStage(t, e, slowly(e), func(s *stage) {
 		s.typed("hello")
 		s.press("enter")
-		s.sees("hello", "it is sent in a moment")
+		s.sees("hello", "your prompt is sent in a moment")
 		s.did()
 		s.pass(2 * time.Second)
 		s.did("create build", "submit ses_new3 hello")
@@ -100,7 +100,7 @@ func TestShell_WhileATurnRuns(t *testing.T) {
 		s.typed("!ls")
 		s.press("enter")
 		s.did()
-		s.sees("Commands wait for the end of the turn", "Shell")
+		s.sees("Commands run after the turn ends", "Shell")
 		if got := s.p.drafts.edit.Draft().Input; got != "ls" {
 			t.Errorf("the prompt is %q", got)
 		}

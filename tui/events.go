@@ -69,7 +69,7 @@ func (p *program) applyEvents(b batch) tea.Cmd {
 	}
 	cmds = append(cmds, p.setConnection(b.lost))
 	if b.err != nil {
-		cmds = append(cmds, p.notify(toast.Error, fmt.Sprintf("No more news from the engine: %s", errorText(b.err))))
+		cmds = append(cmds, p.notify(toast.Error, fmt.Sprintf("The event stream ended: %s", errorText(b.err))))
 	} else {
 		cmds = append(cmds, p.nextBatch())
 	}
@@ -84,10 +84,10 @@ func (p *program) applyEffect(n state.Effect) tea.Cmd {
 		return p.turns.turnEnded(n.Session)
 	case state.TurnFailed:
 		if here && p.o.Look.Attention {
-			return p.sendAttention("A turn failed")
+			return p.sendAttention("Turn failed")
 		}
 	case state.Asked:
-		return tea.Batch(p.sendAttention("Your answer is wanted"), p.asks.notifyElsewhere(n.Session))
+		return tea.Batch(p.sendAttention("Your answer is needed"), p.asks.notifyElsewhere(n.Session))
 	case state.SessionDeleted:
 		return tea.Batch(p.sessions.unpin(n.Session), p.sessions.leave(n.Session))
 	case state.CatalogChanged:
@@ -106,7 +106,7 @@ func (p *program) applyEffect(n state.Effect) tea.Cmd {
 		return p.sessions.open(n.Session)
 	case state.Compacted:
 		if here {
-			return p.notify(toast.Success, "The conversation was compacted")
+			return p.notify(toast.Success, "Conversation compacted")
 		}
 	case state.UnknownSession:
 		return p.sessions.identify(n.Session)
@@ -122,8 +122,8 @@ func (p *program) setConnection(lost error) tea.Cmd {
 		return nil
 	}
 	if lost != nil {
-		p.log("no connection: %v", lost)
+		p.log("connection lost: %v", lost)
 		return nil
 	}
-	return tea.Batch(p.notify(toast.Success, "The server is there again"), p.catalog.loadActivity(), p.sessions.checkInterrupted())
+	return tea.Batch(p.notify(toast.Success, "Reconnected to the server"), p.catalog.loadActivity(), p.sessions.checkInterrupted())
 }

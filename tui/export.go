@@ -57,7 +57,7 @@ func (ex *exporter) copyTranscript() tea.Cmd {
 // dialog writes a session to a file of this machine.
 func (ex *exporter) dialog() tea.Cmd {
 	s, _ := ex.state.Session(ex.state.Current)
-	return ex.background("find a name for the file", func(context.Context) (then, error) {
+	return ex.background("choose a file name", func(context.Context) (then, error) {
 		name := freeName(ex.o.Dir, fileName(s))
 		return func() tea.Cmd {
 			return ex.overlays.show(&overlay{box: dialog.NewExport(ex.keys, name), onResult: func(out dialog.Result) tea.Cmd {
@@ -105,7 +105,7 @@ func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 	in := ex.include(f.Checks[dialog.ExportThinking], f.Checks[dialog.ExportTools], f.Checks[dialog.ExportMetadata])
 	path, id, open := f.Texts[dialog.ExportFile], ex.state.Current, f.Checks[dialog.ExportOpen]
 	if path == "" {
-		return ex.notify(toast.Warning, "Give the file a name")
+		return ex.notify(toast.Warning, "Enter a file name")
 	}
 	path = ex.localPath(path)
 	shown := ex.state.Tilde(path)
@@ -119,13 +119,13 @@ func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 		}
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // nothing is written over
 		if errors.Is(err, fs.ErrExist) {
-			return nil, lathe.Errorf(lathe.Conflict, "%s is there already: give another name", shown)
+			return nil, lathe.Errorf(lathe.Conflict, "%s already exists: choose another name", shown)
 		}
 		if err != nil {
 			return nil, err
 		}
 		_, err = file.WriteString(text)
-		return onSuccess(cmp.Or(err, file.Close()), func() tea.Cmd { return ex.notify(toast.Success, "Written to "+shown) })
+		return onSuccess(cmp.Or(err, file.Close()), func() tea.Cmd { return ex.notify(toast.Success, "Saved to "+shown) })
 	})
 }
 
@@ -144,7 +144,7 @@ func (ex *exporter) copyAnswer() tea.Cmd {
 			return ex.copy(text)
 		}
 	}
-	return ex.notify(toast.Info, "There is no answer to copy")
+	return ex.notify(toast.Info, "No answer to copy")
 }
 
 func (ex *exporter) copyMessage(id lathe.MessageID) tea.Cmd {

@@ -30,7 +30,7 @@ func (sv *services) editText(text string, done func(string)) tea.Cmd {
 	return tea.Exec(childTTY{cmd, sv.o}, func(err error) tea.Msg {
 		text, readErr := os.ReadFile(path)
 		_ = os.Remove(path) // it is in the temporary folder
-		return answered{what: "use your editor", err: cmp.Or(err, readErr), then: func() tea.Cmd {
+		return answered{what: "open your editor", err: cmp.Or(err, readErr), then: func() tea.Cmd {
 			if err == nil && readErr == nil && done != nil {
 				done(string(text))
 			}

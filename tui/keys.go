@@ -126,7 +126,7 @@ func (p *program) quitKey() tea.Cmd {
 		return p.quit()
 	}
 	p.quitAsked = p.now()
-	return p.notify(toast.Warning, "A turn is under way. Again leaves and cuts it off; /go goes on with it later")
+	return p.notify(toast.Warning, "A turn is running. Press again to exit and interrupt it; /go resumes it later")
 }
 
 // runNamed does what clients of the HTTP API ask of the screen: by their names with dots, or by that of a key.

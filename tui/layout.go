@@ -170,7 +170,7 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 			bottom[0] = style.Of("  ↓ more below", style.Fg(th.TextMuted))
 		}
 	} else {
-		said = []style.Line{nil, style.Of("  Reading the session …", style.Fg(th.TextMuted))}
+		said = []style.Line{nil, style.Of("  Loading the session …", style.Fg(th.TextMuted))}
 	}
 	lines := style.Block(said, f.chatWidth, f.promptY, th.Background)
 	p.conversation.drawScrollbar(th, f, lines)

@@ -26,7 +26,7 @@ func (su *setup) providersDialog() tea.Cmd {
 }
 
 func (su *setup) loginTo(provider lathe.Provider) tea.Cmd {
-	return su.call("read the ways to log in", func(ctx context.Context, e Engine) (then, error) {
+	return su.call("load the login methods", func(ctx context.Context, e Engine) (then, error) {
 		all, err := e.LoginMethods(ctx, su.dir())
 		methods := all[provider.ID]
 		return onSuccess(err, func() tea.Cmd {
@@ -52,19 +52,19 @@ func (su *setup) loginBy(provider lathe.Provider, methods []lathe.LoginMethod, n
 	if !methods[n].UsesBrowser() {
 		return su.keyDialog(provider)
 	}
-	return su.call("begin the login", func(ctx context.Context, e Engine) (then, error) {
+	return su.call("start the login", func(ctx context.Context, e Engine) (then, error) {
 		a, err := e.Authorize(ctx, su.dir(), provider.ID, n)
 		return onSuccess(err, func() tea.Cmd { return su.authorize(provider, n, a) })
 	})
 }
 
 func (su *setup) keyDialog(provider lathe.Provider) tea.Cmd {
-	keeper := "on this machine"
+	storedAt := "on this machine"
 	if su.o.Remote {
-		keeper = "on the server"
+		storedAt = "on the server"
 	}
-	return su.overlays.show(&overlay{box: dialog.NewKeyInput(su.keys, provider, keeper), onResult: onEntered(func(key string) tea.Cmd {
-		return su.call("keep the key", func(ctx context.Context, e Engine) (then, error) {
+	return su.overlays.show(&overlay{box: dialog.NewKeyInput(su.keys, provider, storedAt), onResult: onEntered(func(key string) tea.Cmd {
+		return su.call("save the API key", func(ctx context.Context, e Engine) (then, error) {
 			return onSuccess(e.SetKey(ctx, provider.ID, key), func() tea.Cmd { return su.finishLogin(provider) })
 		})
 	})})
@@ -92,7 +92,7 @@ func (su *setup) authorize(provider lathe.Provider, n int, a lathe.Authorization
 // finishLogin reads anew who can answer, and lets choose.
 func (su *setup) finishLogin(provider lathe.Provider) tea.Cmd {
 	su.overlays.current = nil
-	return tea.Batch(su.notify(toast.Success, "Logged in to "+provider.Name), su.call("read the providers", func(ctx context.Context, e Engine) (then, error) {
+	return tea.Batch(su.notify(toast.Success, "Logged in to "+provider.Name), su.call("load the providers", func(ctx context.Context, e Engine) (then, error) {
 		providers, err := e.Providers(ctx, su.dir())
 		return onSuccess(err, func() tea.Cmd {
 			su.state.Providers, su.options = providers, setupState{}

@@ -81,7 +81,7 @@ func TestOffers_LoginAlways(t *testing.T) {
 
 // Who types a key is told who keeps it: a server elsewhere is another machine.
 func TestLogin_Keeper(t *testing.T) {
-	for remote, words := range map[bool]string{false: "It is kept on this machine", true: "It is kept on the server"} {
+	for remote, words := range map[bool]string{false: "It is stored on this machine", true: "It is stored on the server"} {
 		onStage(t, sample(), Options{Remote: remote}, func(s *stage) {
 			s.slash("connect")
 			s.typed("other")

@@ -163,7 +163,7 @@ func (l *look) set(change func(*memory.Settings)) tea.Cmd {
 	change(&l.prefs)
 	is := l.prefs
 	l.apply()
-	return l.save("keep a setting", func(ctx context.Context) error { return l.memory.SaveSettings(ctx, was, is) })
+	return l.save("save a setting", func(ctx context.Context) error { return l.memory.SaveSettings(ctx, was, is) })
 }
 
 // animationFrame is the frame of what moves, below 0 where nothing is to.
@@ -188,9 +188,9 @@ func (l *look) switchMode() tea.Cmd {
 }
 
 func (l *look) lockMode() tea.Cmd {
-	mode, words := modeName(l.themes.dark), "Light or dark stays as it is"
+	mode, words := modeName(l.themes.dark), "Light or dark mode locked"
 	if l.themes.locked {
-		mode, words = "", "Light and dark follow the terminal"
+		mode, words = "", "Light or dark mode follows the terminal"
 	}
 	return tea.Batch(l.set(func(k *memory.Settings) { k.ThemeModeLock = mode }), l.notify(toast.Info, words), tea.RequestBackgroundColor)
 }

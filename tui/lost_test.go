@@ -17,7 +17,7 @@ func TestConnection_IsLostAndFound(t *testing.T) {
 		s.sees("interrupt")
 		s.p.feed.put(lathe.Event{}, &api.ConnectionChanged{Err: errors.New("refused")})
 		s.pass(2 * frameTime)
-		s.sees("no connection, trying again")
+		s.sees("connection lost, reconnecting")
 		s.lacks("interrupt")
 		if s.p.hasMotion() {
 			t.Error("something moves")
@@ -25,7 +25,7 @@ func TestConnection_IsLostAndFound(t *testing.T) {
 		e.statuses, e.cut = map[lathe.SessionID]lathe.Status{}, []lathe.SessionID{sampleID}
 		s.p.feed.put(lathe.Event{}, &api.ConnectionChanged{})
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Idle}})
-		s.sees("The server is there again")
+		s.sees("Reconnected to the server")
 		s.lacks("no connection")
 	})
 }
@@ -35,18 +35,18 @@ func TestCut_IsTold(t *testing.T) {
 	e := sample()
 	e.cut = []lathe.SessionID{sampleID}
 	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
-		s.sees("This turn was cut off: /go goes on with it")
+		s.sees("This turn was interrupted: /go resumes it")
 		s.slash("go")
 		s.did("resume " + string(sampleID))
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Busy}})
 		s.lacks("cut off")
 		s.slash("go")
-		s.sees("It is at work already")
+		s.sees("A turn is already running")
 		e.cut = nil
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Idle}}, &lathe.SessionIdle{Session: sampleID})
 		s.lacks("cut off")
 		s.slash("go")
-		s.sees("Nothing was cut off here")
+		s.sees("Nothing to resume")
 		s.did()
 	})
 }
@@ -60,7 +60,7 @@ func TestQuit_WhileATurnRuns(t *testing.T) {
 	}
 	onStage(t, busy(), Options{Start: Start{Session: sampleID}}, func(s *stage) {
 		s.press("ctrl+c")
-		s.sees("A turn is under way")
+		s.sees("A turn is running")
 		if s.quit {
 			t.Fatal("it left at once")
 		}
@@ -93,7 +93,7 @@ func TestSession_Rows(t *testing.T) {
 		s.typed("/sessions")
 		rows := strings.Split(s.screen(), "\n")
 		y := s.p.at.promptY
-		if !strings.Contains(rows[y-1], "Switch session") || strings.TrimSpace(rows[y]) == "" || !strings.Contains(rows[y+1], "/sessions") {
+		if !strings.Contains(rows[y], "Switch session") || !strings.Contains(rows[y+1], "/sessions") {
 			t.Errorf("not above each other:\n%s", s.screen())
 		}
 	})
@@ -117,7 +117,7 @@ func TestWaits_AfterAnInterrupt(t *testing.T) {
 		{ID: "msg_3", Session: sampleID, Created: at, Data: &lathe.User{Agent: "build"}, Parts: []lathe.Part{{ID: "prt_3", Session: sampleID, Message: "msg_3", Body: &lathe.Text{Text: "second"}}}},
 	}
 	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
-		s.sees("QUEUED", "What you sent waits: /go goes on with it")
+		s.sees("QUEUED", "Your prompts are paused: /go sends them")
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Busy}})
 		s.lacks("What you sent waits")
 	})

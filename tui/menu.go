@@ -68,14 +68,14 @@ func (mn *menu) runSlash(c editor.RunCommand) tea.Cmd {
 			continue
 		}
 		if !a.isAvailable(mn.state) {
-			return mn.notify(toast.Info, "/"+name+" needs a session: type a message first")
+			return mn.notify(toast.Info, "/"+name+" needs a session: send a message first")
 		}
 		if a.doWithArgs != nil {
 			return a.doWithArgs(c.Arguments)
 		}
 		return a.do()
 	}
-	return mn.notify(toast.Warning, "There is no command /"+name)
+	return mn.notify(toast.Warning, "Unknown command: /"+name)
 }
 
 // palette lists everything that can be done here.

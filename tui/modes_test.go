@@ -36,7 +36,7 @@ func TestModes_FirstStart(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onStage(t, newcomer(tt.confined), Options{Start: Start{Prompt: "hello"}}, func(s *stage) {
-				s.sees("What may lathe do without asking?", "Ask before edits and commands", "Allow inside the sandbox", "Read only", "recommended")
+				s.sees("What can lathe do without asking?", "Ask before edits and commands", "Allow inside the sandbox", "Read only", "recommended")
 				s.did()
 				s.press(tt.keys...)
 				s.did(tt.want, "create build", "submit ses_new3 hello")

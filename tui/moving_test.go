@@ -40,8 +40,8 @@ func TestTask_WaitsForItsTurn(t *testing.T) {
 	}})
 	e.messages[sampleID][len(e.messages[sampleID])-1] = last
 	onStage(t, e, inSample(), func(s *stage) {
-		s.sees("Explore: look around", "↳ waits for its turn")
+		s.sees("Explore: look around", "↳ waiting for its turn")
 		s.tell(&lathe.StatusChanged{Session: "ses_child", Status: lathe.Status{Type: lathe.Busy}})
-		s.lacks("waits for its turn")
+		s.lacks("waiting for its turn")
 	})
 }

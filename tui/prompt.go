@@ -54,7 +54,7 @@ func (p *prompt) handle(out editor.Result) tea.Cmd {
 	case editor.OpenEditor:
 		return p.editOutside()
 	case editor.SaveDiscarded:
-		return p.drafts.saveAside(out.Draft, "Cleared; the history and /stash have it")
+		return p.drafts.saveAside(out.Draft, "Cleared: get it back from the history or /stash")
 	case editor.Stash:
 		return p.drafts.saveStash(out.Draft)
 	case editor.Unstash:
@@ -72,12 +72,12 @@ func (p *prompt) submit(s editor.Submit, steer bool) tea.Cmd {
 	if !p.state.IsReady() {
 		p.drafts.edit.Restore(s.Draft)
 		p.drafts.pending = &s
-		return p.notify(toast.Info, "Opening; it is sent in a moment")
+		return p.notify(toast.Info, "Still starting: your prompt is sent in a moment")
 	}
 	ref := p.choice.ref()
 	if ref == nil {
 		p.drafts.edit.Restore(s.Draft) // nothing is lost
-		return tea.Batch(p.notify(toast.Warning, "There is no model to answer yet"), p.setup.showOptions())
+		return tea.Batch(p.notify(toast.Warning, "No model yet: connect a provider first"), p.setup.showOptions())
 	}
 	prompt := lathe.Prompt{ID: p.ids.Message(), Agent: p.choice.agent, Model: ref, Variant: p.choice.variant(), Delivery: lathe.Queue, Parts: s.Parts}
 	if steer {
@@ -124,7 +124,7 @@ func (p *prompt) runCommand(c editor.ServerCommand) tea.Cmd {
 func (p *prompt) runShell(s editor.Shell) tea.Cmd {
 	if p.state.Current != "" && p.state.Busy(p.state.Current) {
 		p.drafts.edit.Restore(s.Draft)
-		return p.notify(toast.Warning, "Commands wait for the end of the turn; "+p.keys.Label(key.SessionInterrupt)+" twice ends it now")
+		return p.notify(toast.Warning, "Commands run after the turn ends; press "+p.keys.Label(key.SessionInterrupt)+" twice to interrupt it")
 	}
 	sh := lathe.ShellCommand{Command: s.Line, Agent: p.choice.agent, Model: p.choice.ref(), Local: true}
 	return tea.Batch(p.drafts.addHistory(s.Draft), p.runIn("run the command", s.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
@@ -159,7 +159,7 @@ func plainPrompt(text string) editor.Submit {
 // queueNext sends a prompt that waits until the turn has ended.
 func (p *prompt) queueNext(text string) tea.Cmd {
 	if strings.TrimSpace(text) == "" {
-		return p.notify(toast.Info, "Say what is to be done then: /queue TEXT")
+		return p.notify(toast.Info, "Usage: /queue TEXT")
 	}
 	return p.submit(plainPrompt(text), false)
 }
@@ -177,7 +177,7 @@ func (p *prompt) skillsDialog() tea.Cmd {
 
 // stashDialog lists what was put aside.
 func (p *prompt) stashDialog() tea.Cmd {
-	return p.background("read what was put aside", func(context.Context) (then, error) {
+	return p.background("load the stash", func(context.Context) (then, error) {
 		all, err := p.memory.Stash()
 		return func() tea.Cmd { return p.showStash(all) }, err
 	})
@@ -198,7 +198,7 @@ func (p *prompt) showStash(all []memory.Stashed) tea.Cmd {
 			return nil
 		}
 		s := all[i]
-		drop := p.save("drop a prompt", func(ctx context.Context) error { return p.memory.DropStash(ctx, s) })
+		drop := p.save("delete the stashed prompt", func(ctx context.Context) error { return p.memory.DropStash(ctx, s) })
 		if c.Key == key.StashDelete {
 			all = slices.Delete(slices.Clone(all), i, i+1)
 			box.SetItems(dialog.StashItems(list(), p.now()))
@@ -214,15 +214,15 @@ func (p *prompt) draw(th *style.Theme, width int, focused bool) []style.Line {
 	look := editor.ViewOptions{Bar: p.look.agentColor(p.choice.agent), Focused: focused}
 	switch {
 	case p.drafts.edit.InShell():
-		look.Bar, look.Placeholder = th.Warning, "A command to run, in your shell"
+		look.Bar, look.Placeholder = th.Warning, "Run a command in your shell"
 	case p.state.Current == "":
 		look.Placeholder = "What do you want to do?"
 	case p.state.Busy(p.state.Current):
-		look.Placeholder = "Add something while it works"
+		look.Placeholder = "Add a message while it works"
 	case p.state.HasPausedPrompts():
-		look.Placeholder = "What you sent waits: /go goes on with it"
+		look.Placeholder = "Your prompts are paused: /go sends them"
 	case p.state.Interrupted[p.state.Current]:
-		look.Placeholder = "This turn was cut off: /go goes on with it"
+		look.Placeholder = "This turn was interrupted: /go resumes it"
 	}
 	return p.drafts.edit.View(th, look, width, p.promptMax())
 }

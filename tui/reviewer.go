@@ -31,7 +31,7 @@ const (
 )
 
 func (s source) name() string {
-	return [...]string{"this session", "the last prompt", "not committed", "this branch"}[s]
+	return [...]string{"this session", "last prompt", "uncommitted", "this branch"}[s]
 }
 
 // open shows changes: those of the session if it made any, else those that are not committed.
@@ -93,7 +93,7 @@ func (rv *reviewer) read() tea.Cmd {
 			case err != nil:
 				r.Fail(from.name(), errorText(err))
 			case len(files) == 0 && from >= fromTree && rv.state.Info.Branch == "":
-				r.Fail(from.name(), "There is nothing to compare with: this is no git repository, or no branch of one.")
+				r.Fail(from.name(), "Nothing to compare with: not a git repository, or no branch checked out.")
 			default:
 				r.Set(from.name(), files)
 				r.Open(rv.file)

@@ -35,12 +35,12 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	cancel()
 	p.calls.wait(5 * time.Second)
 	if err := p.saveDrafts(); err != nil {
-		p.log("what is remembered could not be written: %v", err)
+		p.log("save TUI state: %v", err)
 	}
 	p.ttyBlocked = !out.flush(time.Second)
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic):
-		return p.result(), fmt.Errorf("the terminal program failed: %w; the session goes on where it was", err)
+		return p.result(), fmt.Errorf("the terminal UI crashed: %w; lathe -c resumes the session", err)
 	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, tea.ErrProgramKilled):
 		return p.result(), context.Cause(ctx)
 	case err != nil:
@@ -85,7 +85,7 @@ func (p *program) loadPrefs() tea.Cmd {
 		mentions, err4 := p.memory.Mentions()
 		for _, err := range []error{err0, err1, err2, err3, err4} {
 			if err != nil {
-				p.log("recall: %v", err)
+				p.log("load TUI state: %v", err)
 			}
 		}
 		return answered{then: func() tea.Cmd {

@@ -71,7 +71,7 @@ func (f *feed) follow(ctx context.Context, e Engine, dir string, in *scope) {
 	r.read(ctx, lathe.Scope{})
 }
 
-var errWidened = errors.New("events of other directories are wanted")
+var errWidened = errors.New("scope widened to all directories")
 
 // eventReader is one reading of events, which may change its scope once.
 type eventReader struct {

@@ -57,7 +57,7 @@ func TestScreens_First(t *testing.T) {
 	e := sample()
 	e.providers = lathe.Providers{All: e.providers.All}
 	o := Options{FindSetupOptions: func(context.Context) []SetupOption {
-		return []SetupOption{{ID: "login", Title: "Log in to a provider, or give its key", Login: true}, {ID: "demo", Title: "See the demo", Detail: "without a key"}}
+		return []SetupOption{{ID: "login", Title: "Log in to a provider, or enter an API key", Login: true}, {ID: "demo", Title: "See the demo", Detail: "without a key"}}
 	}}
 	onStage(t, e, o, func(s *stage) { s.golden("first") })
 	never := Options{Open: func(ctx context.Context) (Engine, error) { <-ctx.Done(); return nil, ctx.Err() }}

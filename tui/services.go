@@ -121,7 +121,7 @@ func onSuccess(err error, next then) (then, error) {
 func (sv *services) longCall(what string, work func(ctx context.Context, e Engine) (then, error)) tea.Cmd {
 	ctx, e := sv.ctx, sv.engine
 	if e == nil {
-		return sv.notify(toast.Warning, "Not ready yet: "+what)
+		return sv.notify(toast.Warning, "Still starting: cannot "+what+" yet")
 	}
 	return sv.inBackground(func() tea.Msg {
 		next, err := work(ctx, e)
@@ -216,7 +216,7 @@ func (sv *services) browse(url string) tea.Cmd {
 	if sv.o.Browse == nil {
 		return nil
 	}
-	return sv.save("open a page", func(context.Context) error { return sv.o.Browse(url) })
+	return sv.save("open the browser", func(context.Context) error { return sv.o.Browse(url) })
 }
 
 // copy puts a text on the clipboard: by the terminal, which also works from far away, and by the means of this

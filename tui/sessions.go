@@ -51,7 +51,7 @@ func (ss *sessions) openFirst() tea.Cmd {
 					if err != nil {
 						return ss.prompt.sendFirst()
 					}
-					return tea.Batch(ss.notify(toast.Info, "There is no session here to continue: this is a new one"), ss.prompt.sendFirst())
+					return tea.Batch(ss.notify(toast.Info, "No session to continue here: this is a new one"), ss.prompt.sendFirst())
 				}, err
 			}
 			return func() tea.Cmd {
@@ -115,7 +115,7 @@ func (ss *sessions) load(id lathe.SessionID) tea.Cmd {
 		diff, err2 := e.Diff(ctx, id, "")
 		children, err3 := e.Children(ctx, id)
 		if err := cmp.Or(err1, err2, err3); err != nil {
-			ss.log("beside session %s: %v", id, err) // the conversation itself is there
+			ss.log("load details of session %s: %v", id, err) // the conversation itself is there
 		}
 		return func() tea.Cmd {
 			ss.state.SetTranscript(s, page, todos, diff)
@@ -179,14 +179,14 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 			if ss.drafts.edit.IsEmpty() {
 				ss.drafts.edit.Restore(again)
 			}
-			return tea.Batch(cmd, ss.notify(toast.Success, "This is a copy now; the other is as it was"))
+			return tea.Batch(cmd, ss.notify(toast.Success, "Forked: this is the copy, the original is unchanged"))
 		}, nil
 	})
 }
 
 // identify finds out whose session it is that asks.
 func (ss *sessions) identify(id lathe.SessionID) tea.Cmd {
-	return ss.call("find out who asks", func(ctx context.Context, e Engine) (then, error) {
+	return ss.call("load the session that asks", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Get(ctx, id)
 		ss.scope.add(s.Directory)
 		return onSuccess(err, func() tea.Cmd {
@@ -218,7 +218,7 @@ func (ss *sessions) togglePin(id lathe.SessionID) tea.Cmd {
 	} else {
 		ss.pins = slices.DeleteFunc(slices.Clone(ss.pins), func(o lathe.SessionID) bool { return o == id })
 	}
-	return ss.save("keep the pin", func(ctx context.Context) error { return ss.memory.SavePinned(ctx, id, on) })
+	return ss.save("save the pin", func(ctx context.Context) error { return ss.memory.SavePinned(ctx, id, on) })
 }
 
 // unpin gives the place of a session free that is no more.
@@ -232,7 +232,7 @@ func (ss *sessions) unpin(id lathe.SessionID) tea.Cmd {
 // quickSwitch opens a pinned session by its place.
 func (ss *sessions) quickSwitch(i int) tea.Cmd {
 	if i >= len(ss.pins) {
-		return ss.notify(toast.Info, "No session is pinned there: "+ss.keys.Label(key.SessionPinToggle)+" in the list of sessions pins one")
+		return ss.notify(toast.Info, "No session pinned there: press "+ss.keys.Label(key.SessionPinToggle)+" in the session list to pin one")
 	}
 	return ss.open(ss.pins[i])
 }
@@ -244,7 +244,7 @@ func (ss *sessions) checkInterrupted() tea.Cmd {
 	if id == "" || ss.state.IsChild() || ss.state.Busy(id) {
 		return nil
 	}
-	return ss.call("look for interrupted turns", func(ctx context.Context, e Engine) (then, error) {
+	return ss.call("check for interrupted turns", func(ctx context.Context, e Engine) (then, error) {
 		all, err := e.Interrupted(ctx)
 		if err != nil {
 			return nil, nil // a server that does not know cannot go on, either

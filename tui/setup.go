@@ -42,7 +42,7 @@ func (su *setup) showOptions() tea.Cmd {
 	}
 	su.options.requested = true
 	if su.o.FindSetupOptions == nil {
-		su.setOptions([]SetupOption{{ID: "login", Title: "Log in to a provider, or give its key", Login: true}})
+		su.setOptions([]SetupOption{{ID: "login", Title: "Log in to a provider, or enter an API key", Login: true}})
 		return nil
 	}
 	return su.inBackground(func() tea.Msg {
@@ -86,9 +86,9 @@ func (su *setup) runOption(out home.Result) tea.Cmd {
 			su.chosenOption = f.ID
 			return su.quit()
 		}
-		return su.call("do that", func(ctx context.Context, e Engine) (then, error) {
+		return su.call("set that up", func(ctx context.Context, e Engine) (then, error) {
 			return onSuccess(f.Do(ctx), func() tea.Cmd {
-				su.log("taken up: %s", f.Title)
+				su.log("setup option chosen: %s", f.Title)
 				su.options = setupState{}
 				return su.reloadCatalog()
 			})

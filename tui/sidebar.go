@@ -40,7 +40,7 @@ func (col *sidebarView) values() sidebar.Values {
 	info := col.state.Info
 	v := sidebar.Values{Directory: col.state.Tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: col.state.Servers}
 	if col.state.Loaded && len(col.state.Providers.Connected) == 0 {
-		v.Hint = "No provider is connected: /connect"
+		v.Hint = "No provider connected: /connect"
 	}
 	o := col.state.Shown()
 	if o == nil {

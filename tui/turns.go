@@ -51,18 +51,18 @@ func (t *turns) turnEnded(id lathe.SessionID) tea.Cmd {
 		return nil
 	}
 	t.escapedAt = time.Time{}
-	return t.sendAttention("The turn has ended")
+	return t.sendAttention("Turn finished")
 }
 
 // resume goes on with what a dead process left, or with prompts that were held.
 func (t *turns) resume() tea.Cmd {
 	id, waits := t.state.Current, t.state.HasPausedPrompts()
 	if t.state.Busy(id) {
-		return t.notify(toast.Info, "It is at work already")
+		return t.notify(toast.Info, "A turn is already running")
 	}
-	return t.call("go on", func(ctx context.Context, e Engine) (then, error) {
+	return t.call("resume the turn", func(ctx context.Context, e Engine) (then, error) {
 		if cut, err := e.Interrupted(ctx); err == nil && !waits && !slices.Contains(cut, id) {
-			return func() tea.Cmd { return t.notify(toast.Info, "Nothing was cut off here: say what to do next") }, nil
+			return func() tea.Cmd { return t.notify(toast.Info, "Nothing to resume: send a new prompt") }, nil
 		}
 		return nil, e.Resume(ctx, id)
 	})
@@ -71,7 +71,7 @@ func (t *turns) resume() tea.Cmd {
 func (t *turns) compact() tea.Cmd {
 	m, ok := t.choice.model()
 	if !ok {
-		return t.notify(toast.Warning, "There is no model to write the summary: /connect")
+		return t.notify(toast.Warning, "No model to write the summary: /connect")
 	}
 	id := t.state.Current
 	return t.longCall("compact the session", func(ctx context.Context, e Engine) (then, error) {
@@ -97,7 +97,7 @@ func (t *turns) undo() tea.Cmd {
 			return t.undoTo(h.ID())
 		}
 	}
-	return t.notify(toast.Info, "There is nothing to take back")
+	return t.notify(toast.Info, "Nothing to undo")
 }
 
 // undoTo takes back a message and everything behind it. Its words come back into the prompt.
@@ -110,7 +110,7 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 	draft := draftOf(o.Transcript.View(i))
 	session := t.state.Current
 	stop := t.state.Busy(session)
-	return t.call("take it back", func(ctx context.Context, e Engine) (then, error) {
+	return t.call("undo the message", func(ctx context.Context, e Engine) (then, error) {
 		if stop {
 			if err := e.Cancel(ctx, session); err != nil {
 				return nil, err
@@ -120,7 +120,7 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 		return onSuccess(err, func() tea.Cmd {
 			t.conversation.chat().ToEnd()
 			t.drafts.restoreReverted(draft)
-			return t.reportUndo("Taken back", done)
+			return t.reportUndo("Undone", done)
 		})
 	})
 }
@@ -128,13 +128,13 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 func (t *turns) redo() tea.Cmd {
 	session := t.state.Current
 	if o := t.state.Shown(); o == nil || o.Transcript.Session().Revert == nil {
-		return t.notify(toast.Info, "There is nothing to bring back")
+		return t.notify(toast.Info, "Nothing to redo")
 	}
-	return t.call("bring it back", func(ctx context.Context, e Engine) (then, error) {
+	return t.call("redo the message", func(ctx context.Context, e Engine) (then, error) {
 		done, err := e.Redo(ctx, session, lathe.Undo{})
 		return onSuccess(err, func() tea.Cmd {
 			t.drafts.restoreNextReverted(done.Session)
-			return t.reportUndo("Brought back", done)
+			return t.reportUndo("Redone", done)
 		})
 	})
 }
@@ -149,7 +149,7 @@ func (t *turns) reportUndo(what string, u lathe.Undone) tea.Cmd {
 	}
 	n := len(u.Files) - conflicts
 	if conflicts > 0 {
-		return t.notify(toast.Warning, fmt.Sprintf("%s; files changed: %d, left as they are: %d", what, n, conflicts))
+		return t.notify(toast.Warning, fmt.Sprintf("%s; files changed: %d, left unchanged: %d", what, n, conflicts))
 	}
 	if n > 0 {
 		return t.notify(toast.Success, fmt.Sprintf("%s; files changed: %d", what, n))
@@ -160,7 +160,7 @@ func (t *turns) reportUndo(what string, u lathe.Undone) tea.Cmd {
 // share makes a session readable for others, when the user has agreed once. What it needs is said before that.
 func (t *turns) share() tea.Cmd {
 	if !t.o.Remote {
-		return t.notify(toast.Warning, "A share is a page of a server. Run lathe serve, open the session with lathe attach, and share it there")
+		return t.notify(toast.Warning, "Sharing needs a server. Run lathe serve, open the session with lathe attach, and share it there")
 	}
 	if !t.look.prefs.ShareConsent {
 		return t.overlays.show(&overlay{box: dialog.NewShareConsent(t.keys), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
@@ -181,7 +181,7 @@ func (t *turns) shareNow() tea.Cmd {
 			if s.Share == nil {
 				return nil
 			}
-			return tea.Batch(t.copySilently(s.Share.URL), t.notify(toast.Success, "Shared, the address is copied: "+s.Share.URL))
+			return tea.Batch(t.copySilently(s.Share.URL), t.notify(toast.Success, "Shared, link copied: "+s.Share.URL))
 		})
 	})
 }

@@ -106,7 +106,7 @@ func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
-	choices := []cli.Choice{{ID: account.ChooseLogin, Name: "Log in to a provider, or give its key"}}
+	choices := []cli.Choice{{ID: account.ChooseLogin, Name: "Log in to a provider, or enter an API key"}}
 	for _, f := range found {
 		choices = append(choices, cli.Choice{ID: f.Vendor.ID, Name: fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, termtext.Plural(len(f.Models), "model"))})
 	}

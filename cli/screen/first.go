@@ -20,7 +20,7 @@ const mostLocal = 4
 
 // tuiOffers is what somebody without a provider can do in the terminal program.
 func tuiOffers(ctx context.Context, a *cli.App) []tui.SetupOption {
-	out := []tui.SetupOption{{ID: account.ChooseLogin, Title: "Log in to a provider, or give its key", Login: true}}
+	out := []tui.SetupOption{{ID: account.ChooseLogin, Title: "Log in to a provider, or enter an API key", Login: true}}
 	p, err := account.QuietProviders(a)
 	if err != nil {
 		a.Log.Warn("providers are not known", "error", err)

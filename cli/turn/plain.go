@@ -57,7 +57,7 @@ func (s *Plain) Show(_ context.Context, ev lathe.Event) {
 		s.part(f.Part)
 	case *lathe.PartRemoved:
 		if s.printed[f.Part] {
-			s.Note("(the connection broke; what stands above is said again)")
+			s.Note("(connection lost; the text above is repeated)")
 		}
 	default:
 	}

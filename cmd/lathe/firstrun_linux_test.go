@@ -27,7 +27,7 @@ func TestFirstRun_Local(t *testing.T) {
 	home := t.TempDir()
 	x := onTerminal(t, home, firstSettings(s.URL, ""), "run", "--title", "t", "hello")
 	seen := x.see("Number or name: ")
-	for _, want := range []string{"no provider is set up.", "1  Log in to a provider, or give its key (login)", "2  Use Ollama (local), which has 2 models (ollama)", "3  Use Big Pickle, a free model of OpenCode Zen, which sees what you send and may keep it (free)", "4  See the demo"} {
+	for _, want := range []string{"no provider is set up.", "1  Log in to a provider, or enter an API key (login)", "2  Use Ollama (local), which has 2 models (ollama)", "3  Use Big Pickle, a free model of OpenCode Zen, which sees what you send and may keep it (free)", "4  See the demo"} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q is not offered:\n%s", want, seen)
 		}

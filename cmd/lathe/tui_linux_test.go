@@ -83,7 +83,7 @@ func (x *pane) agree() {
 
 // However the program ends, the terminal is as it was.
 func TestTUIScreen_Killed(t *testing.T) {
-	const notice = "lathe did not end in order"
+	const notice = "lathe exited unexpectedly"
 	for s, told := range map[syscall.Signal]string{syscall.SIGTERM: "code 143.", syscall.SIGINT: "code 130.", syscall.SIGKILL: notice, syscall.SIGABRT: notice} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +231,7 @@ func TestTUIScreen_SentenceRejects(t *testing.T) {
 	x.see("Permission required")
 	<-time.After(time.Second) // it can have been read
 	x.typed("no, stop it")
-	x.see("Reject with these words:")
+	x.see("Reason for rejecting:")
 	x.see("› no, stop it")
 	x.keys("Enter")
 	x.see("Then not.")
@@ -292,7 +292,7 @@ func TestTUIScreen_EditorInterrupted(t *testing.T) {
 	x := editing(t, "#!/bin/sh\necho edi''ting\nexec sleep 60\n")
 	x.see("editing")
 	x.keys("C-c")
-	x.see("Could not use your editor")
+	x.see("Could not open your editor")
 	x.see("by hand")
 	x.keys("C-c")
 	x.gone("by hand")

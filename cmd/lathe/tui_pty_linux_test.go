@@ -244,7 +244,7 @@ func TestTUIPty_FirstMode(t *testing.T) {
 	}
 	env := []string{"XDG_CONFIG_HOME=" + home + "/.config", "CI=", "LATHE_PERMISSION="}
 	x := onScreen(t, home, 180, 50, env, "-C", "p", "--prompt", "hello")
-	x.see("What may lathe do without asking?")
+	x.see("What can lathe do without asking?")
 	x.enter("\r")
 	x.see("▣")
 	x.enter("\x1b[Z")

@@ -36,7 +36,7 @@ func TestView_Broken(t *testing.T) {
 				t.Errorf("the message has no line of its own:\n%s", seen)
 			}
 			log, err := os.ReadFile(home + "/data/log/lathe.log")
-			if err != nil || !strings.Contains(string(log), "the live view failed") || !strings.Contains(string(log), "Screen") {
+			if err != nil || !strings.Contains(string(log), "the live view panicked") || !strings.Contains(string(log), "Screen") {
 				t.Errorf("the log says %q, %v", log, err)
 			}
 			if _, err := os.Stat(home + "/p/x"); err != nil {

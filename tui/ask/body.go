@@ -64,11 +64,11 @@ func (p *Permission) title() (icon, text string) {
 		return "←", "Change " + cmp.Or(m.File, p.patterns())
 	case "read", "list":
 		if m.URI != "" || m.Server != "" {
-			return "→", "Read from the tool server " + m.Server
+			return "→", "Read from the MCP server " + m.Server
 		}
 		return "→", "Read " + p.patterns()
 	case "glob":
-		return "✱", "Look for files named " + cmp.Or(m.Pattern, p.patterns())
+		return "✱", "Find files matching " + cmp.Or(m.Pattern, p.patterns())
 	case "grep":
 		return "✱", "Search files for " + cmp.Or(m.Pattern, p.patterns())
 	case "bash":
@@ -83,7 +83,7 @@ func (p *Permission) title() (icon, text string) {
 		if p.guarded() {
 			return "←", "Change a protected file: " + m.File
 		}
-		return "$", "Run a command outside of the sandbox"
+		return "$", "Run a command outside the sandbox"
 	case "task":
 		return "│", "Start the agent " + cmp.Or(m.Agent, p.patterns())
 	case "webfetch":
@@ -91,15 +91,15 @@ func (p *Permission) title() (icon, text string) {
 	case "websearch":
 		return "◈", "Search the web"
 	case "external_directory":
-		return "→", "Reach outside of the project"
+		return "→", "Access files outside the project"
 	case "doom_loop":
-		return "↻", "Make the same call again: " + cmp.Or(m.Tool, p.patterns())
+		return "↻", "Repeat the same call: " + cmp.Or(m.Tool, p.patterns())
 	case "skill":
 		return "→", "Load the skill " + p.patterns()
 	case "todowrite":
-		return "⚙", "Change the list of things to do"
+		return "⚙", "Update the todo list"
 	case "lsp":
-		return "⚙", "Ask the language server: " + m.Operation
+		return "⚙", "Query the language server: " + m.Operation
 	default:
 		return "⚙", "Use " + p.asked.Permission
 	}
@@ -124,7 +124,7 @@ func (p *Permission) rows(th *style.Theme, width int) []style.Line {
 			p.write(w)
 		}
 		if w.hidden {
-			note := style.Of("There are hidden characters in it; they are written out.", style.Bold(th.Warning))
+			note := style.Of("Contains hidden characters, shown here as escapes.", style.Bold(th.Warning))
 			w.rows = append(note.Wrap(width, nil), w.rows...)
 		}
 		p.body = body{w.rows, width, th}
@@ -178,7 +178,7 @@ func (p *Permission) write(w *writer) {
 			return
 		}
 		if m.Diff == "" {
-			w.writeLabeled("It holds:", m.Reason)
+			w.writeLabeled("Contains:", m.Reason)
 			w.writeLabeled("File", m.File)
 			return
 		}
@@ -187,14 +187,14 @@ func (p *Permission) write(w *writer) {
 	case "bash":
 		p.writeCommand(w)
 	case "external_directory":
-		w.writeLabeled("Folder", cmp.Or(strings.Join(m.Directories, ", "), m.Parent))
+		w.writeLabeled("Directory", cmp.Or(strings.Join(m.Directories, ", "), m.Parent))
 		w.writeLabeled("File", m.File)
 		w.list("Pattern", p.asked.Patterns)
 		if m.Command != "" {
 			w.writeLabeled("For", m.Command)
 		}
 	case "doom_loop":
-		w.note("It made this call several times in a row, with the same arguments.", style.Fg(w.th.TextMuted))
+		w.note("The model made this call several times in a row with the same arguments.", style.Fg(w.th.TextMuted))
 		w.writeLabeled("Tool", cmp.Or(m.Tool, p.patterns()))
 		w.json(m.Input)
 	case "task":
@@ -227,7 +227,7 @@ func (p *Permission) writeEdit(w *writer) {
 	case strings.TrimSpace(p.meta.Diff) == "":
 	case p.o.Diff != nil:
 		if name := firstHidden(p.meta.Diff); name != "" {
-			w.note("There are hidden characters in this change, such as "+name+".", style.Bold(w.th.Warning))
+			w.note("This change contains hidden characters, such as "+name+".", style.Bold(w.th.Warning))
 		}
 		w.gap()
 		for _, l := range p.o.Diff(p.meta.Diff, w.width) {
@@ -242,8 +242,8 @@ func (p *Permission) writeEdit(w *writer) {
 // writeCommand writes a command to the letter, and what is known of it that a person should know.
 func (p *Permission) writeCommand(w *writer) {
 	if p.outside() {
-		w.note("Nothing confines it: it can write and reach whatever you can.", style.Bold(w.th.Warning))
-		w.writeLabeled("Because", p.meta.Reason)
+		w.note("Not sandboxed: it can write and access anything you can.", style.Bold(w.th.Warning))
+		w.writeLabeled("Reason", p.meta.Reason)
 		w.gap()
 	}
 	w.text(cmp.Or(p.meta.Command, strings.Join(p.asked.Patterns, "\n")), style.Bold(w.th.Text))
@@ -251,7 +251,7 @@ func (p *Permission) writeCommand(w *writer) {
 		return
 	}
 	w.gap()
-	w.note("What this does cannot be known before:", style.Fg(w.th.Warning))
+	w.note("lathe cannot tell in advance what this does:", style.Fg(w.th.Warning))
 	for _, u := range p.meta.Unknown {
 		w.writeLabeled("·", strings.TrimSuffix(u.Text+"  "+u.Why, "  "))
 	}
@@ -260,16 +260,16 @@ func (p *Permission) writeCommand(w *writer) {
 // writeAlways writes exactly what "always" would allow.
 func (p *Permission) writeAlways(w *writer) {
 	if len(p.asked.Always) == 1 && p.asked.Always[0] == "*" {
-		w.note("From now on "+p.asked.Permission+" is allowed for everything, without asking:", style.Fg(w.th.Text))
+		w.note("Always allow "+p.asked.Permission+" for everything, without asking:", style.Fg(w.th.Text))
 	} else {
-		w.note("From now on "+p.asked.Permission+" is allowed without asking for:", style.Fg(w.th.Text))
+		w.note("Always allow "+p.asked.Permission+" without asking for:", style.Fg(w.th.Text))
 	}
 	w.gap()
 	for _, pattern := range p.asked.Always {
 		w.writeLabeled("·", cmp.Or(pattern, `""`))
 	}
 	w.gap()
-	w.note("This holds in this project, also later; `lathe permission` takes it back.", style.Fg(w.th.TextMuted))
+	w.note("Saved for this project. Revoke it with `lathe permission`.", style.Fg(w.th.TextMuted))
 }
 
 // list writes patterns that say something.

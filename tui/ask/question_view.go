@@ -112,7 +112,7 @@ func (q *Question) layout(th *style.Theme, width int) []pageRow {
 	}
 	question := a.Question.Question
 	if a.Multiple.On() {
-		question += " (several may be picked)"
+		question += " (select all that apply)"
 	}
 	add(question, style.Bold(th.Text), -1, 0)
 	out = append(out, pageRow{nil, -1, false})
@@ -262,12 +262,12 @@ func (q *Question) summary(th *style.Theme, width int) []pageRow {
 func (q *Question) hints() []string {
 	switch a := q.here(); {
 	case q.editing:
-		return []string{"enter", "take it", "esc", "cancel"}
+		return []string{"enter", "accept", "esc", "cancel"}
 	case a == nil:
-		return []string{"enter", "send", "tab", "back to the questions", "esc", "dismiss"}
+		return []string{"enter", "send", "tab", "back", "esc", "dismiss"}
 	case q.simple():
 		return []string{"enter", "answer", "↑↓", "move", "esc", "dismiss"}
 	default:
-		return []string{"enter", "pick", "tab", "next", "↑↓", "move", "esc", "dismiss"}
+		return []string{"enter", "select", "tab", "next", "↑↓", "move", "esc", "dismiss"}
 	}
 }

@@ -79,7 +79,7 @@ func moreRow(th *style.Theme, above, below, width int) style.Line {
 	text := fmt.Sprintf("↓ %d more lines below", below)
 	switch {
 	case below == 0:
-		text = fmt.Sprintf("↑ %d lines above; this is the end", above)
+		text = fmt.Sprintf("↑ %d lines above (end)", above)
 	case above > 0:
 		text = fmt.Sprintf("↑ %d above  ↓ %d more lines below", above, below)
 	}
@@ -93,10 +93,10 @@ func (p *Permission) head(th *style.Theme, width int, color style.Color) []style
 	}
 	top := style.Of("△ "+name, style.Bold(color))
 	if p.o.From != "" {
-		top = top.Add("  for the subagent "+oneLine(p.o.From), style.Fg(th.TextMuted))
+		top = top.Add("  from subagent "+oneLine(p.o.From), style.Fg(th.TextMuted))
 	}
 	if p.waiting > 0 {
-		top = top.Add(fmt.Sprintf("  %d more waiting", p.waiting), style.Fg(th.TextMuted))
+		top = top.Add(fmt.Sprintf("  %d more pending", p.waiting), style.Fg(th.TextMuted))
 	}
 	icon, text := p.title()
 	title, _ := visibleLine(oneLine(text), style.Fg(th.Text), style.Fg(th.Warning))
@@ -119,7 +119,7 @@ func (p *Permission) foot(th *style.Theme, width int) []style.Line {
 	if p.stage != explaining {
 		return p.buttons(th, width)
 	}
-	ask := style.Of("Reject with these words:", style.Bold(th.Text)).Add("  Without any the turn ends.", style.Fg(th.TextMuted))
+	ask := style.Of("Reason for rejecting:", style.Bold(th.Text)).Add("  Leave it empty to end the turn.", style.Fg(th.TextMuted))
 	rows := ask.Wrap(width, nil)
 	look := style.Attr{FG: th.Text, BG: th.BackgroundElement}
 	line, at := p.reason.View(look, width-2)
@@ -183,7 +183,7 @@ func (p *Permission) hints(th *style.Theme, width int) []style.Line {
 		if p.seen.all > p.seen.shown {
 			list = append(list, "↑↓", "scroll")
 		}
-		list = append(list, "type", "to say why not")
+		list = append(list, "type", "to reject with a reason")
 	}
 	return []style.Line{hintLine(th, list, width)}
 }

@@ -81,10 +81,10 @@ func (pt *painter) output(text string, width int, open, running bool, folded int
 	if left > 0 {
 		note = fmt.Sprintf("… %d more lines", left)
 		if !open {
-			note += ", click to unfold"
+			note += ", click to expand"
 		}
 		if running {
-			note = fmt.Sprintf("… %d lines before", left)
+			note = fmt.Sprintf("… %d earlier lines", left)
 		}
 	}
 	muted := style.Fg(pt.env.Theme.TextMuted)
@@ -131,11 +131,11 @@ func clip(text string, most int, last bool) (kept string, left int) {
 // failure draws why a call failed.
 func (pt *painter) failure(c *call, width int, open bool) []style.Line {
 	th := pt.env.Theme
-	why, hint := c.failed, "… click to unfold"
+	why, hint := c.failed, "… click to expand"
 	if c.tool == "task" {
 		why, hint = inEnvelope(why), "…"
 		if c.meta.Session != "" {
-			hint += " click to go there"
+			hint += " click to open"
 		}
 	}
 	text, left := clip(strings.TrimSpace(why), most(open, foldedFailure), false)
@@ -181,7 +181,7 @@ func (pt *painter) written(c *call, width int, open bool) []style.Line {
 		rows = append(rows, append(row, l...))
 	}
 	if left > 0 {
-		rows = append(rows, style.Of(fmt.Sprintf("… %d more lines, click to unfold", left), style.Fg(th.TextMuted)))
+		rows = append(rows, style.Of(fmt.Sprintf("… %d more lines, click to expand", left), style.Fg(th.TextMuted)))
 	}
 	return pt.box(rows, width)
 }

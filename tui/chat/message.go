@@ -258,17 +258,17 @@ func FaultText(f lathe.Fault) string {
 	text := lathe.FaultMessage(f)
 	switch f := f.(type) {
 	case *lathe.ProviderAuthFault:
-		return fmt.Sprintf("%s does not accept the credentials: %s\nLog in again with /connect.", f.ProviderID, text)
+		return fmt.Sprintf("%s rejected the credentials: %s\nLog in again with /connect.", f.ProviderID, text)
 	case *lathe.OutputLengthFault:
-		return "The answer was cut off at the longest the model may write. Say “go on”, or ask for less at once."
+		return "The answer reached the model's output limit. Send “continue”, or ask for less at once."
 	case *lathe.APIFault:
 		if f.StatusCode > 0 {
 			return fmt.Sprintf("%s (HTTP %d)%s", text, f.StatusCode, statusAdvice(f.StatusCode))
 		}
 	case *lathe.OverflowFault:
-		return text + "\nThe conversation is longer than the model can read: /compact makes it shorter."
+		return text + "\nThe conversation exceeds the model's context window: /compact makes it shorter."
 	case *lathe.ContentFilterFault:
-		return "The provider withheld the answer. " + text
+		return "The provider's content filter blocked the answer. " + text
 	case *lathe.UnknownFault, *lathe.AbortedFault, *lathe.StructuredOutputFault, *lathe.OtherFault:
 	}
 	return cmp.Or(text, f.Name())
@@ -276,10 +276,10 @@ func FaultText(f lathe.Fault) string {
 
 // statusAdvice is what a user can do about the refusal of a provider.
 func statusAdvice(code int) string {
-	const login = "\nThe key may be wrong or too old: log in again with /connect."
+	const login = "\nThe API key may be wrong or expired: log in again with /connect."
 	return map[int]string{
-		401: login, 403: login, 402: "\nThe account may be out of credit. Another model may answer: /models.",
-		404: "\nThe model may not be there: choose another with /models.",
+		401: login, 403: login, 402: "\nThe account may be out of credit. Try another model: /models.",
+		404: "\nThe model may not exist: choose another with /models.",
 	}[code]
 }
 
@@ -292,12 +292,12 @@ func (w *walk) reverted() []style.Line {
 			n++
 		}
 	}
-	words := "1 message was taken back"
+	words := "1 message undone"
 	if n != 1 {
-		words = fmt.Sprintf("%d messages were taken back", n)
+		words = fmt.Sprintf("%d messages undone", n)
 	}
 	redo := cmp.Or(w.env.RedoKey, "/redo")
-	rows := []style.Line{style.Of(words, style.Fg(th.Text)), style.Of(redo+" or /redo brings it back", style.Fg(th.TextMuted))}
+	rows := []style.Line{style.Of(words, style.Fg(th.Text)), style.Of(redo+" or /redo to restore", style.Fg(th.TextMuted))}
 	for _, d := range w.t.Diff() {
 		rows = append(rows, append(style.Of(w.path(d.File), style.Fg(th.TextMuted)), w.counts(d.Additions, d.Deletions)...))
 	}

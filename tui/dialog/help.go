@@ -125,7 +125,7 @@ func (h *Help) table(th *style.Theme, width int) []style.Line {
 		rows = append(rows, helpRows(th, e, width, left)...)
 	}
 	if len(rows) == 0 {
-		rows = []style.Line{style.Of(" Nothing found. Type less.", style.Fg(th.TextMuted))}
+		rows = []style.Line{style.Of(" No matches.", style.Fg(th.TextMuted))}
 	}
 	return rows
 }

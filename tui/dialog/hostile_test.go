@@ -111,7 +111,7 @@ func TestInput_Keys(t *testing.T) {
 	in := dialog.NewRename(styletest.Keys(t), "old title")
 	want(t, send(in, "ctrl+w", "n", "e", "w", "enter"), dialog.Entered{Text: "old new"})
 	want(t, send(in, "ctrl+u", "enter"), dialog.None{})
-	if text := frame(t, in, 60, 20); !strings.Contains(text, "Type something") {
+	if text := frame(t, in, 60, 20); !strings.Contains(text, "Enter a value") {
 		t.Errorf("does not say why nothing happens:\n%s", text)
 	}
 	want(t, send(in, "esc"), dialog.Closed{})

@@ -49,7 +49,7 @@ func (in *Input) Key(k tea.KeyPressMsg) Result {
 	case in.keys.Match(k, key.DialogPromptSubmit):
 		text := strings.TrimSpace(in.text.Text())
 		if text == "" && in.o.Required {
-			in.err = "Type something first, or press esc."
+			in.err = "Enter a value, or press esc to cancel."
 			return None{}
 		}
 		return Entered{text}
@@ -121,7 +121,7 @@ func (in *Input) View(th *style.Theme, width, height int) []style.Line {
 func (in *Input) hints() []hint {
 	list := []hint{{in.keys.Label(key.DialogPromptSubmit), cmp.Or(in.o.SubmitLabel, "save")}, {"esc", "cancel"}}
 	if in.o.Link != "" {
-		list = append(list, hint{"ctrl+y", "copy the address"})
+		list = append(list, hint{"ctrl+y", "copy the link"})
 	}
 	return list
 }

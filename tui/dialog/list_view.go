@@ -104,11 +104,11 @@ func (l *List) entries(th *style.Theme, width int) []style.Line {
 func (l *List) nothing(th *style.Theme) style.Line {
 	switch {
 	case l.loading:
-		return style.Of(style.Spinner(l.frame)+" Looking …", style.Fg(th.TextMuted))
+		return style.Of(style.Spinner(l.frame)+" Loading …", style.Fg(th.TextMuted))
 	case len(l.o.Items) == 0 && l.o.Empty != "" && l.Text() == "": // who searches elsewhere gives what was found
 		return style.Of(l.o.Empty, style.Fg(th.TextMuted))
 	default:
-		return style.Of("Nothing found. Type less.", style.Fg(th.TextMuted))
+		return style.Of("No matches.", style.Fg(th.TextMuted))
 	}
 }
 

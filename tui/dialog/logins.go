@@ -14,7 +14,7 @@ import (
 func NewProviders(m *key.Map, p lathe.Providers) *List {
 	return NewList(m, Options{
 		Title: "Connect a provider", Placeholder: "Search providers", Items: ProviderItems(p),
-		Empty: "No providers are known.",
+		Empty: "No providers found.",
 	})
 }
 
@@ -65,29 +65,29 @@ func providerName(p lathe.Provider) string { return cmp.Or(p.Name, p.ID) }
 func NewMethods(m *key.Map, p lathe.Provider, methods []lathe.LoginMethod) *List {
 	var items []Item
 	for i, x := range methods {
-		it := Item{ID: strconv.Itoa(i), Title: cmp.Or(x.Label, "Log in"), Right: "with a key"}
+		it := Item{ID: strconv.Itoa(i), Title: cmp.Or(x.Label, "Log in"), Right: "API key"}
 		if x.UsesBrowser() {
-			it.Right = "in the browser"
+			it.Right = "browser"
 		}
 		items = append(items, it)
 	}
 	return NewList(m, Options{Title: "Log in to " + providerName(p), Items: items})
 }
 
-// NewKeyInput asks for a provider's key, which is kept where the words of keeper say: Entered has it. It is never shown.
-func NewKeyInput(m *key.Map, p lathe.Provider, keeper string) *Input {
-	about := "Paste the key that " + providerName(p) + " gave you. It is kept " + keeper + " and sent to nobody else."
+// NewKeyInput asks for a provider's API key: Entered has it. It is never shown. storedAt names the machine that stores it.
+func NewKeyInput(m *key.Map, p lathe.Provider, storedAt string) *Input {
+	about := "Paste your " + providerName(p) + " API key. It is stored " + storedAt + " and sent only to the provider."
 	if len(p.Env) > 0 {
-		about += "\nThe variable " + p.Env[0] + " would do as well."
+		about += "\nSetting " + p.Env[0] + " works too."
 	}
 	return NewInput(m, InputOptions{
-		Title: "Key of " + providerName(p), Description: about, Placeholder: "Key", Secret: true, Required: true, SubmitLabel: "log in",
+		Title: providerName(p) + " API key", Description: about, Placeholder: "API key", Secret: true, Required: true, SubmitLabel: "log in",
 	})
 }
 
 // NewCodeInput asks for the code that a page shows after a login: Entered has it, Copy the address.
 func NewCodeInput(m *key.Map, p lathe.Provider, a lathe.Authorization) *Input {
-	about := cmp.Or(a.Instructions, "Open this page, log in, and paste the code that it shows.")
+	about := cmp.Or(a.Instructions, "Open this page, log in, and paste the code it shows.")
 	return NewInput(m, InputOptions{
 		Title: "Log in to " + providerName(p), Description: about, Link: a.URL, Placeholder: "Code", Required: true, SubmitLabel: "log in",
 	})

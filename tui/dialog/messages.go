@@ -23,7 +23,7 @@ const WholeSession = "whole"
 func NewTimeline(m *key.Map, messages []lathe.Message, now time.Time) *List {
 	return NewList(m, Options{
 		Title: "Timeline", Placeholder: "Search prompts", Items: TimelineItems(messages, now), Last: true, Wide: true,
-		Empty: "Nothing was said yet.",
+		Empty: "No messages yet.",
 	})
 }
 
@@ -34,7 +34,7 @@ func NewFork(m *key.Map, messages []lathe.Message, now time.Time) *List {
 
 // ForkItems are the entries of NewFork, for SetItems when more of the session was read.
 func ForkItems(messages []lathe.Message, now time.Time) []Item {
-	items := []Item{{ID: WholeSession, Title: "The whole session"}}
+	items := []Item{{ID: WholeSession, Title: "Whole session"}}
 	for _, it := range TimelineItems(messages, now) {
 		it.Group = "Everything before"
 		items = append(items, it)
@@ -56,16 +56,16 @@ func TimelineItems(messages []lathe.Message, now time.Time) []Item {
 // NewMessageActions picks what to do with a message: Chosen has RevertMessage, CopyMessage or ForkMessage.
 func NewMessageActions(m *key.Map) *List {
 	return NewList(m, Options{Title: "Message", Items: []Item{
-		{ID: RevertMessage, Title: "Revert", Detail: "undo words and files back to here"},
-		{ID: CopyMessage, Title: "Copy", Detail: "its text, to the clipboard"},
-		{ID: ForkMessage, Title: "Fork", Detail: "a new session with what came before"},
+		{ID: RevertMessage, Title: "Revert", Detail: "undo messages and file changes back to here"},
+		{ID: CopyMessage, Title: "Copy", Detail: "copy its text to the clipboard"},
+		{ID: ForkMessage, Title: "Fork", Detail: "start a new session from the messages before it"},
 	}})
 }
 
 // NewQueued shows prompts that wait behind the turn that runs: Chosen has the id of one.
 func NewQueued(m *key.Map, messages []lathe.Message, now time.Time) *List {
 	return NewList(m, Options{
-		Title: "Queued prompts", Items: TimelineItems(messages, now), Wide: true, Empty: "No prompt is waiting.",
+		Title: "Queued prompts", Items: TimelineItems(messages, now), Wide: true, Empty: "No queued prompts.",
 	})
 }
 
@@ -81,7 +81,7 @@ type Stashed struct {
 func NewStash(m *key.Map, list []Stashed, now time.Time) *List {
 	return NewList(m, Options{
 		Title: "Stash", Placeholder: "Search prompts", Items: StashItems(list, now), Wide: true,
-		Empty:  "Nothing is put aside.",
+		Empty:  "The stash is empty.",
 		Extras: []Extra{{Name: key.StashDelete, Label: "delete", Confirm: "Press " + m.Label(key.StashDelete) + " again to delete"}},
 	})
 }
@@ -112,9 +112,9 @@ const (
 func NewExport(m *key.Map, file string) *Form {
 	return NewForm(m, "Export session", "export", []FormField{
 		{ID: ExportFile, Label: "File", Text: file, Placeholder: "session.md"},
-		{ID: ExportThinking, Label: "With thinking", Check: true},
-		{ID: ExportTools, Label: "With details of tools", Check: true, On: true},
-		{ID: ExportMetadata, Label: "With model and duration", Check: true, On: true},
-		{ID: ExportOpen, Label: "Open in the editor, do not save", Check: true},
+		{ID: ExportThinking, Label: "Include thinking", Check: true},
+		{ID: ExportTools, Label: "Include tool details", Check: true, On: true},
+		{ID: ExportMetadata, Label: "Include model and duration", Check: true, On: true},
+		{ID: ExportOpen, Label: "Open in the editor without saving", Check: true},
 	})
 }

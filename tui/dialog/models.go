@@ -30,10 +30,10 @@ func ParseModelID(id string) lathe.ModelRef {
 func NewModels(m *key.Map, s Models) *List {
 	return NewList(m, Options{
 		Title: "Models", Placeholder: "Search models", Wide: true,
-		Empty: "No provider is connected. Press " + m.Label(key.ModelProviderList) + " to log in.",
+		Empty: "No provider connected. Press " + m.Label(key.ModelProviderList) + " to log in.",
 		Items: s.Items(), Selected: ModelID(s.Current),
 		Extras: []Extra{
-			{Name: key.ModelFavoriteToggle, Label: "favourite"},
+			{Name: key.ModelFavoriteToggle, Label: "favorite"},
 			{Name: key.ModelProviderList, Label: "connect a provider", Any: true},
 		},
 	})
@@ -55,7 +55,7 @@ func (s Models) Items() []Item {
 		}
 	}
 	const recents = 5 // of the ten that are kept: more would push the rest away
-	add("Favourites", s.Favorite, nil)
+	add("Favorites", s.Favorite, nil)
 	add("Recent", s.Recent[:min(len(s.Recent), recents)], s.Favorite)
 	for _, p := range s.Providers {
 		models := slices.Clone(p.Models)
@@ -107,7 +107,7 @@ func (s Models) item(m lathe.Model) Item {
 		tags = append(tags, m.Status)
 	}
 	if m.Reasoning {
-		tags = append(tags, "thinks")
+		tags = append(tags, "reasoning")
 	}
 	it.Detail = strings.Join(tags, " · ")
 	it.Right = strings.TrimSpace(tokens(m.Context) + "  " + price(m))
@@ -122,7 +122,7 @@ func (s Models) item(m lathe.Model) Item {
 
 // NewVariants picks a level of reasoning: Chosen has its name, "" for the model's own.
 func NewVariants(m *key.Map, variants []string, current string) *List {
-	items := []Item{{Title: "Default", Detail: "what the model does by itself"}}
+	items := []Item{{Title: "Default", Detail: "the model's default"}}
 	for _, v := range variants {
 		items = append(items, Item{ID: v, Title: v})
 	}
@@ -141,9 +141,9 @@ func NewAgents(m *key.Map, agents []lathe.Agent, current string, color func(lath
 			it.Tint = color(a)
 		}
 		if a.Native.On() {
-			it.Right = "built in"
+			it.Right = "built-in"
 		}
 		items = append(items, it)
 	}
-	return NewList(m, Options{Title: "Agents", Items: marked(items, current), Selected: current, Wide: true, Empty: "There are no agents."})
+	return NewList(m, Options{Title: "Agents", Items: marked(items, current), Selected: current, Wide: true, Empty: "No agents."})
 }

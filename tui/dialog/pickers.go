@@ -16,15 +16,15 @@ func NewThemes(m *key.Map, names []string, current string) *List {
 	for _, n := range names {
 		items = append(items, Item{ID: n, Title: n})
 	}
-	return NewList(m, Options{Title: "Themes", Placeholder: "Search themes", Items: marked(items, current), Selected: current, Live: true, Empty: "There are no themes."})
+	return NewList(m, Options{Title: "Themes", Placeholder: "Search themes", Items: marked(items, current), Selected: current, Live: true, Empty: "No themes."})
 }
 
 // NewToolServers switches servers of tools on and off: Chosen has a name, whatever key was pressed.
 func NewToolServers(m *key.Map, servers []lathe.ToolServer) *List {
 	return NewList(m, Options{
-		Title: "Tool servers (MCP)", Placeholder: "Search servers", Items: ToolServerItems(servers), Wide: true,
-		Empty:  "No tool servers are set up. Add them under \"mcp\" in the settings.",
-		Extras: []Extra{{Name: key.DialogMCPToggle, Label: "switch on or off"}},
+		Title: "MCP servers", Placeholder: "Search servers", Items: ToolServerItems(servers), Wide: true,
+		Empty:  "No MCP servers configured. Add them under \"mcp\" in the config file.",
+		Extras: []Extra{{Name: key.DialogMCPToggle, Label: "toggle"}},
 	})
 }
 
@@ -42,7 +42,7 @@ func ToolServerItems(servers []lathe.ToolServer) []Item {
 		case "failed":
 			it.Mark = Failed
 		case "needs_auth", "needs_client_registration":
-			it.Mark, it.Right = Failed, "log in needed"
+			it.Mark, it.Right = Failed, "login needed"
 			it.Detail = cmp.Or(it.Detail, "lathe mcp auth "+s.Name)
 		case "connecting":
 			it.Mark = Running
@@ -62,7 +62,7 @@ func NewSkills(m *key.Map, skills []lathe.Skill) *List {
 	}
 	return NewList(m, Options{
 		Title: "Skills", Placeholder: "Search skills", Items: items, Wide: true,
-		Empty: "There are no skills. Put one at .lathe/skills/NAME/SKILL.md.",
+		Empty: "No skills. Add one at .lathe/skills/NAME/SKILL.md.",
 	})
 }
 
@@ -129,16 +129,16 @@ func NewFirstMode(m *key.Map, usual lathe.Mode, confined bool) *List {
 		}
 	}
 	return NewList(m, Options{
-		Title: "What may lathe do without asking?", Placeholder: "You can change it with /permissions or " + m.Label(key.PermissionModeCycle),
+		Title: "What can lathe do without asking?", Placeholder: "Change it later with /permissions or " + m.Label(key.PermissionModeCycle),
 		Items: items, Selected: string(usual), Wide: true,
 	})
 }
 
 func modeItems(confined bool) []Item {
 	sandbox := "commands are confined to the project"
-	reads := "nothing is changed, commands can only read"
+	reads := "no changes, commands can only read"
 	if !confined {
-		sandbox, reads = "without one here: commands are asked about", "nothing is changed, commands are asked about"
+		sandbox, reads = "no sandbox here: asks before commands", "no changes, asks before commands"
 	}
 	return []Item{
 		{ID: string(lathe.AskMode), Title: ModeTitle(lathe.AskMode), Detail: "reading and searching are allowed"},

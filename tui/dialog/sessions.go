@@ -26,7 +26,7 @@ type Sessions struct {
 // its key. What is typed comes as Query too.
 func NewSessions(m *key.Map, s Sessions) *List {
 	return NewList(m, Options{
-		Title: "Sessions", Placeholder: "Search sessions", Empty: "No sessions yet. Type a prompt to begin one.",
+		Title: "Sessions", Placeholder: "Search sessions", Empty: "No sessions yet. Type a prompt to start one.",
 		Items: s.Items(m), Selected: string(s.Current), Ask: true, Wide: true,
 		Extras: []Extra{
 			{Name: key.SessionDelete, Label: "delete", Confirm: "Press " + m.Label(key.SessionDelete) + " again to delete"},
@@ -81,7 +81,7 @@ func (s Sessions) item(x lathe.Session) Item {
 		it.Mark = Running
 	}
 	if s.Waiting[x.ID] {
-		it.Detail = strings.TrimPrefix(it.Detail+" · waits for your answer", " · ")
+		it.Detail = strings.TrimPrefix(it.Detail+" · waiting for your answer", " · ")
 	}
 	return it
 }
@@ -108,7 +108,7 @@ func NewRename(m *key.Map, title string) *Input {
 func NewShareConsent(m *key.Map) *Confirm {
 	return NewConfirm(m, ConfirmOptions{
 		Title: "Share this session?", Yes: "Share", No: "Cancel", Danger: true,
-		Text: "Everybody who has the address can read the whole session: prompts, answers, and what tools read and wrote. " +
-			"It stays there until you take it back with /unshare.",
+		Text: "Anyone with the link can read the whole session: prompts, answers, and everything tools read or wrote. " +
+			"It stays public until you run /unshare.",
 	})
 }

@@ -39,15 +39,15 @@ func (s Status) lines(th *style.Theme) []style.Line {
 		}
 	}
 	pair("Version", s.Info.Version)
-	pair("Folder", s.Info.Directory)
+	pair("Directory", s.Info.Directory)
 	pair("Branch", s.Info.Branch)
 	pair("Session", s.Session)
 	pair("Model", s.Model)
 	if s.Info.Remote {
-		pair("Engine", "on another machine")
+		pair("Engine", "remote")
 	}
 	if !s.Info.Trusted {
-		out = append(out, style.Of("Settings of this project wait for your trust: lathe trust", style.Fg(th.Warning)))
+		out = append(out, style.Of("The config of this project is not trusted yet: run lathe trust", style.Fg(th.Warning)))
 	}
 	if s.Info.ConfigProblem != "" {
 		out = append(out, style.Of(s.Info.ConfigProblem, style.Fg(th.Warning)))
@@ -59,14 +59,14 @@ func (s Status) lines(th *style.Theme) []style.Line {
 			Add("  "+style.Plural(len(p.Models), "model"), style.Fg(th.TextMuted)))
 	}
 	if len(s.Providers) == 0 {
-		out = append(out, style.Of("None is connected. Log in with /connect.", style.Fg(th.Warning)))
+		out = append(out, style.Of("None connected. Log in with /connect.", style.Fg(th.Warning)))
 	}
-	head("Tool servers (MCP)")
+	head("MCP servers")
 	for _, x := range ToolServerItems(s.Servers) {
 		out = append(out, serverLine(th, x))
 	}
 	if len(s.Servers) == 0 {
-		out = append(out, style.Of("None is set up.", style.Fg(th.TextMuted)))
+		out = append(out, style.Of("None configured.", style.Fg(th.TextMuted)))
 	}
 	for _, o := range s.Others {
 		head(o.Title)

@@ -59,7 +59,7 @@ func (w *Wait) View(th *style.Theme, width, height int) []style.Line {
 	list := []hint{{"esc", "cancel"}}
 	if w.link != "" {
 		link = left.take(indent(linkRows(th, w.link, inner, max(1, int(left)))), int(left))
-		list = []hint{{"c", "copy the address"}, {w.keys.Label(key.DialogSelectSubmit), "open it"}, {"esc", "cancel"}}
+		list = []hint{{"c", "copy the link"}, {w.keys.Label(key.DialogSelectSubmit), "open"}, {"esc", "cancel"}}
 	}
 	text := left.take(indent(paragraphs(w.text, style.Fg(th.Text), inner)), int(left)*2/3)
 	rows := append(text, left.gap(text)...)

@@ -107,7 +107,7 @@ func (p *reader) row(line string) bool {
 		h.Rows = append(h.Rows, Row{Op: ' '}) // a space at the end was lost on the way
 		p.oldLeft, p.newLeft = p.oldLeft-1, p.newLeft-1
 	case line[0] == '\\':
-		h.Rows = append(h.Rows, Row{Op: '\\', Text: "No line break at the end of the file"})
+		h.Rows = append(h.Rows, Row{Op: '\\', Text: "No newline at end of file"})
 	case line[0] == '+':
 		p.newLeft--
 		h.Rows = append(h.Rows, Row{Op: '+', Text: line[1:]})

@@ -143,9 +143,9 @@ func (s *Sheet) lay(hunk func(from, to int) []item) []item {
 	note := ""
 	switch {
 	case s.file.Binary:
-		note = "Binary file: nothing to show"
+		note = "Binary file not shown"
 	case len(s.file.Hunks) == 0 && (s.file.Status == Renamed || s.file.Status == Copied):
-		note = "Only the name is new"
+		note = "No lines changed, only the name"
 	case len(s.file.Hunks) == 0:
 		note = "No lines changed"
 	}

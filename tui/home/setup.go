@@ -98,11 +98,11 @@ func (s *Setup) View(th *style.Theme, width int) []style.Line {
 			s.rows = append(s.rows, choice)
 		}
 	}
-	add(-1, "", style.Of("No model is connected yet", style.Bold(th.Text)))
-	add(-1, "", style.Of("A provider or a server on this machine has to answer. What do you want to do?", style.Fg(th.TextMuted)))
+	add(-1, "", style.Of("No model connected yet", style.Bold(th.Text)))
+	add(-1, "", style.Of("Connect a provider or a local model server. What do you want to do?", style.Fg(th.TextMuted)))
 	add(-1, "", nil)
 	if !s.ready {
-		add(-1, "", style.Of("Looking for models on this machine …", style.Fg(th.TextMuted)))
+		add(-1, "", style.Of("Looking for local models …", style.Fg(th.TextMuted)))
 	}
 	for i, c := range s.choices {
 		add(i, "     ", s.line(th, i, c))
@@ -110,7 +110,7 @@ func (s *Setup) View(th *style.Theme, width int) []style.Line {
 	switch {
 	case !s.ready:
 	case len(s.choices) == 0:
-		add(-1, "", style.Of("Leave, run ", style.Fg(th.TextMuted)).Add("lathe auth login", style.Fg(th.Text)).Add(", and start again.", style.Fg(th.TextMuted)))
+		add(-1, "", style.Of("Exit, run ", style.Fg(th.TextMuted)).Add("lathe auth login", style.Fg(th.Text)).Add(", and start again.", style.Fg(th.TextMuted)))
 	default:
 		add(-1, "", nil)
 		add(-1, "", style.Of("↑↓", style.Fg(th.Text)).Add(" move  ", style.Fg(th.TextMuted)).Add("enter", style.Fg(th.Text)).Add(" choose  ", style.Fg(th.TextMuted)).Add("esc", style.Fg(th.Text)).Add(" later", style.Fg(th.TextMuted)))

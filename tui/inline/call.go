@@ -200,7 +200,7 @@ func (s *Screen) callRows(c *call, depth int, live bool) []style.Line {
 	}
 	if left := len(c.below) - most; left > 0 {
 		indent := strings.Repeat("  ", depth+1)
-		out = append(out, style.Of(indent+"… "+termtext.Plural(left, "call")+" before", faint))
+		out = append(out, style.Of(indent+"… "+termtext.Plural(left, "call")+" earlier", faint))
 	}
 	for _, b := range c.below[max(0, len(c.below)-most):] {
 		out = append(out, s.callRows(b, depth+1, live)...)

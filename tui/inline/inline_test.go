@@ -144,7 +144,7 @@ func TestView_TakenBack(t *testing.T) {
 	p.paint()
 	p.DiscardText("prt_2")
 	p.End()
-	if got, want := p.paint(), "Whole.\n\nAnd\n\nmore\n\n‹2›(the connection broke; what stands above is said again)‹›\n\n"; got != want {
+	if got, want := p.paint(), "Whole.\n\nAnd\n\nmore\n\n‹2›(connection lost; the text above is repeated)‹›\n\n"; got != want {
 		t.Errorf("%q", got)
 	}
 }

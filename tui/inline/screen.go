@@ -276,7 +276,7 @@ func (s *Screen) DiscardText(part lathe.PartID) {
 		return
 	}
 	s.EndText("")
-	s.Notice("(the connection broke; what stands above is said again)")
+	s.Notice("(connection lost; the text above is repeated)")
 }
 
 // Notice prints something beside the answer.

@@ -58,7 +58,7 @@ func (v *View) recover(s *Screen) {
 	if p == nil {
 		return
 	}
-	s.Log.Error("the live view failed", "panic", p, "stack", string(debug.Stack()))
+	s.Log.Error("the live view panicked", "panic", p, "stack", string(debug.Stack()))
 	s.write("\x1b[0m\n")
 	v.Reason = fmt.Sprint(p)
 	close(v.Broken)

@@ -31,7 +31,7 @@ func parseChord(s string) (chord, error) {
 		}
 	}
 	if rest == "" {
-		return chord{}, fmt.Errorf("%q names no key; write one like %q or %q", s, "ctrl+k", leaderMark+"k")
+		return chord{}, fmt.Errorf("%q is not a key; write it like %q or %q", s, "ctrl+k", leaderMark+"k")
 	}
 	for {
 		head, tail, ok := strings.Cut(rest, "+")
@@ -40,7 +40,7 @@ func parseChord(s string) (chord, error) {
 		}
 		mod, ok := modOf(strings.TrimSpace(head))
 		if !ok {
-			return chord{}, fmt.Errorf("%q has the modifier %q; there are ctrl, alt, shift, super, meta and hyper", s, head)
+			return chord{}, fmt.Errorf("%q has an unknown modifier %q; use ctrl, alt, shift, super, meta or hyper", s, head)
 		}
 		c.mod |= mod
 		rest = strings.TrimSpace(tail)
@@ -143,9 +143,9 @@ func unknownKey(low string) error {
 		}
 	}
 	if near := nearest(low, known); near != "" {
-		return fmt.Errorf("no key is called %q; did you mean %q?", low, near)
+		return fmt.Errorf("unknown key %q; did you mean %q?", low, near)
 	}
-	return fmt.Errorf("no key is called %q; use a character, f1 to f63, or a name such as enter, esc, tab, space, up, pgdn", low)
+	return fmt.Errorf("unknown key %q; use a character, f1 to f63, or a name such as enter, esc, tab, space, up, pgdn", low)
 }
 
 // label writes a key for people, without its leader.

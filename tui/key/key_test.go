@@ -120,7 +120,7 @@ func TestMatch_Not(t *testing.T) {
 		{"c", key.AppExit},
 		{"\x1b[1089::99u", key.DiffNextFile},
 		{"x", key.HelpShow}, // has no key
-		{"x", "no such name"},
+		{"x", "unknown action"},
 	} {
 		if k := sent(t, tt.bytes); m.Match(k, tt.name) {
 			t.Errorf("%q is %s", tt.bytes, tt.name)
@@ -212,12 +212,12 @@ func TestNew_Wrong(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[string]string{
 		`{"sesion_new": "a"}`:                               `did you mean "session_new"?`,
-		`{"zzzzzzzzzzzz": "a"}`:                             "no such name",
+		`{"zzzzzzzzzzzz": "a"}`:                             "unknown action",
 		`{"help_show": "ctrl+retrun"}`:                      `did you mean "return"?`,
 		`{"help_show": "crtl+a"}`:                           `modifier "crtl"`,
-		`{"help_show": ""}`:                                 "names no key",
-		`{"help_show": "a,"}`:                               "names no key",
-		`{"help_show": "<leader>"}`:                         "names no key",
+		`{"help_show": ""}`:                                 "is not a key",
+		`{"help_show": "a,"}`:                               "is not a key",
+		`{"help_show": "<leader>"}`:                         "is not a key",
 		`{"help_show": "f64"}`:                              "f1 to f63",
 		`{"help_show": 3}`:                                  "write keys as",
 		`{"help_show": true}`:                               "write keys as",
@@ -226,7 +226,7 @@ func TestNew_Wrong(t *testing.T) {
 		`{"help_show": {"key": "a", "x": 1}}`:               `needs "key"`,
 		`{"help_show": {"key": "a", "event": "release"}}`:   "release",
 		`{"help_show": [["a"]]}`:                            "another list",
-		`{"leader": "<leader>x"}`:                           "leader cannot",
+		`{"leader": "<leader>x"}`:                           "leader key cannot",
 		`{"help_show": "nothing at all", "theme_list": ""}`: "theme_list",
 	} {
 		m, err := key.New(settingsOf(t, settings))

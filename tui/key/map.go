@@ -37,7 +37,7 @@ func New(over map[string]json.RawMessage) (*Map, error) {
 		}
 		set, err := parseValue(over[name])
 		if err == nil && Name(name) == Leader && slices.ContainsFunc(set, func(c chord) bool { return c.leader }) {
-			err = errors.New("the leader cannot come after the leader")
+			err = errors.New("the leader key cannot follow itself")
 		}
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("keybinds.%s: %w", name, err))
@@ -59,9 +59,9 @@ func unknownName(name string) error {
 		all = append(all, string(e.Name))
 	}
 	if near := nearest(name, all); near != "" {
-		return fmt.Errorf("keybinds.%s: there is no such name; did you mean %q?", name, near)
+		return fmt.Errorf("keybinds.%s: unknown action; did you mean %q?", name, near)
 	}
-	return fmt.Errorf("keybinds.%s: there is no such name; help lists them all", name)
+	return fmt.Errorf("keybinds.%s: unknown action; /help lists them all", name)
 }
 
 // nearest finds what was probably meant, or "".

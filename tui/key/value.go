@@ -21,7 +21,7 @@ func parseValue(raw json.RawMessage) ([]chord, error) {
 		var out []chord
 		for _, item := range list {
 			if item = bytes.TrimSpace(item); len(item) > 0 && item[0] == '[' {
-				return nil, errors.New("a list of keys cannot hold another list")
+				return nil, errors.New("a list of keys cannot contain another list")
 			}
 			set, err := parseValue(item)
 			if err != nil {
@@ -69,10 +69,10 @@ func parseObject(raw json.RawMessage) ([]chord, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&o); err != nil || o.Key == nil {
-		return nil, fmt.Errorf(`an object needs "key", and may have "event", "preventDefault" and "fallthrough"`)
+		return nil, fmt.Errorf(`an object needs "key" and can have "event", "preventDefault" and "fallthrough"`)
 	}
 	if o.Event != "" && o.Event != "press" {
-		return nil, fmt.Errorf(`the event %q cannot be told by most terminals; leave it out, or write "press"`, o.Event)
+		return nil, fmt.Errorf(`most terminals do not report the event %q; omit it, or write "press"`, o.Event)
 	}
 	return parseKeys(*o.Key)
 }

@@ -57,15 +57,15 @@ func (m *Memory) read(name string) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was remembered: %w", err)
+		return nil, fmt.Errorf("read TUI state: %w", err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read what was remembered: %s is not a file", f.Name())
+		return nil, fmt.Errorf("read TUI state: %s is not a file", f.Name())
 	}
 	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("read what was remembered: %w", err)
+		return nil, fmt.Errorf("read TUI state: %w", err)
 	}
 	if len(data) > mostBytes {
 		return nil, fmt.Errorf("%w: %s is larger than %d MB", errBroken, f.Name(), mostBytes>>20)
@@ -74,7 +74,7 @@ func (m *Memory) read(name string) ([]byte, error) {
 }
 
 // errBroken says that a file is not what it should be.
-var errBroken = errors.New("what was remembered cannot be read")
+var errBroken = errors.New("TUI state cannot be read")
 
 // locked does something while no other process does.
 func (m *Memory) locked(ctx context.Context, do func() error) error {
@@ -82,15 +82,15 @@ func (m *Memory) locked(ctx context.Context, do func() error) error {
 		return nil
 	}
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
-		return fmt.Errorf("remember: %w", err)
+		return fmt.Errorf("save TUI state: %w", err)
 	}
 	release, err := filelock.Lock(ctx, filepath.Join(m.dir, lockFile))
 	if err != nil {
-		return fmt.Errorf("remember: %w", err)
+		return fmt.Errorf("save TUI state: %w", err)
 	}
 	defer release()
 	if err := do(); err != nil {
-		return fmt.Errorf("remember: %w", err)
+		return fmt.Errorf("save TUI state: %w", err)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (m *Memory) object(name string) (map[string]json.RawMessage, error) {
 		return out, err
 	}
 	if err := json.Unmarshal(data, &out); err != nil || out == nil {
-		return map[string]json.RawMessage{}, fmt.Errorf("%w: %s is no JSON object", errBroken, name)
+		return map[string]json.RawMessage{}, fmt.Errorf("%w: %s is not a JSON object", errBroken, name)
 	}
 	return out, nil
 }

@@ -84,7 +84,7 @@ func New(o Options) *Review {
 }
 
 // Loading says that a change is being read.
-func (r *Review) Loading(source string) { r.Fail(source, "Reading the changes…") }
+func (r *Review) Loading(source string) { r.Fail(source, "Loading changes …") }
 
 // Fail says that there is no change to show, and why.
 func (r *Review) Fail(source, why string) {
@@ -104,7 +104,7 @@ func (r *Review) Set(source string, files []lathe.FileDiff) {
 	}
 	r.Fail(source, "")
 	if len(files) == 0 {
-		r.note = "Nothing has changed."
+		r.note = "No changes."
 		return
 	}
 	r.files = make([]file, len(files))

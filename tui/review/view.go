@@ -190,7 +190,7 @@ func (r *Review) title(th *style.Theme) style.Line {
 func (r *Review) hints(th *style.Theme) style.Line {
 	var l style.Line
 	if len(r.files) == 0 {
-		return r.hint(r.hint(l, key.DiffClose, "close", th), key.DiffSwitchSource, "other changes", th)
+		return r.hint(r.hint(l, key.DiffClose, "close", th), key.DiffSwitchSource, "switch source", th)
 	}
 	view := "two columns"
 	if r.split(r.patchWidth()) {
@@ -205,7 +205,7 @@ func (r *Review) hints(th *style.Theme) style.Line {
 		{key.DiffNextFile, "next file"},
 		{key.DiffNextHunk, "next hunk"},
 		{"", "reviewed"},
-		{key.DiffSwitchSource, "other changes"},
+		{key.DiffSwitchSource, "switch source"},
 		{key.DiffToggleView, view},
 		{key.DiffSwitchFocus, "tree or patch"},
 	} {
@@ -242,15 +242,15 @@ func (lay *layout) helpRows(th *style.Theme) []style.Line {
 		{both(key.DiffNextFile, key.DiffPreviousFile), "next and previous file"},
 		{both(key.DiffNextHunk, key.DiffPreviousHunk), "next and previous hunk"},
 		{"up down", "move; also pgup, pgdown, home, end"},
-		{label(key.DiffSwitchFocus), "between the tree and the patches"},
-		{label(key.DiffToggle), "open a file or folder, fold a patch"},
+		{label(key.DiffSwitchFocus), "switch between the tree and the patches"},
+		{label(key.DiffToggle), "open a file or folder, collapse a patch"},
 		{both(key.DiffCollapse, key.DiffExpand), "close and open a folder"},
 		{label(key.DiffExpandAll), "open everything, or close all folders"},
 		{"m", "mark the file as reviewed, go to the next"},
-		{label(key.DiffSinglePatch), "one file, or all of them"},
+		{label(key.DiffSinglePatch), "one file, or all files"},
 		{label(key.DiffToggleView), "one column or two"},
 		{label(key.DiffToggleFileTree), "show or hide the tree"},
-		{label(key.DiffSwitchSource), "show other changes"},
+		{label(key.DiffSwitchSource), "switch between session, prompt, uncommitted and branch changes"},
 		{label(key.DiffClose), "close"},
 	} {
 		column := min(13, lay.width/2)

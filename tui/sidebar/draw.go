@@ -143,7 +143,7 @@ func (d *drawing) servers(s *Sidebar, all []lathe.ToolServer) {
 			color = d.th.Error
 			note = cmp.Or(m.Error, note)
 		case "needs_auth", "needs_client_registration":
-			color, note = d.th.Warning, "needs a login: /mcps"
+			color, note = d.th.Warning, "login needed: /mcps"
 		}
 		d.add(target{}, style.Of("● ", style.Fg(color)).Add(first(m.Name), style.Fg(d.th.Text)).Add(" "+first(note), style.Fg(d.th.TextMuted)))
 	}

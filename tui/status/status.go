@@ -72,7 +72,7 @@ func (v *Values) who(th *style.Theme) row {
 	switch {
 	case v.Shell:
 		add(style.Of("Shell", style.Bold(th.Warning)), 0)
-		add(style.Of("esc leaves", muted), 2)
+		add(style.Of("esc exits", muted), 2)
 	case v.Model == "":
 		add(style.Of(v.Agent, style.Bold(color)), 0)
 		add(style.Of("no model yet: /connect", style.Fg(th.Warning)), 1)
@@ -104,7 +104,7 @@ func (v *Values) mode(th *style.Theme) []item {
 	case v.Mode == "":
 		return nil
 	case !v.Confined:
-		return []item{{line: style.Of("asks for commands", style.Fg(th.Warning)), rank: 3}}
+		return []item{{line: style.Of("asks before commands", style.Fg(th.Warning)), rank: 3}}
 	}
 	return []item{{line: style.Of("sandbox", style.Fg(th.TextMuted)), rank: 7}}
 }
@@ -137,7 +137,7 @@ func interruptHint(th *style.Theme, key string, once bool) style.Line {
 func (v *Values) doing(th *style.Theme, now time.Time) row {
 	r := row{between: style.Plain("  ")}
 	if v.Lost {
-		r.left = append(r.left, item{line: style.Of("no connection, trying again …", style.Bold(th.Error))})
+		r.left = append(r.left, item{line: style.Of("connection lost, reconnecting …", style.Bold(th.Error))})
 	} else if v.Busy {
 		r.left = append(r.left, item{line: bar(th, v.AgentColor.Or(th.Primary), v.Frame)})
 		if v.Retry != nil {
@@ -165,9 +165,9 @@ func (r *Retry) items(th *style.Theme, now time.Time) (out []item) {
 	if r.Message != "" {
 		out = append(out, item{line: style.Of(style.FirstLine(r.Message), style.Fg(th.Error)).Truncate(maxReason), rank: 5})
 	}
-	when := "trying again"
+	when := "retrying"
 	if left := r.At.Sub(now); left > 0 {
-		when = "again in " + countdown(left)
+		when = "retrying in " + countdown(left)
 	}
 	out = append(out, item{line: style.Of(when, style.Fg(th.Warning)), rank: 2})
 	if r.Attempt > 0 {

@@ -129,8 +129,8 @@ func TestView_BarMoves(t *testing.T) {
 
 func TestView_Countdown(t *testing.T) {
 	for left, want := range map[time.Duration]string{
-		-time.Second: "trying again", 0: "trying again", 100 * time.Millisecond: "again in 1s", 1500 * time.Millisecond: "again in 2s",
-		42 * time.Second: "again in 42s", 200 * time.Second: "again in 3m 20s",
+		-time.Second: "retrying", 0: "retrying", 100 * time.Millisecond: "retrying in 1s", 1500 * time.Millisecond: "retrying in 2s",
+		42 * time.Second: "retrying in 42s", 200 * time.Second: "retrying in 3m 20s",
 	} {
 		v := busy()
 		v.Retry = &status.Retry{At: now.Add(left)}

@@ -40,7 +40,7 @@ func Load(dirs []string, name string, dark bool) (*Theme, error) {
 		if t, ok := Builtin(name, dark); ok {
 			return t, nil
 		}
-		return nil, fmt.Errorf("there is no theme %q: /themes lists those there are", name)
+		return nil, fmt.Errorf("theme %q not found: /themes lists the themes", name)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -66,10 +66,10 @@ func Parse(name string, data []byte, dark bool) (*Theme, error) {
 		Theme map[string]json.RawMessage `json:"theme"`
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("theme %s is no JSON of the form {\"defs\": {…}, \"theme\": {…}}: %w", name, err)
+		return nil, fmt.Errorf("theme %s is not JSON of the form {\"defs\": {…}, \"theme\": {…}}: %w", name, err)
 	}
 	if f.Theme == nil {
-		return nil, fmt.Errorf("theme %s: the member %q with the colours is missing", name, "theme")
+		return nil, fmt.Errorf("theme %s: the key %q with the colors is missing", name, "theme")
 	}
 	r := resolver{defs: f.Defs, theme: f.Theme, dark: dark, known: map[string]value{}}
 	t, err := r.build(name)
@@ -114,7 +114,7 @@ func (r *resolver) build(name string) (*Theme, error) {
 	}
 	if raw, ok := r.theme["thinkingOpacity"]; ok {
 		if err := json.Unmarshal(raw, &t.ThinkingOpacity); err != nil || t.ThinkingOpacity < 0 || t.ThinkingOpacity > 1 {
-			return nil, fmt.Errorf("thinkingOpacity: %s is no number from 0 to 1", brief(raw))
+			return nil, fmt.Errorf("thinkingOpacity: %s is not a number from 0 to 1", brief(raw))
 		}
 	}
 	return t, nil
@@ -164,7 +164,7 @@ func (r *resolver) lookUp(key, place string, raw json.RawMessage) (value, error)
 	}
 	for i, p := range r.path {
 		if p == place {
-			return value{}, fmt.Errorf("%s: the names go in a circle: %s", key, strings.Join(append(r.path[i:], place), " → "))
+			return value{}, fmt.Errorf("%s: circular reference: %s", key, strings.Join(append(r.path[i:], place), " → "))
 		}
 	}
 	r.path = append(r.path, place)
@@ -187,7 +187,7 @@ func (r *resolver) value(key string, raw json.RawMessage, mayBePair bool) (value
 	case len(raw) > 0 && raw[0] == '{' && mayBePair:
 		var pair struct{ Dark, Light json.RawMessage }
 		if err := json.Unmarshal(raw, &pair); err != nil || pair.Dark == nil || pair.Light == nil {
-			return value{}, fmt.Errorf("%s: %s must have the members dark and light", key, brief(raw))
+			return value{}, fmt.Errorf("%s: %s must have the keys dark and light", key, brief(raw))
 		}
 		if r.dark {
 			return r.value(key+".dark", pair.Dark, false)
@@ -247,7 +247,7 @@ func parseHex(s string) (value, bool) {
 }
 
 func badColor(key string, raw json.RawMessage) error {
-	return fmt.Errorf("%s: %s is no colour: use \"#rrggbb\", \"#rrggbbaa\", a number from 0 to 255, \"none\", or a name of defs or of another key", key, brief(raw))
+	return fmt.Errorf("%s: %s is not a color: use \"#rrggbb\", \"#rrggbbaa\", a number from 0 to 255, \"none\", or the name of a def or another key", key, brief(raw))
 }
 
 // brief is as much of a value as fits into a message.

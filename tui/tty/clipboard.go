@@ -72,7 +72,7 @@ func Copier(env func(string) string) func(text string) error {
 		cmd := exec.CommandContext(ctx, ways[0][0], ways[0][1:]...)
 		cmd.Stdin = strings.NewReader(text)
 		if err := cmd.Run(); err != nil {
-			return lathe.Errorf(lathe.Unavailable, "%s did not take the text: %w", ways[0][0], err)
+			return lathe.Errorf(lathe.Unavailable, "%s did not accept the text: %w", ways[0][0], err)
 		}
 		return nil
 	}
@@ -105,7 +105,7 @@ type capped struct{ bytes.Buffer }
 
 func (c *capped) Write(b []byte) (int, error) {
 	if c.Len()+len(b) > mostPasted {
-		return 0, lathe.Errorf(lathe.Overflow, "it is longer than %s", termtext.ByteSize(mostPasted))
+		return 0, lathe.Errorf(lathe.Overflow, "the clipboard holds more than %s", termtext.ByteSize(mostPasted))
 	}
 	return c.Buffer.Write(b)
 }

@@ -134,4 +134,4 @@ const resetSequence = "\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1000l\x1b[?1
 	"\x1b[?1049l\x1b[0m\x1b[?25h\x1b[0 q\r\n"
 
 // crashNotice says what happened, since whatever else was printed is gone with that screen.
-const crashNotice = "lathe did not end in order; what was said is kept, and `lathe -c` goes on.\r\n"
+const crashNotice = "lathe exited unexpectedly. Your session is saved: run `lathe -c` to continue.\r\n"
