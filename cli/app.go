@@ -1,5 +1,5 @@
-// Package cli is what the commands of lathe share: the streams and global flags of the program, questions to the
-// user, sessions of this machine or of a server, errors and exit codes, signals and the log.
+// Package cli has the code shared by all commands: streams and global flags, questions to the user, local and remote
+// sessions, errors and exit codes, signals and the log.
 //
 // Start reading at app.go; the commands are in packages below this one and in cmd/lathe.
 package cli
@@ -29,29 +29,29 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// App is what the commands share: streams, surroundings and the global flags.
+// App is the state shared by the commands: streams, environment and global flags.
 type App struct {
 	harness.Host
 
-	Stdin  *os.File
-	Out    *bufio.Writer // standard output; finish flushes it
-	Stdout *CountingFile
-	Stderr *os.File
-	OnDraw func()        // is called whenever the live view draws; nil but in tests
-	TTYChildren   *atomic.Int32 // how many other programs have the terminal
+	Stdin       *os.File
+	Out         *bufio.Writer // standard output; Finish flushes it
+	Stdout      *CountingFile
+	Stderr      *os.File
+	OnDraw      func()        // called on each draw of the live view; only for tests
+	TTYChildren *atomic.Int32 // number of child programs that use the terminal
 
 	JSON      bool   // --json
 	Attach    string // --attach: a server
-	Username  string // -u and
-	Password  string // -p: what it wants to know
+	Username  string // -u
+	Password  string // -p
 	Tracer    *otlp.Tracer
 	PrintLogs bool
 	LogLevel  string
-	TTYStuck      bool // the terminal takes nothing any more
-	warned    bool // of settings that wait for trust
+	TTYStuck  bool // the terminal no longer accepts output
+	warned    bool // WarnUntrusted has printed its warning
 }
 
-// NewApp is a program with the streams of this process.
+// NewApp returns an App with the streams of this process.
 func NewApp(host harness.Host) *App {
 	stdout := &CountingFile{File: os.Stdout}
 	return &App{
@@ -60,7 +60,7 @@ func NewApp(host harness.Host) *App {
 	}
 }
 
-// CountingFile remembers whether anything was written to it.
+// CountingFile counts the bytes written to a file.
 type CountingFile struct {
 	File    *os.File
 	Written int64
@@ -72,12 +72,13 @@ func (f *CountingFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// JSONFlag gives a command --json, and returns it.
+// JSONFlag adds --json to a command and returns the command.
 func (a *App) JSONFlag(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().BoolVar(&a.JSON, "json", false, "print JSON for programs")
+	cmd.Flags().BoolVar(&a.JSON, "json", false, "print JSON")
 	return cmd
 }
 
+// StartLog opens the log at the level of --log-level: in the log file, or on standard error with --print-logs.
 func (a *App) StartLog() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.LogLevel)); err != nil || strings.ContainsAny(a.LogLevel, "+-") {
@@ -91,13 +92,13 @@ func (a *App) StartLog() error {
 	return nil
 }
 
-// Open opens the engine, and makes the database if there is none. The caller closes it.
+// Open opens the engine and creates the database if needed. The caller closes the engine.
 func (a *App) Open(ctx context.Context) (*engine.Engine, error) {
 	return harness.OpenSessions(ctx, &a.Host)
 }
 
-// WithEngine runs f on the engine of a database that exists. Without one there is nothing to find,
-// and none is made by looking.
+// WithEngine runs f on the engine of an existing database. It never creates one, so that reading commands leave no
+// files.
 func (a *App) WithEngine(ctx context.Context, f func(*engine.Engine) error) error {
 	if _, err := a.ExistingFolders(); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (a *App) WithEngine(ctx context.Context, f func(*engine.Engine) error) erro
 	return CloseAfter(e, f(e))
 }
 
-// ExistingFolders are the folders of a database that exists.
+// ExistingFolders returns the data folders, or NoDatabase if there is no database yet.
 func (a *App) ExistingFolders() (datadir.Folders, error) {
 	at, err := datadir.Find(a.Env)
 	if err == nil && !at.Exists() {
@@ -118,32 +119,32 @@ func (a *App) ExistingFolders() (datadir.Folders, error) {
 	return at, err
 }
 
-// CloseAfter closes and keeps the first error.
+// CloseAfter closes c and returns err, or else the error of closing.
 func CloseAfter(c io.Closer, err error) error { return cmp.Or(err, c.Close()) }
 
-// NoDatabase says that nothing was ever written.
+// NoDatabase is the error of a command that needs a database before the first session.
 type NoDatabase struct{ Path string }
 
 func (e NoDatabase) Error() string { return e.Unwrap().Error() }
 
 func (e NoDatabase) Unwrap() error {
-	return lathe.Errorf(lathe.NotFound, "there are no sessions yet (no database at %s); `lathe import` brings one in, `lathe demo` shows how it works", e.Path)
+	return lathe.Errorf(lathe.NotFound, "no sessions yet (no database at %s); start one with `lathe`, import one with `lathe import`, or run `lathe demo`", e.Path)
 }
 
-// Printf writes to standard output. An error stays with the writer until finish.
+// Printf writes to standard output. Finish reports an error of the writer.
 func (a *App) Printf(format string, args ...any) { _, _ = fmt.Fprintf(a.Out, format, args...) }
 
-// Flush lets the result be seen before a remark on it. An error stays with the writer.
+// Flush shows the result before a notice about it. Finish reports an error of the writer.
 func (a *App) Flush() { _ = a.Out.Flush() }
 
-// PrintJSON writes a value with two spaces an indent.
+// PrintJSON writes a value as indented JSON.
 func (a *App) PrintJSON(v any) error {
 	enc := layout.JSONTo(a.Out).Encoder()
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
 
-// PrintList prints a list: for programs, as a table, or that there is nothing in it.
+// PrintList prints a list as JSON or as a table, or a notice if it is empty.
 func (a *App) PrintList(list any, t layout.Table, nothing string) error {
 	switch {
 	case a.JSON:
@@ -156,7 +157,7 @@ func (a *App) PrintList(list any, t layout.Table, nothing string) error {
 	}
 }
 
-// Width is how many columns the output has, 0 when it goes to no screen.
+// Width returns the columns of the output, or 0 if it is not a terminal.
 func (a *App) Width() int {
 	if n, err := strconv.Atoi(a.Env("COLUMNS")); err == nil && n > 0 {
 		return n
@@ -167,7 +168,7 @@ func (a *App) Width() int {
 	return 0
 }
 
-// ScreenSize is the size of the terminal, or a usual one where it does not say.
+// ScreenSize returns the size of the terminal, or 80×24 if unknown.
 func (a *App) ScreenSize() (width, height int) {
 	width, height, err := term.GetSize(int(a.Stdout.File.Fd()))
 	if err != nil || width <= 0 {
@@ -179,12 +180,12 @@ func (a *App) ScreenSize() (width, height int) {
 	return width, height
 }
 
-// HasColor reports whether a stream is a screen that shows colour and whose user wants it.
+// HasHasColor reports whether a stream is a terminal with colors that NO_COLOR does not disable.
 func (a *App) HasColor(f *os.File) bool {
 	return a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" && IsTerminal(f)
 }
 
-// Paint gives a text a look where the stream shows colors.
+// Paint styles a text if the stream has colors.
 func (a *App) Paint(f *os.File, text string, look style.Attr) string {
 	if !a.HasColor(f) {
 		return text
@@ -194,8 +195,8 @@ func (a *App) Paint(f *os.File, text string, look style.Attr) string {
 
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// ReadOrCancel runs a read that may wait for ever, and gives up when the context ends. The goroutine
-// is then left behind: nothing can wake a read of a terminal, and the program is about to end.
+// ReadOrCancel runs a blocking read and returns when the context ends. The goroutine then leaks, because nothing can
+// interrupt a terminal read and the program is about to exit.
 func ReadOrCancel(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	var data []byte
 	var err error
@@ -212,7 +213,7 @@ func ReadOrCancel(ctx context.Context, read func() ([]byte, error)) ([]byte, err
 	}
 }
 
-// InDir is the same program in another directory.
+// InDir returns a copy of the App for another directory.
 func (a *App) InDir(dir string) *App {
 	other := *a
 	other.Dir = dir

@@ -14,29 +14,29 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// Choice is one of several things a user can choose.
+// Choice is one entry of a list that the user chooses from.
 type Choice struct{ ID, Name string }
 
-// mostChoices is how many are listed at once.
-const mostChoices = 12
+// maxChoices is the number of entries listed at once.
+const maxChoices = 12
 
-// Ask prints a question on standard error and stays on its line.
+// Ask prints a question to standard error without a newline.
 func (a *App) Ask(format string, args ...any) { _, _ = fmt.Fprintf(a.Stderr, format, args...) }
 
-// Choose lets a user choose by number, by name, or by a part of it.
+// Choose lets the user choose by number, by name, or by part of a name.
 func (a *App) Choose(ctx context.Context, title string, all []Choice) (Choice, error) {
 	listed := all
 	for {
 		a.Notify("%s:", title)
-		for i, c := range listed[:min(len(listed), mostChoices)] {
+		for i, c := range listed[:min(len(listed), maxChoices)] {
 			line := fmt.Sprintf("  %2d  %s", i+1, termtext.Plain(c.Name))
 			if c.Name != c.ID && len(all) > 2 {
 				line += " (" + termtext.Plain(c.ID) + ")"
 			}
 			a.Notify("%s", line)
 		}
-		if more := len(listed) - mostChoices; more > 0 {
-			a.Notify("      and %d more: type a part of the name", more)
+		if more := len(listed) - maxChoices; more > 0 {
+			a.Notify("      and %d more: type part of a name", more)
 		}
 		a.Ask("Number or name: ")
 		line, err := a.ReadLine(ctx)
@@ -50,13 +50,13 @@ func (a *App) Choose(ctx context.Context, title string, all []Choice) (Choice, e
 		case len(found) > 0:
 			listed = found
 		default:
-			a.Notify("There is no %s.", termtext.Quote(line))
+			a.Notify("No match for %s.", termtext.Quote(line))
 			listed = all
 		}
 	}
 }
 
-// ChooseName lets a user choose one of several names.
+// ChooseName lets the user choose one of several names.
 func (a *App) ChooseName(ctx context.Context, title string, names []string) (string, error) {
 	var choices []Choice
 	for _, n := range names {
@@ -66,14 +66,14 @@ func (a *App) ChooseName(ctx context.Context, title string, names []string) (str
 	return c.ID, err
 }
 
-// Match finds what a user may mean by a line: a number of the list shown, else names of all.
-// It is not sure of names that are only like it.
+// Match finds the choices for a line: a number of the listed choices, or else a name in all. It is not sure of names
+// that are only similar.
 func Match(line string, listed, all []Choice) (found []Choice, sure bool) {
 	if line == "" {
 		return nil, false
 	}
 	if n, err := strconv.Atoi(line); err == nil {
-		if n >= 1 && n <= min(len(listed), mostChoices) {
+		if n >= 1 && n <= min(len(listed), maxChoices) {
 			return listed[n-1 : n], true
 		}
 		return nil, false
@@ -107,8 +107,8 @@ func Match(line string, listed, all []Choice) (found []Choice, sure bool) {
 	return found, false
 }
 
-// ReadLine reads what a user types, without reading on: what comes behind is for others. At the
-// end of the input there is nobody to ask.
+// ReadLine reads one line byte by byte, so that later input stays for other readers. At the end of the input it
+// returns an error.
 func (a *App) ReadLine(ctx context.Context) (string, error) {
 	line, err := ReadOrCancel(ctx, func() ([]byte, error) {
 		var line []byte
@@ -126,14 +126,14 @@ func (a *App) ReadLine(ctx context.Context) (string, error) {
 	})
 	if errors.Is(err, io.EOF) {
 		if len(line) == 0 {
-			return "", lathe.Errorf(lathe.Canceled, "nothing was chosen")
+			return "", lathe.Errorf(lathe.Canceled, "no choice made")
 		}
 		err = nil
 	}
 	return strings.TrimSpace(string(line)), err
 }
 
-// AppendStdin adds what is piped in below a text; nothing but space is "".
+// AppendStdin appends piped input to a text. It returns "" for only whitespace.
 func (a *App) AppendStdin(ctx context.Context, text string) (string, error) {
 	const most = 64 << 20
 	info, err := a.Stdin.Stat()
@@ -144,7 +144,7 @@ func (a *App) AppendStdin(ctx context.Context, text string) (string, error) {
 		case err != nil:
 			return "", fmt.Errorf("read the prompt: %w", err)
 		case len(piped) > most:
-			return "", lathe.Errorf(lathe.Invalid, "the prompt has more than %s", termtext.ByteSize(most))
+			return "", lathe.Errorf(lathe.Invalid, "the prompt is larger than %s", termtext.ByteSize(most))
 		case text != "" && len(piped) > 0:
 			text += "\n"
 		}

@@ -13,14 +13,13 @@ import (
 	"github.com/lathe-agent/lathe/config/datadir"
 )
 
-// AttachFlag lets a command, and those below it, work on the sessions of a server.
+// AttachFlag adds --attach to a command and its subcommands.
 func (a *App) AttachFlag(cmd *cobra.Command) {
-	cmd.PersistentFlags().StringVar(&a.Attach, "attach", "", "use the server at this `URL`: http://127.0.0.1:4096, https://…, unix:///path")
+	cmd.PersistentFlags().StringVar(&a.Attach, "attach", "", "server `URL` to use: http://127.0.0.1:4096, https://…, unix:///path")
 }
 
-// Dial prepares the connection to the server that --attach names. The password is that of the
-// environment; a server of this machine is also sent the one that servers of this user keep,
-// which no other one must see.
+// Dial prepares the connection to the server of --attach. The password comes from -p or the environment. A local
+// server may also get the password that this user's servers share; no other server must see it.
 func (a *App) Dial(change ...func(*client.Options)) (*client.Client, error) {
 	o := client.Options{Username: cmp.Or(a.Username, a.Variable("SERVER_USERNAME")), Password: cmp.Or(a.Password, a.Variable("SERVER_PASSWORD"))}
 	c, err := client.New(a.Attach, o)
@@ -29,7 +28,7 @@ func (a *App) Dial(change ...func(*client.Options)) (*client.Client, error) {
 	}
 	if !c.IsLocal() {
 		o.Proxy = http.ProxyFromEnvironment
-		if a.Dir != "." { // a path on that machine
+		if a.Dir != "." { // a path on the remote machine
 			o.Directory = a.Dir
 		}
 	} else if o.Directory, err = filepath.Abs(a.Dir); err != nil {
@@ -50,6 +49,6 @@ func (a *App) Dial(change ...func(*client.Options)) (*client.Client, error) {
 	if c, err = client.New(a.Attach, o); err != nil {
 		return nil, err
 	}
-	a.Attach = c.Address() // what people are told to type has no password
+	a.Attach = c.Address() // printed commands must not contain a password
 	return c, nil
 }

@@ -8,30 +8,30 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 )
 
-// The exit codes of a turn, besides those of every command and of signals. Scripts decide by them,
-// so they are documented in the help of run and stay what they are.
+// The exit codes of a turn, besides those of every command and of signals. The help of run documents them, and
+// scripts depend on them.
 const (
-	ExitRefused = 3   // it ended because something needed a permission nobody gave
-	exitBudget  = 4   // a limit of money, tokens, steps or time was reached
-	ExitNoModel = 5   // there is no provider, or no credential that it takes
-	exitAborted = 130 // someone ended the turn: here by an interrupt, or another client of its server
+	ExitRefused = 3   // a permission request was refused
+	exitBudget  = 4   // a limit on cost, tokens, steps or time was reached
+	ExitNoModel = 5   // no provider, or no valid credentials
+	exitAborted = 130 // interrupted here, or canceled by another client
 )
 
-// coded is an error with an exit code of its own.
+// coded is an error with its own exit code.
 type coded struct {
 	error
 	code int
 }
 
-// WithExit gives an error the exit code of a turn.
+// WithExit adds an exit code to an error.
 func WithExit(err error, code int) error { return coded{err, code} }
 
 func (c coded) Unwrap() error { return c.error }
 
-// ExitStatus is that code.
+// ExitStatus returns the exit code.
 func (c coded) ExitStatus() int { return c.code }
 
-// FaultExitCode is the exit code of a turn that ended with a fault.
+// FaultExitCode returns the exit code of a turn that ended with a fault.
 func FaultExitCode(f lathe.Fault) int {
 	switch f := f.(type) {
 	case *lathe.AbortedFault:
@@ -51,7 +51,7 @@ func FaultExitCode(f lathe.Fault) int {
 	return ExitFailed
 }
 
-// ExitCodeOf is the exit code of a turn that could not begin, or was lost.
+// ExitCodeOf returns the exit code of a turn that could not start or was lost.
 func ExitCodeOf(err error) int {
 	var c coded
 	var told Reported
@@ -76,7 +76,7 @@ func ExitCodeOf(err error) int {
 	return ExitFailed
 }
 
-// WithExitCode gives an error of run the exit code that the help promises.
+// WithExitCode adds the documented exit code to an error of run.
 func WithExitCode(err error) error {
 	if code := ExitCodeOf(err); code == ExitNoModel || code == exitBudget {
 		return coded{err, code}
@@ -84,7 +84,7 @@ func WithExitCode(err error) error {
 	return err
 }
 
-// StatusOf is the word for an exit code in the result of --format stream-json.
+// StatusOf names an exit code in the result of --format stream-json.
 func StatusOf(code int) string {
 	return cmp.Or(map[int]string{
 		exitDone: "done", ExitUsage: "usage", ExitRefused: "refused", exitBudget: "budget", ExitNoModel: "no_provider", ExitFailed: "error",

@@ -24,36 +24,37 @@ const (
 	ExitUsage  = 2
 )
 
-// usageError is a command line that makes no sense.
+// usageError is an invalid command line.
 type usageError struct{ message string }
 
 func (e usageError) Error() string { return e.message }
 
+// Usagef returns an error with the exit code of a usage error.
 func Usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
-// NotImplemented refuses what is not built yet, and says what there is instead.
+// NotImplemented is the error of a feature that does not exist yet. It names the alternative.
 func NotImplemented(what, instead string) error {
-	return lathe.Errorf(lathe.Unavailable, "%s comes later. %s", what, instead)
+	return lathe.Errorf(lathe.Unavailable, "%s is not available yet. %s", what, instead)
 }
 
-// Reported is an error that has been told already; only the exit code remains.
+// Reported is an error that was already printed; only its exit code is left.
 type Reported struct{ Code int }
 
 func (Reported) Error() string { return "failed" }
 
-// details is an error with lines that help to act on it.
+// details is an error with further lines, such as candidates or commands.
 type details interface {
 	error
 	Details() []string
 }
 
-// exitCoder is an error with an exit code of its kind.
+// exitCoder is an error with its own exit code.
 type exitCoder interface {
 	error
 	ExitStatus() int
 }
 
-// Finish writes what is left of the output, tells what went wrong and returns the exit code.
+// Finish flushes the output, prints the error and returns the exit code.
 func (a *App) Finish(ctx context.Context, err error, args []string) int {
 	untold := a.Stdout.Written == 0
 	if err != nil && untold && !errors.As(err, new(Reported)) {
@@ -63,13 +64,13 @@ func (a *App) Finish(ctx context.Context, err error, args []string) int {
 	signal, ended := Interrupted(ctx)
 	var told Reported
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE): // who reads has seen enough
+	case err == nil, errors.Is(err, syscall.EPIPE): // the reader closed the pipe
 		return exitDone
 	case errors.As(err, &told):
 		return told.Code
 	case ended && lathe.CodeOf(err) == lathe.Canceled, errors.As(err, new(Interrupt)):
 		if IsTerminal(a.Stderr) {
-			a.Notify("") // the prompt of the shell goes below ^C
+			a.Notify("") // start a new line after ^C
 		}
 		return signal.ExitCode()
 	}
@@ -86,7 +87,7 @@ func (a *App) Finish(ctx context.Context, err error, args []string) int {
 	return ExitFailed
 }
 
-// Fail prints one line that says what happened and what to do next, and below it the place it speaks of.
+// Fail prints an error in one line, followed by the excerpt and the details it has.
 func (a *App) Fail(err error) {
 	word := a.Paint(a.Stderr, "Error:", style.Fg(style.Palette(1)))
 	said, excerpt := SplitExcerpt(err.Error())
@@ -108,7 +109,7 @@ type errorJSON struct {
 	} `json:"error"`
 }
 
-// failJSON prints the error where programs look for the result.
+// failJSON prints the error to standard output, where programs expect the result.
 func (a *App) failJSON(err error) {
 	var e errorJSON
 	e.Error.Code = lathe.CodeOf(err)
@@ -120,7 +121,7 @@ func (a *App) failJSON(err error) {
 	_ = a.Out.Flush()
 }
 
-// SplitExcerpt joins the lines of several errors, and gives the lines of a file that they show, which are indented.
+// SplitExcerpt splits an error text into its message, joined to one line, and the indented excerpt of a file.
 func SplitExcerpt(s string) (said string, excerpt []string) {
 	var words []string
 	for l := range strings.SplitSeq(strings.TrimSpace(s), "\n") {
@@ -133,7 +134,7 @@ func SplitExcerpt(s string) (said string, excerpt []string) {
 	return termtext.OneLine(strings.Join(words, "\n")), excerpt
 }
 
-// ConfigureRoot makes a tree of commands fail and help in our way.
+// ConfigureRoot sets the error and help output of all commands.
 func ConfigureRoot(a *App, root *cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -143,18 +144,18 @@ func ConfigureRoot(a *App, root *cobra.Command) *cobra.Command {
 		if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
 			return UnknownCommand(c, args[0])
 		}
-		says, _, _ := strings.Cut(err.Error(), ": strconv.") // how Go read it helps nobody
-		return Usagef("%s; `%s --help` shows how", says, c.CommandPath())
+		says, _, _ := strings.Cut(err.Error(), ": strconv.") // Go's parse error does not help
+		return Usagef("%s; see `%s --help`", says, c.CommandPath())
 	})
 	root.SetHelpCommand(newHelp(root))
 	root.SetUsageFunc(usage)
 	return root
 }
 
-// VersionAnnotation is the annotation of the root command that holds the version of the program.
+// VersionAnnotation is the annotation of the root command with the program's version.
 const VersionAnnotation = "version"
 
-// RequireSubcommand is the command of a word that needs another one behind it.
+// RequireSubcommand runs a command that only groups others: it prints help and fails.
 func RequireSubcommand(c *cobra.Command, args []string) error {
 	if asked, err := c.Flags().GetBool("version"); err == nil && asked {
 		c.Println(c.Root().Annotations[VersionAnnotation])
@@ -170,50 +171,50 @@ func RequireSubcommand(c *cobra.Command, args []string) error {
 	return Reported{ExitUsage}
 }
 
-// KnownElsewhere are what people try who know other programs, with what does it here. The nearest
-// name would lead them elsewhere.
+// KnownElsewhere maps commands of other programs to their equivalent here, where the most similar name would mislead.
 var KnownElsewhere = map[string]string{
-	"lathe login":          "`lathe auth login` keeps the key of a provider",
-	"lathe logout":         "`lathe auth logout` forgets a key",
-	"lathe ls":             "`lathe session list` lists the sessions of this project",
-	"lathe list":           "`lathe session list` lists the sessions of this project",
-	"lathe tui":            "`lathe` alone is the terminal program",
-	"lathe chat":           "`lathe` alone is the terminal program",
-	"lathe resume":         "`lathe -c` goes on with the newest session, `lathe run --resume` with a turn that was cut off",
-	"lathe continue":       "`lathe -c` goes on with the newest session, `lathe run -c WORDS` with one prompt",
-	"lathe init":           "`lathe run --command init` writes an AGENTS.md",
-	"lathe undo":           "`lathe session undo` takes back what the last exchange changed",
-	"lathe session resume": "`lathe run --resume -s ID` goes on with a turn that was cut off, `lathe -s ID` with any session",
-	"lathe config set":     "edit the file that `lathe config path` names; `lathe config check` looks for mistakes",
-	"lathe config edit":    "edit the file that `lathe config path` names; `lathe config check` looks for mistakes",
-	"lathe config get":     "`lathe config show` prints the settings that count here, as JSON",
+	"lathe login":          "use `lathe auth login` to save an API key",
+	"lathe logout":         "use `lathe auth logout` to remove an API key",
+	"lathe ls":             "use `lathe session list` to list the sessions of this project",
+	"lathe list":           "use `lathe session list` to list the sessions of this project",
+	"lathe tui":            "run `lathe` without a command to open the terminal UI",
+	"lathe chat":           "run `lathe` without a command to open the terminal UI",
+	"lathe resume":         "use `lathe -c` to continue the latest session, or `lathe run --resume` to resume an interrupted turn",
+	"lathe continue":       "use `lathe -c` to continue the latest session, or `lathe run -c PROMPT` to add one prompt",
+	"lathe init":           "use `lathe run --command init` to write an AGENTS.md",
+	"lathe undo":           "use `lathe session undo` to undo the changes of the last exchange",
+	"lathe session resume": "use `lathe run --resume -s ID` to resume an interrupted turn, or `lathe -s ID` to continue any session",
+	"lathe config set":     "edit the file that `lathe config path` prints, then run `lathe config check`",
+	"lathe config edit":    "edit the file that `lathe config path` prints, then run `lathe config check`",
+	"lathe config get":     "use `lathe config show` to print the effective config as JSON",
 }
 
+// UnknownCommand is the error for a command that does not exist. It suggests the equivalent or the most similar one.
 func UnknownCommand(c *cobra.Command, name string) error {
 	path := c.CommandPath()
 	if name == "" {
 		return Usagef("the command is empty; `%s --help` lists the commands", path)
 	}
 	if instead := KnownElsewhere[path+" "+name]; instead != "" {
-		return Usagef("there is no command `%s %s`: %s", path, name, instead)
+		return Usagef("unknown command `%s %s`: %s", path, name, instead)
 	}
-	most := min(2, len(name)/2) // two letters are within two of any other two
+	most := min(2, len(name)/2) // any two-letter names are within distance two
 	for c.SuggestionsMinimumDistance = 1; c.SuggestionsMinimumDistance <= max(most, 1); c.SuggestionsMinimumDistance++ {
 		near := c.SuggestionsFor(name)
-		if slices.Contains(near, name) { // behind --, where nothing is a command
+		if slices.Contains(near, name) { // after --, where nothing is a command
 			return Usagef("%s must come before --: `%s %s`", name, path, name)
 		}
 		if len(near) > 0 {
-			return Usagef("there is no command `%s %s`; did you mean `%s %s`?", path, termtext.Plain(name), path, strings.Join(near, "` or `"+path+" "))
+			return Usagef("unknown command `%s %s`; did you mean `%s %s`?", path, termtext.Plain(name), path, strings.Join(near, "` or `"+path+" "))
 		}
 	}
-	return Usagef("there is no command `%s %s`; `%s --help` lists the commands", path, termtext.Plain(name), path)
+	return Usagef("unknown command `%s %s`; `%s --help` lists the commands", path, termtext.Plain(name), path)
 }
 
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [command]",
-		Short:   "Help about a command",
+		Short:   "Show help for a command",
 		Example: "  lathe help session list",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
@@ -226,17 +227,18 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
+// NoArgs accepts no arguments.
 func NoArgs(c *cobra.Command, args []string) error { return RangeArgs(0, 0)(c, args) }
 
-// RangeArgs checks how many arguments there are; a maximum below 0 is none.
+// RangeArgs checks the number of arguments; a negative maximum means no limit.
 func RangeArgs(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
 			_, wants, _ := strings.Cut(c.Use, " ")
-			return Usagef("`%s` needs more: %s; `%s --help` shows how", c.CommandPath(), wants, c.CommandPath())
+			return Usagef("`%s` is missing arguments: %s; see `%s --help`", c.CommandPath(), wants, c.CommandPath())
 		case most >= 0 && len(args) > most:
-			return Usagef("`%s` does not know what to do with %s; `%s --help` shows how", c.CommandPath(), termtext.Quote(args[most]), c.CommandPath())
+			return Usagef("`%s` got an unexpected argument %s; see `%s --help`", c.CommandPath(), termtext.Quote(args[most]), c.CommandPath())
 		default:
 			return nil
 		}

@@ -12,30 +12,29 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Last is the word for the newest session of the project.
+// Last stands for the most recent session of the project in place of an ID.
 const Last = "last"
 
-// leastAbbreviation is how much of an id must be given behind its prefix, so that a slip names
-// nothing.
+// minAbbreviation is how many characters of an ID are needed after its prefix, so that a typo matches nothing.
 const (
-	leastAbbreviation = 4
-	idPrefix          = string(lathe.PrefixSession) + "_"
+	minAbbreviation = 4
+	idPrefix        = string(lathe.PrefixSession) + "_"
 )
 
-// IDArg is the ID a command was given, "last" if none. An empty one is a mistake: in a script it is
-// a variable that was never set.
+// IDArg returns the ID argument, or "last" if there is none. An empty ID is an error: in a script it is an unset
+// variable.
 func IDArg(args []string) (string, error) {
 	if len(args) == 0 {
 		return Last, nil
 	}
 	if strings.TrimSpace(args[0]) == "" {
-		return "", Usagef("the ID is empty; leave it out for the newest session, or say %q", Last)
+		return "", Usagef("the ID is empty; leave it out for the latest session, or use %q", Last)
 	}
 	return args[0], nil
 }
 
-// ProjectQuery selects the root sessions of the project of the current directory. Directories
-// without a repository share one project; there it is those of the directory and below.
+// ProjectQuery selects the root sessions of the current project. Directories without a repository share one project,
+// so there it selects the sessions in and below the directory.
 func (a *App) ProjectQuery(ctx context.Context, e api.Engine) (lathe.Query, error) {
 	at, err := a.Location(ctx, e)
 	return QueryFor(at), err
@@ -49,8 +48,8 @@ func QueryFor(at lathe.Location) lathe.Query {
 	return q
 }
 
-// Find returns the session a user means: by its id, by enough of its beginning or end, or the
-// newest of the project for "last".
+// Find returns a session by its ID, by the beginning or end of the ID, or the most recent one of the project for
+// "last".
 func (a *App) Find(ctx context.Context, e api.Engine, arg string) (lathe.Session, error) {
 	if arg == Last {
 		return a.newest(ctx, e)
@@ -59,8 +58,8 @@ func (a *App) Find(ctx context.Context, e api.Engine, arg string) (lathe.Session
 	if lathe.CodeOf(err) != lathe.NotFound {
 		return s, err
 	}
-	if len(strings.TrimPrefix(arg, idPrefix)) < leastAbbreviation {
-		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; give the whole id, or at least %d characters of its beginning or end", termtext.Plain(arg), leastAbbreviation)
+	if len(strings.TrimPrefix(arg, idPrefix)) < minAbbreviation {
+		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; give the full ID, or at least the first or last %d characters", termtext.Plain(arg), minAbbreviation)
 	}
 	all, err := e.List(ctx, lathe.Query{Archived: lathe.WithArchived})
 	if err != nil {
@@ -69,7 +68,7 @@ func (a *App) Find(ctx context.Context, e api.Engine, arg string) (lathe.Session
 	fit := slices.DeleteFunc(all, func(s lathe.Session) bool { return !fits(string(s.ID), arg) })
 	switch len(fit) {
 	case 0:
-		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; `lathe session list --all` shows all there are", termtext.Clip(termtext.Plain(arg), 60))
+		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; `lathe session list --all` lists all sessions", termtext.Clip(termtext.Plain(arg), 60))
 	case 1:
 		return fit[0], nil
 	default:
@@ -77,7 +76,7 @@ func (a *App) Find(ctx context.Context, e api.Engine, arg string) (lathe.Session
 	}
 }
 
-// fits reports whether arg is the beginning or the end of the id, with or without its prefix.
+// fits reports whether arg is the beginning or the end of the ID, with or without the prefix.
 func fits(id, arg string) bool {
 	return strings.HasPrefix(id, arg) || strings.HasSuffix(id, arg) ||
 		strings.HasPrefix(strings.TrimPrefix(id, idPrefix), arg)
@@ -94,28 +93,28 @@ func (a *App) newest(ctx context.Context, e api.Engine) (lathe.Session, error) {
 		return lathe.Session{}, err
 	}
 	if len(all) == 0 {
-		return lathe.Session{}, lathe.Errorf(lathe.NotFound, "this project has no sessions; `lathe session list --all` shows those of others")
+		return lathe.Session{}, lathe.Errorf(lathe.NotFound, "this project has no sessions; `lathe session list --all` lists those of other projects")
 	}
 	return all[0], nil
 }
 
-// ambiguous is an abbreviation that fits more than one session.
+// ambiguous is the error for an abbreviation that matches several sessions.
 type ambiguous struct {
 	App *App
 	arg string
 	fit []lathe.Session
 }
 
-// MaxCandidates is how many sessions an error lists.
+// MaxCandidates is the number of sessions that an error lists.
 const MaxCandidates = 10
 
 func (e ambiguous) Error() string {
-	return fmt.Sprintf("%s fits %d sessions; give more of the id", termtext.Quote(e.arg), len(e.fit))
+	return fmt.Sprintf("%s matches %d sessions; give more of the ID", termtext.Quote(e.arg), len(e.fit))
 }
 
 func (e ambiguous) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }
 
-// details lists the candidates.
+// Details lists the candidates.
 func (e ambiguous) Details() (lines []string) {
 	const idWidth, titleWidth = 30, 30
 	for _, s := range e.fit[:min(len(e.fit), MaxCandidates)] {
@@ -128,7 +127,7 @@ func (e ambiguous) Details() (lines []string) {
 	return lines
 }
 
-// WithDescendants returns a session and all sessions under it.
+// WithDescendants returns a session and all its descendants.
 func WithDescendants(ctx context.Context, e api.Engine, s lathe.Session) ([]lathe.Session, error) {
 	all := []lathe.Session{s}
 	seen := map[lathe.SessionID]bool{s.ID: true}
@@ -138,7 +137,7 @@ func WithDescendants(ctx context.Context, e api.Engine, s lathe.Session) ([]lath
 			return nil, err
 		}
 		for _, c := range children {
-			if !seen[c.ID] { // imported data may hold parents in a circle
+			if !seen[c.ID] { // imported data may contain cycles
 				seen[c.ID] = true
 				all = append(all, c)
 			}

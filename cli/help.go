@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// usage prints how a command is called. It is Go and not a template of cobra's: text/template calls methods by name, and with
-// that in the program the linker must keep every exported method of every type, which costs 3 MB.
+// usage prints the usage of a command. It does not use cobra's template: text/template calls methods by name, so the
+// linker would keep every exported method, which costs 3 MB.
 func usage(c *cobra.Command) error {
 	var b strings.Builder
 	b.WriteString("Usage:")
@@ -41,7 +41,7 @@ func usage(c *cobra.Command) error {
 	return err
 }
 
-// subcommands lists the commands below c, one on a line.
+// subcommands lists the subcommands of c, one per line.
 func subcommands(c *cobra.Command) string {
 	var b strings.Builder
 	for _, sub := range c.Commands() {

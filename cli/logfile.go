@@ -8,23 +8,22 @@ import (
 	"github.com/lathe-agent/lathe/config/datadir"
 )
 
-// mostLog is how long the file of logs grows before it is put aside; one such is kept.
-const mostLog = 8 << 20
+// maxLog is the size in bytes at which the log file is rotated. One old file stays.
+const maxLog = 8 << 20
 
-// logFile is the file that logs go to: log/lathe.log in the data folder. It is opened when the first
-// line is written, and where there is no data folder yet nothing is. A log that cannot be written is
-// no reason to fail.
+// logFile is log/lathe.log in the data folder. The first write opens it; without a data folder nothing is written. A
+// log that cannot be written is not an error.
 type logFile struct {
 	find func() (datadir.Folders, error)
 
 	mu     sync.Mutex // guards the fields below
 	opened bool
-	file   *os.File // nil writes nothing
+	file   *os.File // nil discards
 	size   int64
 	path   string
 }
 
-// Write appends whole lines; several processes may.
+// Write appends whole lines, so that several processes can share the file.
 func (l *logFile) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,11 +34,11 @@ func (l *logFile) Write(b []byte) (int, error) {
 	if l.file == nil {
 		return len(b), nil
 	}
-	if l.size += int64(len(b)); l.size > mostLog {
-		l.putAside()
+	if l.size += int64(len(b)); l.size > maxLog {
+		l.rotate()
 	}
 	if l.file != nil {
-		_, _ = l.file.Write(b) // there is nobody to tell
+		_, _ = l.file.Write(b) // a failed log has no place to be reported
 	}
 	return len(b), nil
 }
@@ -66,18 +65,18 @@ func (l *logFile) append() {
 	}
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		_ = f.Close() // nothing was written
+		_ = f.Close() // nothing to lose
 		return
 	}
 	l.file, l.size = f, info.Size()
 }
 
-// putAside begins a new file. Another process may have done so already: then this one goes on in it.
-func (l *logFile) putAside() {
+// rotate starts a new file, or continues in the one that another process has started.
+func (l *logFile) rotate() {
 	_ = l.file.Close()
 	l.file = nil
-	if info, err := os.Stat(l.path); err == nil && info.Size() > mostLog/2 {
-		_ = os.Rename(l.path, l.path+".1") // else it grows on
+	if info, err := os.Stat(l.path); err == nil && info.Size() > maxLog/2 {
+		_ = os.Rename(l.path, l.path+".1") // on failure it keeps growing
 	}
 	l.append()
 }

@@ -31,7 +31,7 @@ func TestLogFile_Bounded(t *testing.T) {
 		}
 		total += info.Size()
 	}
-	if total > 2*mostLog || total < mostLog/2 {
+	if total > 2*maxLog || total < maxLog/2 {
 		t.Errorf("%d bytes are kept", total)
 	}
 }

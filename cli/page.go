@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/api"
 )
 
-// PrintPaged prints a text that may be longer than the screen: there through the user's pager, or less,
-// else as it is. Who ends the pager early has seen enough.
+// PrintPrintPaged prints a text, through the user's pager or less if it is longer than the screen. Quitting the pager
+// early is not an error.
 func (a *App) PrintPaged(ctx context.Context, text string) error {
 	program, ok := a.pager(strings.Count(text, "\n"))
 	if !ok {
@@ -23,16 +23,16 @@ func (a *App) PrintPaged(ctx context.Context, text string) error {
 	a.Flush()
 	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), a.Stdout.File, a.Stderr
-	_ = cmd.Run() // that it was left early, or fails, is between it and the user
+	_ = cmd.Run() // the pager reports its own errors
 	return nil
 }
 
-// pager is the program to read so many lines with; none where they fit, or nobody reads.
+// pager returns the pager command, or false if the lines fit on the screen or there is no terminal.
 func (a *App) pager(lines int) ([]string, bool) {
 	if !IsTerminal(a.Stdin) || !IsTerminal(a.Stdout.File) || a.Env("TERM") == "dumb" {
 		return nil, false
 	}
-	if _, height, err := term.GetSize(int(a.Stdout.File.Fd())); err != nil || height <= 0 || lines < height { // 0 is that nobody knows
+	if _, height, err := term.GetSize(int(a.Stdout.File.Fd())); err != nil || height <= 0 || lines < height { // 0 is unknown
 		return nil, false
 	}
 	words := strings.Fields(a.Env("PAGER"))
@@ -49,8 +49,7 @@ func (a *App) pager(lines int) ([]string, bool) {
 	return append([]string{path}, words[1:]...), true
 }
 
-// ChooseSession lets a user on a terminal choose one of the project's sessions; "last" where nobody is
-// there to choose, or there is no choice.
+// ChooseSession lets the user choose one of the project's sessions. Without a terminal or a choice it returns "last".
 func ChooseSession(ctx context.Context, a *App, e api.Engine) (string, error) {
 	if !IsTerminal(a.Stdin) || !IsTerminal(a.Stderr) {
 		return Last, nil

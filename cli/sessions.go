@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 )
 
-// WithSessions runs f on the sessions of this machine, or of the server that --attach names.
+// WithSessions runs f on the local engine, or on the server of --attach.
 func (a *App) WithSessions(ctx context.Context, f func(api.Engine) error) error {
 	if a.Attach != "" {
 		c, err := a.Dial()
@@ -22,7 +22,7 @@ func (a *App) WithSessions(ctx context.Context, f func(api.Engine) error) error 
 	return a.WithEngine(ctx, func(e *engine.Engine) error { return f(e) })
 }
 
-// EngineDir is the directory of the command, as an engine is asked about it: a client was made for it.
+// EngineDir returns the directory to pass to an engine. A client already has its directory, so there it is "".
 func EngineDir(a *App) string {
 	if a.Attach != "" {
 		return ""
@@ -30,28 +30,28 @@ func EngineDir(a *App) string {
 	return a.Dir
 }
 
-// Location tells where the directory of the command belongs.
+// Location returns the project and directory of the command.
 func (a *App) Location(ctx context.Context, e api.Engine) (lathe.Location, error) {
 	at, err := e.Location(ctx, EngineDir(a))
 	if a.Attach != "" && lathe.CodeOf(err) == lathe.Invalid {
-		err = lathe.Errorf(lathe.Invalid, "%w; -C names a directory of the server", err)
+		err = lathe.Errorf(lathe.Invalid, "%w; -C must be a directory on the server", err)
 	}
 	return at, err
 }
 
-// MaxAttachment is how large a file may be that is sent along with a prompt, in bytes.
+// MaxAttachment is the largest file that can be attached to a prompt, in bytes.
 const MaxAttachment = 16 << 20
 
-// WasInterrupted reports whether the session's turn was cut off by the end of a process.
+// WasInterrupted reports whether the end of a process interrupted the session's turn.
 func WasInterrupted(ctx context.Context, e api.Engine, id lathe.SessionID) (bool, error) {
 	all, err := e.Interrupted(ctx)
 	return slices.Contains(all, id), err
 }
 
-// CancelTimeout is how long a server has to settle a turn that the user wants no more of.
+// CancelTimeout is how long a server has to settle a turn that the user canceled.
 const CancelTimeout = 5 * time.Second
 
-// CancelTurn ends a turn that nobody looks at any more. An engine of this process settles it when it closes.
+// CancelTurn cancels a turn on a server. A local engine settles its turns when it closes.
 func CancelTurn(ctx context.Context, e api.Engine, id lathe.SessionID) error {
 	if _, ok := e.(api.Local); ok {
 		return nil
@@ -61,17 +61,17 @@ func CancelTurn(ctx context.Context, e api.Engine, id lathe.SessionID) error {
 	return e.Cancel(ctx, id)
 }
 
-// RecoverTurns looks after what a dead process left: closed, and by setting gone on with.
+// RecoverTurns settles the turns that a dead process left, and resumes them if configured.
 func (a *App) RecoverTurns(ctx context.Context, e *engine.Engine) error {
 	resume := false
-	if l, err := a.Config(); err == nil { // a broken file is told by whoever needs it
+	if l, err := a.Config(); err == nil { // the command that needs the config reports it
 		resume = l.Config.Resume == "auto"
 	}
 	n, err := e.Recover(ctx, resume)
 	if n > 0 {
-		a.Log.Info("turns were cut off", "count", n, "resumed", resume)
+		a.Log.Info("recovered interrupted turns", "count", n, "resumed", resume)
 	}
-	if lathe.CodeOf(err) == lathe.Conflict { // another process looks after them
+	if lathe.CodeOf(err) == lathe.Conflict { // another process recovers them
 		return nil
 	}
 	return err

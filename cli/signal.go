@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Interrupt is why a context ended: a signal.
+// Interrupt is the cause of a context that a signal ended.
 type Interrupt struct{ Signal os.Signal }
 
 func (i Interrupt) Error() string { return i.Signal.String() }
 
-// ExitCode is what shells expect of a program that a signal ended.
+// ExitCode returns 128 plus the signal number, as shells expect.
 func (i Interrupt) ExitCode() int {
 	if n, ok := i.Signal.(syscall.Signal); ok {
 		return 128 + int(n)
@@ -23,10 +23,9 @@ func (i Interrupt) ExitCode() int {
 	return 130
 }
 
-// SignalContext gives a context that ends at the first interrupt, so that what was begun is ended
-// in order. A second one ends the program at once. Writing to a pipe that nobody reads becomes
-// an error instead of a signal, so that the database is closed before the program goes. While the terminal is lent
-// to another program, an interrupt that is typed there is meant for that one.
+// SignalContext returns a context that the first interrupt cancels, for a clean shutdown. A second one kills the
+// program. A write to a closed pipe returns an error instead of raising SIGPIPE, so that the database gets closed.
+// While a child program uses the terminal, an interrupt typed there is for the child.
 func SignalContext(parent context.Context, lent *atomic.Int32) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -54,14 +53,13 @@ func SignalContext(parent context.Context, lent *atomic.Int32) (context.Context,
 	}
 }
 
-// lentAfter is for how long an interrupt still counts as one of who had the terminal: he may have ended by it before
-// we have heard of it.
-const lentAfter = time.Second
+// ttyGrace is how long after a child's end an interrupt still belongs to it: the child may have exited because of it.
+const ttyGrace = time.Second
 
-// LendTTY notes that another program has the terminal, until back is called.
+// LendTTY notes that a child program uses the terminal, until back is called.
 func (a *App) LendTTY() (back func()) {
 	a.TTYChildren.Add(1)
-	return func() { time.AfterFunc(lentAfter, func() { a.TTYChildren.Add(-1) }) }
+	return func() { time.AfterFunc(ttyGrace, func() { a.TTYChildren.Add(-1) }) }
 }
 
 // Interrupted returns the signal that ended the context.

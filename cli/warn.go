@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// WarnUntrusted tells once what of a project does not count, and how to let it. It is for commands that would do
-// something else if the project were trusted.
+// WarnUntrusted prints once which config of the project is ignored, and how to trust it. Commands call it if trust
+// would change their behavior.
 func (a *App) WarnUntrusted(l *config.Loaded) {
 	if a.warned || l.Untrusted == nil && len(l.Broken) == 0 {
 		return
@@ -19,7 +19,7 @@ func (a *App) WarnUntrusted(l *config.Loaded) {
 	if l.Untrusted == nil {
 		return
 	}
-	a.Notify("Warning: this project wants to run or redirect things; until you trust it, these of its settings do not count:")
+	a.Notify("Warning: this project is not trusted. lathe ignores these parts of its config, which can run programs or redirect requests:")
 	const most = 5
 	for i, r := range l.Untrusted.Risks {
 		if i == most {
@@ -28,24 +28,24 @@ func (a *App) WarnUntrusted(l *config.Loaded) {
 		}
 		a.Notify("  %s", termtext.Plain(r.String()))
 	}
-	a.Notify("Look at them, then run `lathe trust` in %s, or pass --trust once.", termtext.Plain(l.Untrusted.Root))
+	a.Notify("Review them, then run `lathe trust` in %s, or pass --trust for this run only.", termtext.Plain(l.Untrusted.Root))
 }
 
-// WarnBroken tells which files of the project are wrong and do not count.
+// WarnBroken prints which config files of the project are ignored because they are broken.
 func (a *App) WarnBroken(l *config.Loaded) {
 	for _, e := range l.Broken {
 		a.Notify("Warning: %s", BrokenMessage(e))
 	}
 }
 
-// BrokenMessage says that a file is left out, and why, in one line.
+// BrokenMessage says in one line that a config file is ignored, and why.
 func BrokenMessage(e *config.Error) string {
 	what, _, _ := strings.Cut(e.Error(), "\n")
-	return "a settings file of this project is broken and left out: " + termtext.Plain(strings.TrimSuffix(what, ".")) + ". `lathe config check` tells more."
+	return "ignored a broken config file of this project: " + termtext.Plain(strings.TrimSuffix(what, ".")) + ". Run `lathe config check` for details."
 }
 
-// WarnConfig tells what of the settings was meant to count and does not: a file that is named and
-// not there, a key that is mistyped, a tool that nobody knows. The rest is for whoever looks: `lathe config check`.
+// WarnConfig prints the config warnings about likely mistakes: a missing file, a mistyped key, an unknown tool.
+// `lathe config check` prints all.
 func (a *App) WarnConfig(l *config.Loaded) {
 	for _, p := range l.Warnings {
 		if p.Hint == "" && p.Line > 0 && !p.Important {
@@ -56,7 +56,7 @@ func (a *App) WarnConfig(l *config.Loaded) {
 	}
 }
 
-// WarnCatalog tells what of the catalogue could not be read.
+// WarnCatalog prints errors of reading the model catalog.
 func (a *App) WarnCatalog(c *catalog.Catalog) {
 	for _, err := range c.Errors() {
 		a.Notify("Warning: %s", termtext.OneLine(err.Error()))

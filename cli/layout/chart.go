@@ -22,8 +22,8 @@ type Bar struct {
 
 const (
 	ChartWidth = 80 // where there is no screen
-	MinBar   = 8
-	MaxBar    = 40
+	MinBar     = 8
+	MaxBar     = 40
 )
 
 // Write prints the chart; paint colours the bars.

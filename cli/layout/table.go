@@ -23,7 +23,7 @@ type Table struct {
 
 const (
 	MinColumn = 12
-	ColumnGap   = "  "
+	ColumnGap = "  "
 )
 
 // Write prints the table in so many columns; 0 has no limit. On a screen that is too narrow for it

@@ -16,39 +16,39 @@ import (
 	"github.com/lathe-agent/lathe/model/provider"
 )
 
-// noModel says that nobody has set up a provider yet, and what to do about it.
+// noModel is the error of a first run without a provider. It lists the next steps.
 type noModel struct {
 	free *account.FreeModel // nil is none
 }
 
-func (noModel) Error() string { return "there is no model to ask: no provider is set up yet" }
+func (noModel) Error() string { return "no model available: no provider is configured" }
 
-// ExitStatus is that of a run without a model.
+// ExitStatus is the exit code of a run without a model.
 func (noModel) ExitStatus() int { return cli.ExitNoModel }
 
 func (e noModel) Unwrap() error { return lathe.Errorf(lathe.Unauthorized, "%s", e.Error()) }
 
 func (e noModel) Details() []string {
 	out := []string{
-		"lathe auth login        keep the key of a provider, or log in to one",
-		"lathe models --local    find models of this machine (Ollama, LM Studio …), for `lathe run -m`",
+		"lathe auth login        save an API key, or log in to a provider",
+		"lathe models --local    find local models (Ollama, LM Studio …) for `lathe run -m`",
 	}
 	if e.free != nil {
 		out = append(out, "lathe run -m "+e.free.Ref+"    "+e.free.Offer())
 	}
-	return append(out, "lathe demo              see it work first, without a key and without a network")
+	return append(out, "lathe demo              watch a demo, without API key or network")
 }
 
-// haveModel looks before a session is made whether a turn would have a model, and helps if not.
+// haveModel checks, before it creates a session, that the turn has a model. Otherwise it starts the first-run dialog.
 func haveModel(ctx context.Context, a *cli.App, s *harness.Harness, f *runFlags) error {
 	if f.command != "" && f.model == "" || f.replay != "" || f.session != "" || f.next || f.resume {
-		return nil // what they name has a model, or the engine says what is wrong
+		return nil // they name a model, or the engine reports the problem
 	}
 	place, err := s.Engine.Locate(ctx, a.Dir)
 	if err != nil {
-		return nil // as the session will say
+		return nil // creating the session reports it
 	}
-	k, err := s.ConfigFor(place) // without plugins: nobody hears yet what they have to say
+	k, err := s.ConfigFor(place) // without plugins, whose notices could not be shown yet
 	switch {
 	case err != nil:
 		return nil
@@ -64,7 +64,7 @@ func haveModel(ctx context.Context, a *cli.App, s *harness.Harness, f *runFlags)
 	if err != nil {
 		return err
 	}
-	if p.Settings.Config.Model != "" { // it is set up, and something is wrong with it
+	if p.Settings.Config.Model != "" { // configured but unusable
 		_, err := p.Choose(ctx, "")
 		return err
 	}
@@ -72,9 +72,8 @@ func haveModel(ctx context.Context, a *cli.App, s *harness.Harness, f *runFlags)
 	return err
 }
 
-// knownModel refuses a model that nobody has, before a session is made for it: the next `run -c`
-// would go on there, with that model. Programs are told in the session, by an object; a fallback or
-// a plugin may know better.
+// knownModel refuses an unknown model before it creates a session, which the next `run -c` would continue with that
+// model. With a JSON format the error comes as an event; a fallback or a plugin may know the model.
 func knownModel(ctx context.Context, a *cli.App, p *harness.Providers, f runFlags) error {
 	c := p.Settings.Config
 	if f.format != "default" || len(c.Fallback.Models)+len(c.Agents[f.agent].Fallback)+len(c.Plugins)+len(p.Settings.Plugins) > 0 {
@@ -86,8 +85,7 @@ func knownModel(ctx context.Context, a *cli.App, p *harness.Providers, f runFlag
 	return nil
 }
 
-// hasModel reports whether there is a model for a prompt: one to use without being told, or the
-// one that its agent brings along.
+// hasModel reports whether a prompt has a model: the default one, or that of its agent.
 func hasModel(s *engine.StepSettings, agent string) bool {
 	agent = cmp.Or(agent, s.DefaultAgent)
 	return s.DefaultModel.Model != "" || slices.ContainsFunc(s.Agents, func(a engine.Agent) bool {
@@ -95,29 +93,28 @@ func hasModel(s *engine.StepSettings, agent string) bool {
 	})
 }
 
-// FirstRun offers what can be done without a provider, to those who are there to choose. It
-// returns the model to use, "" if it is now the one of the settings.
+// FirstRun offers the user the ways to get a model. It returns the model to use, or "" for the configured one.
 func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched bool) (string, error) {
 	if !watched || a.JSON || !cli.IsTerminal(a.Stdin) || !cli.IsTerminal(a.Stderr) {
 		return "", noModel{account.BestFreeModel(p)}
 	}
-	a.Notify("There is no model to ask yet: no provider is set up.")
+	a.Notify("No model available: no provider is configured.")
 	found := p.Discover(ctx, "")
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
 	choices := []cli.Choice{{ID: account.ChooseLogin, Name: "Log in to a provider, or enter an API key"}}
 	for _, f := range found {
-		choices = append(choices, cli.Choice{ID: f.Vendor.ID, Name: fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, termtext.Plural(len(f.Models), "model"))})
+		choices = append(choices, cli.Choice{ID: f.Vendor.ID, Name: fmt.Sprintf("Use %s (%s)", f.Vendor.Name, termtext.Plural(len(f.Models), "model"))})
 	}
 	if len(found) == 0 {
-		a.Notify("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")
+		a.Notify("No local model server is running either (Ollama, LM Studio, llama.cpp, vLLM).")
 	}
 	free := account.BestFreeModel(p)
 	if free != nil {
 		choices = append(choices, cli.Choice{ID: account.ChooseFree, Name: "Use " + free.Name + ", " + free.Offer()})
 	}
-	c, err := a.Choose(ctx, "What do you want to do", append(choices, cli.Choice{ID: account.ChooseDemo, Name: "See the demo, without a key and without a network"}))
+	c, err := a.Choose(ctx, "What do you want to do", append(choices, cli.Choice{ID: account.ChooseDemo, Name: "Watch the demo, without API key or network"}))
 	switch {
 	case context.Cause(ctx) != nil:
 		return "", context.Cause(ctx)
@@ -134,7 +131,7 @@ func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 	return chooseLocal(ctx, a, found, c.ID)
 }
 
-// chooseLocal is a model of a server on this machine.
+// chooseLocal lets the user choose a model of a local server.
 func chooseLocal(ctx context.Context, a *cli.App, found []provider.Found, id string) (string, error) {
 	i := slices.IndexFunc(found, func(f provider.Found) bool { return f.Vendor.ID == id })
 	name := found[i].Models[0]
@@ -147,13 +144,13 @@ func chooseLocal(ctx context.Context, a *cli.App, found []provider.Found, id str
 	return oneRun(a, id+"/"+name), nil
 }
 
-// oneRun is a model for this run, and says how to keep it.
+// oneRun returns a model for this run and prints how to make it the default.
 func oneRun(a *cli.App, ref string) string {
-	a.Notify("To use it always, put this into your settings (`lathe config path` shows where): \"model\": %q", ref)
+	a.Notify("To make it the default, add this to your config (`lathe config path` prints its location): \"model\": %q", ref)
 	return ref
 }
 
-// demoInstead shows the demo; the prompt is not answered, so the command is not done.
+// demoInstead runs the demo. The prompt stays unanswered, so the exit code is a failure.
 func demoInstead(ctx context.Context, a *cli.App) error {
 	if err := demo.Run(ctx, a); err != nil {
 		return err

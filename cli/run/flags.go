@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// streamJSON is the format that prints every event.
+// streamJSON is the value of --format that prints every event.
 const streamJSON = "stream-json"
 
 type runFlags struct {
@@ -29,7 +29,7 @@ type runFlags struct {
 	limits                lathe.Spending
 	maxCost               float64
 	rules                 lathe.Ruleset      // --allow and --deny
-	judge                 engine.Environment // knows what the settings deny; nil with --attach
+	environment           engine.Environment // knows the deny rules of the config; nil with --attach
 	schema                string             // --output-schema
 	share                 bool
 	expires               string
@@ -39,42 +39,42 @@ type runFlags struct {
 
 func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	s := cmd.Flags()
-	s.StringVarP(&f.model, "model", "m", "", "the `MODEL`, as provider/model")
-	s.StringVar(&f.agent, "agent", "", "the `AGENT`")
-	s.StringVar(&f.command, "command", "", "run the slash command `NAME`; the words are its arguments")
-	s.StringVar(&f.variant, "variant", "", "the `LEVEL` of reasoning")
-	s.BoolVarP(&f.next, "continue", "c", false, "go on with the newest session of this project")
-	s.StringVarP(&f.session, "session", "s", "", "go on with the session `ID`")
-	s.BoolVar(&f.resume, "resume", false, "go on with a turn that was interrupted: the newest of this project, or that of -s")
-	s.BoolVar(&f.fork, "fork", false, "go on in a copy of it")
-	s.StringVar(&f.title, "title", "", "the `TITLE` of a new session")
-	s.StringArrayVarP(&f.files, "file", "f", nil, "attach a `FILE` or folder; may be repeated")
-	s.StringVar(&f.format, "format", "default", "`FORMAT` of the output: default (or text), json or stream-json")
-	s.StringVar(&f.schema, "output-schema", "", "print an answer that fits this JSON `SCHEMA`: a file, or the schema itself")
-	s.StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
-	s.StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
-	s.BoolVar(&f.thinking, "thinking", false, "show what the model thinks")
+	s.StringVarP(&f.model, "model", "m", "", "`MODEL` to use, as provider/model")
+	s.StringVar(&f.agent, "agent", "", "`AGENT` to use")
+	s.StringVar(&f.command, "command", "", "slash command `NAME` to run; the prompt becomes its arguments")
+	s.StringVar(&f.variant, "variant", "", "reasoning `LEVEL` of the model")
+	s.BoolVarP(&f.next, "continue", "c", false, "continue the most recent session in this project")
+	s.StringVarP(&f.session, "session", "s", "", "continue the session with this `ID`")
+	s.BoolVar(&f.resume, "resume", false, "resume an interrupted turn: the latest in this project, or that of -s")
+	s.BoolVar(&f.fork, "fork", false, "continue in a copy of the session")
+	s.StringVar(&f.title, "title", "", "`TITLE` of a new session")
+	s.StringArrayVarP(&f.files, "file", "f", nil, "`FILE` or folder to attach; repeatable")
+	s.StringVar(&f.format, "format", "default", "output `FORMAT`: default (or text), json or stream-json")
+	s.StringVar(&f.schema, "output-schema", "", "JSON `SCHEMA` of the answer: a file, or the schema itself")
+	s.StringVar(&f.record, "record", "", "`FILE` to save the model traffic to")
+	s.StringVar(&f.replay, "replay", "", "recorded `FILE` to answer from, without network")
+	s.BoolVar(&f.thinking, "thinking", false, "show the model's reasoning")
 	a.AttachFlag(cmd)
-	s.StringVarP(&a.Username, "username", "u", "", "the `NAME` for the server of --attach; default: LATHE_SERVER_USERNAME, or opencode")
-	s.StringVarP(&a.Password, "password", "p", "", "its `PASSWORD`, which others on this machine can see here; default: LATHE_SERVER_PASSWORD")
-	s.IntVar(&f.port, "port", 0, "local `PORT` where other clients can follow the run")
-	s.BoolVarP(&f.interactive, "interactive", "i", false, "comes later: a small screen of lines")
+	s.StringVarP(&a.Username, "username", "u", "", "`NAME` for the server of --attach (default LATHE_SERVER_USERNAME, or opencode)")
+	s.StringVarP(&a.Password, "password", "p", "", "`PASSWORD` for the server, visible to other local users (default LATHE_SERVER_PASSWORD)")
+	s.IntVar(&f.port, "port", 0, "local `PORT` on which other clients can follow the turn")
+	s.BoolVarP(&f.interactive, "interactive", "i", false, "not yet available: inline UI")
 	_ = s.MarkHidden("interactive") // it was defined just now
-	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
-	s.BoolVar(&f.auto, "yes", false, "the same as --auto")
-	for _, old := range []string{"yolo", "dangerously-skip-permissions"} { // names that users of the reference know
-		s.BoolVar(&f.auto, old, false, "the same as --auto")
+	s.BoolVar(&f.auto, "auto", false, "approve every permission request in this run")
+	s.BoolVar(&f.auto, "yes", false, "alias for --auto")
+	for _, old := range []string{"yolo", "dangerously-skip-permissions"} { // names that OpenCode users know
+		s.BoolVar(&f.auto, old, false, "alias for --auto")
 		_ = s.MarkHidden(old) // it was defined just now
 	}
-	s.Var(ruleFlag{&f.rules, lathe.Allow}, "allow", "allow what this `RULE` names, as in edit or 'bash:git *'; may be repeated")
-	s.Var(ruleFlag{&f.rules, lathe.Deny}, "deny", "deny what this `RULE` names; may be repeated")
-	s.StringVar(&f.expires, "expires", "", "with --share, how long the address works (`TIME`: 12h, 7d; never without it)")
-	s.BoolVar(&f.share, "share", false, "let others read the session on the server of --attach, and print the address")
-	s.Float64Var(&f.maxCost, "max-cost", 0, "what the session and all below it may cost, in `DOLLARS`")
-	s.Float64Var(&f.maxCost, "budget", 0, "the same as --max-cost, in `DOLLARS`")
-	s.Int64Var(&f.limits.Tokens, "max-tokens", 0, "how many `TOKENS` they may use")
-	s.Int64Var(&f.limits.Steps, "max-steps", 0, "how many `STEPS` they may take")
-	s.DurationVar(&f.limits.Time, "max-time", 0, "how long the session may work, as in 90s or 1h30m (`TIME`)")
+	s.Var(ruleFlag{&f.rules, lathe.Allow}, "allow", "`RULE` to allow, such as edit or 'bash:git *'; repeatable")
+	s.Var(ruleFlag{&f.rules, lathe.Deny}, "deny", "`RULE` to deny, such as edit or 'bash:git *'; repeatable")
+	s.StringVar(&f.expires, "expires", "", "`TIME` until the link of --share expires, such as 12h or 7d (default never)")
+	s.BoolVar(&f.share, "share", false, "publish the session on the server of --attach and print the link")
+	s.Float64Var(&f.maxCost, "max-cost", 0, "cost limit of the session and its subagents, in `DOLLARS`")
+	s.Float64Var(&f.maxCost, "budget", 0, "alias for --max-cost (`DOLLARS`)")
+	s.Int64Var(&f.limits.Tokens, "max-tokens", 0, "limit of `TOKENS` for the session and its subagents")
+	s.Int64Var(&f.limits.Steps, "max-steps", 0, "limit of `STEPS` for the session and its subagents")
+	s.DurationVar(&f.limits.Time, "max-time", 0, "working `TIME` limit of the session, such as 90s or 1h30m")
 }
 
 func (f *runFlags) check(a *cli.App) error {
@@ -83,21 +83,21 @@ func (f *runFlags) check(a *cli.App) error {
 	}
 	switch {
 	case f.record != "" && f.replay != "":
-		return cli.Usagef("--record and --replay do not go together")
+		return cli.Usagef("--record and --replay cannot be combined")
 	case f.next && f.session != "":
-		return cli.Usagef("-c and -s do not go together")
+		return cli.Usagef("-c and -s cannot be combined")
 	case f.resume && (f.next || f.fork || len(f.files) > 0 || f.title != "" || f.model != "" || f.agent != "" || f.variant != ""):
-		return cli.Usagef("--resume goes on as it was begun: only -s goes with it")
+		return cli.Usagef("--resume can be combined only with -s: the turn continues with its own model and agent")
 	case f.resume && f.command != "":
 		return cli.Usagef("--resume continues an interrupted turn and cannot be combined with --command")
 	case f.fork && !f.next && f.session == "":
-		return cli.Usagef("--fork needs -c or -s: say what to copy")
+		return cli.Usagef("--fork needs -c or -s to select the session to copy")
 	case f.format != "default" && f.format != "json" && f.format != streamJSON:
-		return cli.Usagef("--format is default, json or stream-json, not %s", termtext.Plain(f.format))
+		return cli.Usagef("--format must be default, json or stream-json, not %s", termtext.Plain(f.format))
 	case f.expires != "" && !f.share:
-		return cli.Usagef("--expires says how long the address of --share works")
+		return cli.Usagef("--expires needs --share")
 	case f.share && a.Attach == "":
-		return cli.Usagef("--share shows the session on a page of a server: start one with `lathe serve` and add --attach URL")
+		return cli.Usagef("--share needs a server: start one with `lathe serve` and add --attach URL")
 	}
 	if err := f.checkReach(a); err != nil {
 		return err
@@ -105,10 +105,9 @@ func (f *runFlags) check(a *cli.App) error {
 	return f.checkSchema()
 }
 
-// givenNothing refuses flags that were given without what they need. A script whose variable is
-// not set would else do something else than it says: run without a limit, in another session,
-// on this machine.
-func givenNothing(s *pflag.FlagSet) error {
+// rejectEmptyFlags refuses flags with an empty value. A script with an unset variable would otherwise run without a
+// limit, in another session, or locally.
+func rejectEmptyFlags(s *pflag.FlagSet) error {
 	for _, name := range []string{"max-cost", "budget", "max-tokens", "max-steps", "max-time"} {
 		var n float64
 		switch {
@@ -117,30 +116,30 @@ func givenNothing(s *pflag.FlagSet) error {
 		case name == "max-time":
 			d, _ := s.GetDuration(name)
 			n = d.Seconds()
-		default: // the flag has parsed it as a number
+		default: // pflag has parsed it as a number
 			n, _ = strconv.ParseFloat(s.Lookup(name).Value.String(), 64)
 		}
 		if !(n > 0) || math.IsInf(n, 1) {
-			return cli.Usagef("--%s %s: a limit is more than 0, as in --max-cost 1.50 or --max-time 10m; leave it out for none", name, s.Lookup(name).Value)
+			return cli.Usagef("--%s %s: a limit must be greater than 0, such as --max-cost 1.50 or --max-time 10m; leave it out for no limit", name, s.Lookup(name).Value)
 		}
 	}
 	for _, name := range []string{"session", "attach", "command", "output-schema", "record", "replay"} {
 		if flag := s.Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
-			return cli.Usagef("--%s is empty; say which, or leave it out", name)
+			return cli.Usagef("--%s is empty; give a value or leave it out", name)
 		}
 	}
 	return nil
 }
 
-// checkReach refuses what does not go together of the flags for servers.
+// checkReach refuses invalid combinations of the server flags.
 func (f *runFlags) checkReach(a *cli.App) error {
 	switch {
 	case f.interactive:
-		return cli.Usagef("-i comes with the small screen of lines (--mini), which comes later; until then `lathe run` asks what it needs, and `lathe run -c` goes on")
+		return cli.Usagef("-i needs the inline UI (--mini), which is not available yet; use `lathe run`, then `lathe run -c` to continue")
 	case a.Attach == "" && (a.Username != "" || a.Password != ""):
-		return cli.Usagef("-u and -p are for a server: add --attach URL")
+		return cli.Usagef("-u and -p need a server: add --attach URL")
 	case a.Attach != "" && f.port != 0:
-		return cli.Usagef("--port is for a server here, and --attach uses one that runs; choose one of them")
+		return cli.Usagef("--port starts a local server and --attach uses a running one; choose one")
 	case f.port < 0 || f.port > 65535:
 		return cli.Usagef("--port %d: want 1 to 65535", f.port)
 	}

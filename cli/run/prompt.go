@@ -18,8 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// runText is what was typed, words with spaces in quotes as they were, and below it what was
-// piped in.
+// runText joins the arguments, quoted where they contain spaces, and appends piped input.
 func runText(ctx context.Context, a *cli.App, args []string, mayBeEmpty bool) (string, error) {
 	words := make([]string, len(args))
 	for i, w := range args {
@@ -29,7 +28,7 @@ func runText(ctx context.Context, a *cli.App, args []string, mayBeEmpty bool) (s
 	}
 	text, err := a.AppendStdin(ctx, strings.Join(words, " "))
 	if err == nil && text == "" && !mayBeEmpty {
-		err = cli.Usagef("there is nothing to do: `lathe run \"Why does the build fail?\"`, or pipe it in")
+		err = cli.Usagef("the prompt is empty: run `lathe run \"Why does the build fail?\"`, or pipe it in")
 	}
 	return text, err
 }
@@ -53,13 +52,13 @@ func runPrompt(a *cli.App, f runFlags, text string) (lathe.Prompt, error) {
 		}
 		p.Parts = append(p.Parts, part)
 	}
-	if f.command == "" { // a command makes its own words
+	if f.command == "" { // a command has its own text
 		p.Parts = append(p.Parts, lathe.Part{Body: &lathe.Text{Text: text}})
 	}
 	return p, nil
 }
 
-// attachment is a file of this machine as part of a prompt.
+// attachment converts a local file to a part of the prompt.
 func attachment(a *cli.App, name string) (lathe.Part, error) {
 	path := name
 	if !filepath.IsAbs(path) {
@@ -80,8 +79,8 @@ func attachment(a *cli.App, name string) (lathe.Part, error) {
 	switch {
 	case info.IsDir():
 		mime = "application/x-directory"
-	case !info.Mode().IsRegular(): // <(…) of a shell, which can be read once and has no name later
-		return lathe.Part{}, lathe.Errorf(lathe.Invalid, "%s is no file that stays: write it to one, or pipe it in: `… | lathe run WORDS`", termtext.Plain(name))
+	case !info.Mode().IsRegular(): // <(…) of a shell can be read only once
+		return lathe.Part{}, lathe.Errorf(lathe.Invalid, "%s is not a regular file: save it to a file, or pipe it in: `… | lathe run PROMPT`", termtext.Plain(name))
 	default:
 		mime = cmp.Or(media[strings.ToLower(filepath.Ext(path))], mime)
 	}
@@ -92,14 +91,13 @@ func attachment(a *cli.App, name string) (lathe.Part, error) {
 	return lathe.Part{Body: &lathe.File{Mime: mime, URL: u.String(), Filename: filepath.Base(path)}}, nil
 }
 
-// media are the files that a model sees as they are; all others are texts.
+// media are the file types sent as they are; all others are sent as text.
 var media = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".pdf": "application/pdf",
 }
 
-// carried makes the files of a prompt travel with it, for a server that cannot read them where
-// they are.
-func carried(c *client.Client, p lathe.Prompt) (lathe.Prompt, error) {
+// embedFiles puts the contents of files into the prompt, for a server that cannot read them.
+func embedFiles(c *client.Client, p lathe.Prompt) (lathe.Prompt, error) {
 	if c.IsLocal() {
 		return p, nil
 	}
@@ -114,9 +112,9 @@ func carried(c *client.Client, p lathe.Prompt) (lathe.Prompt, error) {
 		case err != nil:
 			return p, err
 		case info.IsDir():
-			return p, cli.Usagef("-f %s: a folder cannot be sent to a server elsewhere; name its files", termtext.Plain(f.Filename))
+			return p, cli.Usagef("-f %s: a folder cannot be sent to a remote server; attach its files", termtext.Plain(f.Filename))
 		case info.Size() > cli.MaxAttachment:
-			return p, cli.Usagef("-f %s: at most %s are sent to a server", termtext.Plain(f.Filename), termtext.ByteSize(cli.MaxAttachment))
+			return p, cli.Usagef("-f %s: a file sent to a server can have at most %s", termtext.Plain(f.Filename), termtext.ByteSize(cli.MaxAttachment))
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {

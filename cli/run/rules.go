@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// ruleFlag is --allow or --deny: they go into one list, because the last rule that matches counts.
+// ruleFlag is --allow or --deny. Both fill one list, because the last matching rule wins.
 type ruleFlag struct {
 	rules  *lathe.Ruleset
 	action lathe.Action
@@ -24,7 +24,7 @@ func (f ruleFlag) Set(text string) error {
 	name, pattern, narrowed := strings.Cut(text, ":")
 	name = strings.TrimSpace(name)
 	if name == "" || narrowed && strings.TrimSpace(pattern) == "" || strings.ContainsAny(name, " \t/") {
-		return cli.Usagef("write a permission, or permission:pattern: edit, 'bash:git *'")
+		return cli.Usagef("want a permission or permission:pattern, such as edit or 'bash:git *'")
 	}
 	if !narrowed {
 		pattern = "*"
@@ -35,12 +35,11 @@ func (f ruleFlag) Set(text string) error {
 
 func (f ruleFlag) String() string { return "" }
 
-// Type is what the help calls a value.
+// Type names the value in the help.
 func (f ruleFlag) Type() string { return "RULE" }
 
-// sessionRules are those of the flags that the session must have: what is denied, and behind a deny
-// what is not meant by it. That is asked about, and answered here: a rule of a session counts
-// before those of the settings, and must not allow what they deny.
+// sessionRules returns the flag rules that the session must have: deny rules and the exceptions after them. An
+// exception becomes Ask and is answered here: session rules override the config and must not allow what it denies.
 func sessionRules(flags lathe.Ruleset) lathe.Ruleset {
 	first := slices.IndexFunc(flags, func(r lathe.Rule) bool { return r.Action == lathe.Deny })
 	if first < 0 {
@@ -55,21 +54,20 @@ func sessionRules(flags lathe.Ruleset) lathe.Ruleset {
 	return out
 }
 
-// hasExceptions reports whether rules hold something to ask about.
+// hasExceptions reports whether any rule is Ask.
 func hasExceptions(rules lathe.Ruleset) bool {
 	return slices.ContainsFunc(rules, func(r lathe.Rule) bool { return r.Action == lathe.Ask })
 }
 
-// ruled is what the flags say of a request: allowed is one whose every pattern is. The settings are
-// asked too: what a flag brought into question must not be what they deny, and neither must what the
-// text of a command leaves open.
-func (r *runner) ruled(ctx context.Context, q lathe.PermissionRequest) lathe.Action {
+// evaluate decides a request by the flags. It allows a request only if every pattern is allowed and the config denies
+// neither the request nor the unknown parts of a command.
+func (r *runner) evaluate(ctx context.Context, q lathe.PermissionRequest) lathe.Action {
 	rules := r.flags.rules
 	if len(rules) == 0 || len(q.Patterns) == 0 {
 		return lathe.Ask
 	}
 	exceptions, open := hasExceptions(sessionRules(rules)), len(unknownOf(q)) > 0
-	for _, a := range r.judges(ctx, q, exceptions || open) {
+	for _, a := range r.agentsOf(ctx, q, exceptions || open) {
 		denied := func(pattern string) bool { return ActionOf(a, q.Permission, pattern) == lathe.Deny }
 		switch {
 		case exceptions && slices.ContainsFunc(q.Patterns, denied):
@@ -87,7 +85,7 @@ func (r *runner) ruled(ctx context.Context, q lathe.PermissionRequest) lathe.Act
 	return lathe.Allow
 }
 
-// permissionOf is a request with what its metadata say of how rules may be held against it.
+// permissionOf converts a request, with the metadata that rules need.
 func permissionOf(q lathe.PermissionRequest) tool.Permission {
 	var meta struct {
 		Spelled []string
@@ -101,24 +99,23 @@ func isSpecificDeny(r lathe.Rule, permission string) bool {
 	return r.Action == lathe.Deny && r.Pattern != "*" && lathe.Wildcard(r.Permission, permission)
 }
 
-// judges are the agents whose rules of the settings bind a request, if those are wanted: that of the
-// turn, and that of the session which asks. One without a name, which denies all, stands for those that
-// are not known.
-func (r *runner) judges(ctx context.Context, q lathe.PermissionRequest, wanted bool) []engine.Agent {
+// agentsOf returns the agents whose config rules apply to a request: the agent of the turn and that of the asking
+// session. An unnamed agent that denies everything stands for an unknown one.
+func (r *runner) agentsOf(ctx context.Context, q lathe.PermissionRequest, wanted bool) []engine.Agent {
 	if !wanted {
 		return nil
 	}
 	unknown := []engine.Agent{{Agent: lathe.Agent{Rules: lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Deny}}}}}
 	s, err := r.turn.Engine.Get(ctx, q.Session)
 	own, ok := r.turn.Engine.(*engine.Engine)
-	if err != nil || r.flags.judge == nil || !ok {
+	if err != nil || r.flags.environment == nil || !ok {
 		return unknown
 	}
 	at, err := own.Locate(ctx, s.Directory)
 	if err != nil {
 		return unknown
 	}
-	settings, err := r.flags.judge.Settings(ctx, at)
+	settings, err := r.flags.environment.Settings(ctx, at)
 	if err != nil {
 		return unknown
 	}
@@ -129,7 +126,7 @@ func (r *runner) judges(ctx context.Context, q lathe.PermissionRequest, wanted b
 	return out
 }
 
-// ActionOf is what the rules of an agent say.
+// ActionOf evaluates the rules of an agent.
 func ActionOf(a engine.Agent, permission, pattern string) lathe.Action {
 	if a.Permissions != nil {
 		return a.Permissions.Evaluate(permission, pattern).Action
@@ -137,8 +134,8 @@ func ActionOf(a engine.Agent, permission, pattern string) lathe.Action {
 	return a.Rules.Evaluate(permission, pattern).Action
 }
 
-// withRules gives a session that is gone on with the rules of the flags while f runs. If the program
-// dies, they stay: that is the stricter way.
+// withRules adds the flag rules to an existing session while f runs. They stay if the program dies, because that is
+// the stricter outcome.
 func withRules(ctx context.Context, e api.Engine, s lathe.Session, flags lathe.Ruleset, f func() error) error {
 	rules := sessionRules(flags)
 	if len(rules) == 0 {

@@ -1,4 +1,4 @@
-// Package run is `lathe run`: it gives a prompt to a session, here or on a server, and shows the turn (package
+// Package run implements `lathe run`: it sends a prompt to a local or remote session and prints the turn (package
 // cli/turn). Start with New, then runner.follow.
 package run
 
@@ -27,65 +27,63 @@ import (
 	"github.com/lathe-agent/lathe/model/record"
 )
 
-const runHelp = `Gives a prompt to a session of this directory, a new one unless you say which, and prints the
-answer as it comes: text on standard output; tools, thoughts and at last tokens, cost and time
-on standard error. What is piped in is appended to the words.
+const runHelp = `Run one prompt in a new or existing session and print the answer. The text goes to standard output.
+Tool calls, reasoning, and the final tokens, cost and time go to standard error. Piped input is
+appended to the prompt.
 
-On a terminal the answer is a live view: text as it is meant to look, a line for each tool with its
-time and result, and at last tokens, cost, files changed and time. NO_COLOR, TERM=dumb, --print-logs
-or a pipe make it plain text.
+On a terminal the answer is a live view: rendered Markdown, one line per tool call, and a summary
+with tokens, cost, changed files and time. NO_COLOR, TERM=dumb, --print-logs or a pipe switch to
+plain text.
 
-What needs a permission is asked on a terminal; elsewhere the call fails and the turn continues,
-unless --yes allows everything once. --allow and --deny are rules for this run: a permission (edit, bash, webfetch …), or
-one and a pattern; the last that matches counts. --allow answers what would be asked, and never what
-the settings deny. Interrupt (Ctrl-C) ends the turn in order; what was said stays in the session,
-and --resume goes on with it, as it does after a crash. A second interrupt ends at once.
+Permissions: on a terminal, lathe asks. Otherwise the tool call is refused and the turn continues.
+--yes approves every request in this run. --allow and --deny add rules for this run: a permission
+(edit, bash, webfetch …), or permission:pattern. The last matching rule wins. --allow never
+overrides a deny rule in the config.
 
-Commands that the agent runs end with their turn's cancel, their time limit, or lathe itself; on
-Linux whatever they started ends too, elsewhere their process group or job.
+Ctrl-C stops the turn and saves the session; --resume continues it, also after a crash. A second
+Ctrl-C exits immediately. Commands started by the agent stop with the turn. On Linux so do all
+their child processes; elsewhere, their process group or job.
 
---command runs a slash command: a built-in one (init, review), one of your settings, of a file
-in a folder commands, or a skill. Shell commands in it need the permissions the agent's would.
+--command runs a slash command: built in (init, review), from the config, from a file in a commands
+folder, or a skill. Its shell commands need the same permissions as those of the agent.
 
---budget (or --max-cost) and its like bound what the session may use; they stay with it, and budget in the
-settings does the same for all sessions, a day or a project. A turn that reaches a limit ends
-with an error that says what was spent, and the next prompt goes on.
+--budget (or --max-cost), --max-tokens, --max-steps and --max-time limit the session and are saved
+with it. The budget config key limits all sessions, per day or project. A turn that reaches a limit
+ends with an error that shows the usage. The next prompt continues.
 
---format json prints an object a line: step_start, text, reasoning, tool_use, step_finish and
-error, each with type, timestamp, sessionID and the part. --format stream-json prints every event of
-the session and of those that work for it, as a server would tell it, and last a line of type result
-with status, exit code, text, tokens, cost, files and session, however the turn ends.
+--format json prints one JSON object per line: step_start, text, reasoning, tool_use, step_finish
+or error, each with type, timestamp, sessionID and the part. --format stream-json prints every event
+of the session and its subagents, then one line of type result with status, exit code, text,
+tokens, cost, files and session.
 
---output-schema wants an answer that fits a JSON schema, and prints nothing but that.
+--output-schema asks for an answer that matches a JSON schema and prints only that answer.
 
---record keeps the traffic with the model in a file, without keys; --replay answers from such
-a file, without a network and without a key, also in another directory.
+--record saves the model traffic to a file, without API keys. --replay answers from that file,
+without network or API key, in any directory.
 
---attach gives the prompt to a server (lathe serve, here or elsewhere) and shows what comes of it:
-models, tools, files and permissions are the server's. Interrupt ends the turn there too.
+--attach sends the prompt to a server (lathe serve). Models, tools, files and permissions are those
+of the server. Ctrl-C stops the turn there too. Set LATHE_SERVER_USERNAME and LATHE_SERVER_PASSWORD
+rather than -u and -p.
 
--u and -p are its name and password; better give them in LATHE_SERVER_USERNAME and LATHE_SERVER_PASSWORD.
+--port serves this turn on a local port, so that other clients can follow it.
 
---port serves this turn at a port of this machine, as lathe serve would, for clients that want to watch.
+--share publishes the session on the server of --attach, for everyone who has the link.
 
---share lets everyone who has the address read the session; it is a page of the server of --attach.
+Exit codes: 0 success, 1 failure, 2 usage error, 3 permission refused, 4 budget reached, 5 no
+provider or no valid credentials, 130 interrupted or canceled by another client, 143 terminated.`
 
-Exit codes: 0 done, 1 failed (the model, the network, anything else), 2 wrong usage, 3 a permission
-was refused, 4 a budget is used up, 5 no provider or no credential that it takes, 130 interrupted
-or ended by someone else, 143 terminated.`
-
-// New is `lathe run`.
+// New returns `lathe run`.
 func New(a *cli.App) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run [WORDS...]",
-		Short: "Give a prompt and print what comes of it",
+		Use:   "run [PROMPT...]",
+		Short: "Run a prompt non-interactively",
 		Long:  runHelp,
 		Example: `  lathe run "Why does the build fail?"
   git diff | lathe run -m anthropic/claude-haiku-4-5-20251001 "Review this"
-  lathe run -c "And now the tests"              # go on with the newest session
-  lathe run --command review HEAD~1             # a slash command with its arguments
-  lathe run --resume                            # go on with what a crash cut off
+  lathe run -c "And now the tests"              # continue the latest session
+  lathe run --command review HEAD~1             # slash command with arguments
+  lathe run --resume                            # resume an interrupted turn
   lathe run --budget 0.50 --max-time 10m "Fix the flaky test"
   lathe run --allow 'bash:git *' --deny edit "What changed since Monday?"
   lathe run --output-schema '{"type":"object","properties":{"bugs":{"type":"integer"}}}' "Count"
@@ -94,7 +92,7 @@ func New(a *cli.App) *cobra.Command {
   lathe run --record turn.jsonl "hello"; lathe run --replay turn.jsonl "hello"`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := givenNothing(c.Flags()); err != nil {
+			if err := rejectEmptyFlags(c.Flags()); err != nil {
 				return err
 			}
 			if err := f.check(a); err != nil {
@@ -121,7 +119,7 @@ func New(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// runCommand opens what a turn needs and closes it again.
+// runCommand runs the prompt here, on a server, or against a recording.
 func runCommand(ctx context.Context, a *cli.App, f runFlags, text string) error {
 	for _, r := range f.rules {
 		if wrong := config.SuggestPermission(r.Permission); wrong != "" {
@@ -131,7 +129,7 @@ func runCommand(ctx context.Context, a *cli.App, f runFlags, text string) error 
 	if a.Attach != "" {
 		return runAttached(ctx, a, f, text)
 	}
-	if l, err := a.Config(); err == nil { // a broken file is told by whoever needs it
+	if l, err := a.Config(); err == nil { // harness.Open reports a broken file
 		a.WarnUntrusted(l)
 		a.WarnConfig(l)
 	}
@@ -150,7 +148,7 @@ func runCommand(ctx context.Context, a *cli.App, f runFlags, text string) error 
 	}
 }
 
-// runRecorded keeps the traffic, of a failure too.
+// runRecorded saves the model traffic, also of a turn that fails.
 func runRecorded(ctx context.Context, a *cli.App, f runFlags, text string) error {
 	var ran error
 	_, err := session.WriteFile(f.record, func(w *cli.CountingFile) error {
@@ -170,18 +168,18 @@ func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.R
 	if err := haveModel(ctx, a, setup, &f); err != nil {
 		return err
 	}
-	f.judge = setup
+	f.environment = setup
 	return serve.WithServer(ctx, a, f.port, setup, func() error { return runWith(ctx, a, setup.Engine, f, text) })
 }
 
-// runWith chooses the session and follows the turn.
+// runWith selects or creates the session and follows the turn.
 func runWith(ctx context.Context, a *cli.App, e api.Engine, f runFlags, text string) error {
 	prompt, err := runPrompt(a, f, text)
 	if err != nil {
 		return err
 	}
 	if c, ok := e.(*client.Client); ok {
-		if prompt, err = carried(c, prompt); err != nil {
+		if prompt, err = embedFiles(c, prompt); err != nil {
 			return err
 		}
 	}
@@ -199,7 +197,7 @@ func runWith(ctx context.Context, a *cli.App, e api.Engine, f runFlags, text str
 	}
 	fresh := !f.next && !f.resume && f.session == "" || f.fork
 	if fresh && f.format == "default" {
-		noteLong(a, s.Directory)
+		warnLongInstructions(a, s.Directory)
 	}
 	r := &runner{App: a, flags: f, arguments: text, turn: &turn.Turn{Engine: e, Session: s, Fresh: fresh}}
 	if err := r.share(ctx); err != nil {
@@ -211,13 +209,13 @@ func runWith(ctx context.Context, a *cli.App, e api.Engine, f runFlags, text str
 	return r.follow(ctx, prompt)
 }
 
-// isHeadless reports whether nobody watches the turn.
+// isHeadless reports whether no user watches the turn.
 func isHeadless(a *cli.App, f runFlags) bool {
 	return f.format != "default" || f.schema != "" || !cli.IsTerminal(a.Stdout.File) || a.Env("CI") != ""
 }
 
-// runSession is the session that is meant, or a new one. A new one may not ask the user
-// things, since nobody may be there.
+// runSession returns the selected session, or creates one whose rules deny questions to the user, since no user may
+// be there.
 func runSession(ctx context.Context, a *cli.App, e api.Engine, f runFlags) (lathe.Session, error) {
 	which := f.session
 	if f.next {
@@ -236,7 +234,7 @@ func runSession(ctx context.Context, a *cli.App, e api.Engine, f runFlags) (lath
 	return e.Fork(ctx, s.Directory, s.ID, "")
 }
 
-// newestInterrupted is the session of the project whose turn was cut off last.
+// newestInterrupted returns the project's most recent session with an interrupted turn.
 func newestInterrupted(ctx context.Context, a *cli.App, e api.Engine) (lathe.Session, error) {
 	q, err := a.ProjectQuery(ctx, e)
 	if err != nil {
@@ -253,60 +251,60 @@ func newestInterrupted(ctx context.Context, a *cli.App, e api.Engine) (lathe.Ses
 		}
 	}
 	if err == nil {
-		err = lathe.Errorf(lathe.NotFound, "nothing was interrupted in this project; `lathe session list --all` shows the others")
+		err = lathe.Errorf(lathe.NotFound, "no interrupted session in this project; `lathe session list --all` lists other projects")
 	}
 	return lathe.Session{}, err
 }
 
-// longInstruction is from how many tokens on an instruction file is worth a word to its author.
+// longInstruction is the size in tokens above which an instruction file gets a warning.
 const longInstruction = 2000
 
-// noteLong tells the user of instruction files that are long: every request carries them, and
-// models follow long ones less well.
-func noteLong(a *cli.App, dir string) {
+// warnLongInstructions warns about long instruction files: every request carries them, and models follow long ones
+// less well.
+func warnLongInstructions(a *cli.App, dir string) {
 	l, err := a.WithDir(dir).Config()
 	if err != nil {
-		return // whoever needs them says so
+		return // harness.Open reports it
 	}
 	for _, i := range l.Instructions {
 		if n := len(harness.ReadInstruction(i.Path)) * 10 / 36; i.Path != "" && n > longInstruction {
-			a.Notify("Note: %s has about %s tokens, which every request carries. What a model can see for itself need not be in it.", termtext.Plain(i.Path), termtext.Count(n))
+			a.Notify("Note: %s has about %s tokens, sent with every request. Leave out what the model can read in the code.", termtext.Plain(i.Path), termtext.Count(n))
 		}
 	}
 }
 
-// NoVariant is the error of a level of reasoning that a model does not have.
+// NoVariant is the error for a reasoning level that the model does not have.
 func NoVariant(m *catalog.Model, name string) error {
 	if all := account.ReasoningLevels(m); len(all) > 0 {
-		return lathe.Errorf(lathe.NotFound, "%s has no level %s; it has %s", termtext.Plain(m.Ref()), termtext.Quote(name), termtext.Plain(strings.Join(all, ", ")))
+		return lathe.Errorf(lathe.NotFound, "%s has no reasoning level %s; available: %s", termtext.Plain(m.Ref()), termtext.Quote(name), termtext.Plain(strings.Join(all, ", ")))
 	}
-	return lathe.Errorf(lathe.NotFound, "%s has no levels of reasoning; leave --variant out", termtext.Plain(m.Ref()))
+	return lathe.Errorf(lathe.NotFound, "%s has no reasoning levels; leave out --variant", termtext.Plain(m.Ref()))
 }
 
-// OpenPlayer reads a recording.
+// OpenPlayer reads a recording for --replay.
 func OpenPlayer(name string) (*record.Player, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, lathe.Errorf(lathe.NotFound, "the recording cannot be read: %w", err)
+		return nil, lathe.Errorf(lathe.NotFound, "cannot read the recording: %w", err)
 	}
 	player, err := record.NewPlayer(file)
 	if err := cli.CloseAfter(file, err); err != nil {
-		return nil, lathe.Errorf(lathe.Invalid, "%s is no recording: %w", termtext.Plain(name), err)
+		return nil, lathe.Errorf(lathe.Invalid, "%s is not a recording: %w", termtext.Plain(name), err)
 	}
 	return player, nil
 }
 
-// runAttached gives a prompt to a server.
+// runAttached sends the prompt to a server.
 func runAttached(ctx context.Context, a *cli.App, f runFlags, text string) error {
 	switch {
 	case f.record != "" || f.replay != "":
-		return cli.Usagef("--record and --replay are for turns of this process; leave out --attach")
+		return cli.Usagef("--record and --replay cannot be combined with --attach")
 	case f.maxCost != 0 || !f.limits.IsZero():
-		return cli.Usagef("--budget, --max-cost and their like are for turns of this process; budget in the settings of the server does the same")
+		return cli.Usagef("--budget and --max-* cannot be combined with --attach; set budget in the server's config")
 	case len(sessionRules(f.rules)) > 0 && (f.next || f.session != "" || f.resume):
-		return cli.Usagef("--deny is for new sessions with --attach: a server keeps the rules of a session for good; its settings can deny it")
+		return cli.Usagef("with --attach, --deny works only for new sessions, because a server saves the rules with the session; deny it in the server's config")
 	case hasExceptions(sessionRules(f.rules)):
-		return cli.Usagef("--allow behind --deny is for turns of this process: what the settings of a server deny is not known here")
+		return cli.Usagef("--allow after --deny cannot be combined with --attach: the server's deny rules are not known here")
 	}
 	r, err := a.Dial()
 	if err != nil {

@@ -13,16 +13,15 @@ import (
 	"github.com/lathe-agent/lathe/tool/args"
 )
 
-// checkSchema reads the schema of the answer if a file is named, so that from here on the flag
-// holds the schema itself.
+// checkSchema replaces a file name in the flag by the schema in that file, and validates it.
 func (f *runFlags) checkSchema() error {
 	switch {
 	case f.schema == "":
 		return nil
 	case f.format == "json":
-		return cli.Usagef("--output-schema prints the answer alone; --format stream-json has it in its result, --format json has no place for it")
+		return cli.Usagef("--output-schema prints only the answer; use --format stream-json, whose result contains it, instead of --format json")
 	case f.command != "" || f.resume:
-		return cli.Usagef("--output-schema is for prompts; --command and --resume answer as they were written")
+		return cli.Usagef("--output-schema cannot be combined with --command or --resume")
 	}
 	text := []byte(f.schema)
 	if !strings.HasPrefix(strings.TrimSpace(f.schema), "{") {
@@ -30,16 +29,16 @@ func (f *runFlags) checkSchema() error {
 		text, err = os.ReadFile(f.schema)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return cli.Usagef("--output-schema: there is no file %s; name one, or write the schema itself: '{\"type\":\"object\"}'", termtext.Plain(f.schema))
+			return cli.Usagef("--output-schema: file not found: %s; give a file, or the schema itself: '{\"type\":\"object\"}'", termtext.Plain(f.schema))
 		case err != nil:
 			return cli.Usagef("--output-schema: %v", err)
 		}
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil || object == nil {
-		return cli.Usagef("--output-schema: this is no JSON object: %v", err)
+		return cli.Usagef("--output-schema: not a JSON object: %v", err)
 	}
-	delete(object, "$schema") // every one is read the same way
+	delete(object, "$schema") // all drafts are read the same way
 	bare, err := json.Marshal(object)
 	if err == nil {
 		err = args.CheckSchema(bare)
@@ -51,7 +50,7 @@ func (f *runFlags) checkSchema() error {
 	return nil
 }
 
-// formatOf is what a prompt says of a structured answer.
+// formatOf returns the prompt's request for a structured answer.
 func formatOf(schema string) json.RawMessage {
 	return json.RawMessage(`{"type":"json_schema","schema":` + schema + `}`)
 }

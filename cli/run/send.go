@@ -13,16 +13,16 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// runner is one call of `lathe run`: its flags, the turn and how that is shown.
+// runner is one invocation of `lathe run`: flags, turn and output.
 type runner struct {
 	*cli.App
 	flags     runFlags
-	arguments string // of a slash command
+	arguments string // of the slash command
 	turn      *turn.Turn
 	out       turn.Output
 }
 
-// follow sends the prompt and shows the turn.
+// follow sends the prompt and prints the turn.
 func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 	t := r.turn
 	t.Log, t.Now, t.MissedHint = r.Log, r.Now, fmt.Sprintf("`lathe session show --attach %s %s` shows it", termtext.Plain(r.Attach), t.Session.ID)
@@ -42,8 +42,7 @@ func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 	return r.out.End(ctx, err)
 }
 
-// output is how the turn is shown: for programs, as a picture on a screen that can do it, where nothing else writes,
-// or as plain text.
+// output selects JSON for programs, the live view for a color terminal without logs, or plain text.
 func (r *runner) output() turn.Output {
 	p := turn.NewPlain(r.App, r.turn)
 	p.Thinking, p.Structured = r.flags.thinking, r.flags.schema != ""
@@ -61,7 +60,7 @@ func (r *runner) output() turn.Output {
 
 func (r *runner) note(format string, args ...any) { r.out.Note(fmt.Sprintf(format, args...)) }
 
-// send gives the prompt, or lets an interrupted turn go on.
+// send submits the prompt or the slash command, or resumes the interrupted turn.
 func (r *runner) send(ctx context.Context, p lathe.Prompt, fail func(error)) error {
 	t := r.turn
 	if r.flags.resume {
@@ -83,17 +82,17 @@ func (r *runner) send(ctx context.Context, p lathe.Prompt, fail func(error)) err
 		}
 		return t.Engine.Resume(ctx, t.Session.ID)
 	}
-	if err := r.interruption(ctx); err != nil {
+	if err := r.handleInterruption(ctx); err != nil {
 		return err
 	}
-	if !t.Fresh { // what worked for it in a process that has died
+	if !t.Fresh { // background tasks of a process that died
 		if err := t.CollectTasks(ctx, r.resumeMode() == "auto"); err != nil {
 			return err
 		}
 	}
 	if r.flags.command != "" {
 		r.note("> /%s · %s", termtext.Plain(r.commandName()), t.Session.ID)
-		go r.submitCommand(ctx, p, fail) // it may ask something, which is answered here
+		go r.submitCommand(ctx, p, fail) // it may ask for permission, which is answered here
 		return nil
 	}
 	m, err := t.Engine.Submit(ctx, t.Session.ID, p)
@@ -106,8 +105,7 @@ func (r *runner) send(ctx context.Context, p lathe.Prompt, fail func(error)) err
 	return err
 }
 
-// checkLevel warns who asked for a level of reasoning that the model has none of that name:
-// it answers all the same, as any client of a server is answered.
+// checkLevel warns about an unknown reasoning level. The model answers anyway, as it does for clients of a server.
 func (r *runner) checkLevel(m lathe.Message) {
 	u, ok := m.Data.(*lathe.User)
 	if !ok || r.flags.variant == "" || r.Attach != "" || r.flags.format != "default" {
@@ -119,7 +117,7 @@ func (r *runner) checkLevel(m lathe.Message) {
 	}
 	info, err := p.Catalog.Model(u.Model.Provider, u.Model.Model)
 	if err != nil {
-		return // the answer says why
+		return // the turn reports it
 	}
 	if _, ok := info.Variant(r.flags.variant); !ok {
 		r.note("! %v", NoVariant(info, r.flags.variant))
@@ -128,8 +126,7 @@ func (r *runner) checkLevel(m lathe.Message) {
 
 func (r *runner) commandName() string { return strings.TrimPrefix(r.flags.command, "/") }
 
-// submitCommand sends what a slash command makes of its arguments; if it makes nothing, nobody
-// need listen.
+// submitCommand runs a slash command. If that fails, there is no turn to wait for.
 func (r *runner) submitCommand(ctx context.Context, p lathe.Prompt, fail func(error)) {
 	_, err := r.turn.Engine.SubmitCommand(ctx, r.turn.Session.ID, lathe.CommandCall{
 		Command: r.commandName(), Arguments: r.arguments, Agent: p.Agent, Model: p.Model, Variant: p.Variant, Parts: p.Parts,
@@ -142,9 +139,8 @@ func (r *runner) submitCommand(ctx context.Context, p lathe.Prompt, fail func(er
 	r.turn.Accepted.Store(true)
 }
 
-// interruption looks whether the session's last turn was cut off: by setting it goes on
-// first, or the user is told that it could.
-func (r *runner) interruption(ctx context.Context) error {
+// handleInterruption resumes the session's interrupted turn, or prints how to resume it, as the config says.
+func (r *runner) handleInterruption(ctx context.Context) error {
 	if r.turn.Fresh {
 		return nil
 	}
@@ -154,17 +150,17 @@ func (r *runner) interruption(ctx context.Context) error {
 		return err
 	}
 	if mode == "auto" {
-		r.note("> the last turn was cut off and goes on")
+		r.note("> resuming the interrupted turn")
 		return r.turn.Engine.Resume(ctx, r.turn.Session.ID)
 	}
-	r.note("> the last turn was cut off; `lathe run --resume -s %s` would have gone on with it", r.turn.Session.ID)
+	r.note("> the last turn was interrupted; `lathe run --resume -s %s` resumes it", r.turn.Session.ID)
 	return nil
 }
 
-// resumeMode is what the settings say of turns that were cut off.
+// resumeMode returns the resume setting of the session's config.
 func (r *runner) resumeMode() string {
 	if r.Attach != "" {
-		return "ask" // the server goes on by itself, if its settings say so
+		return "ask" // the server resumes by itself if configured
 	}
 	if l, err := r.WithDir(r.turn.Session.Directory).Config(); err == nil && l.Config.Resume != "" {
 		return l.Config.Resume
@@ -172,7 +168,7 @@ func (r *runner) resumeMode() string {
 	return "ask"
 }
 
-// share lets others read the session, and says where.
+// share publishes the session on the server.
 func (r *runner) share(ctx context.Context) error {
 	server, ok := r.turn.Engine.(*client.Client)
 	if !ok || !r.flags.share {

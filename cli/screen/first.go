@@ -15,33 +15,33 @@ import (
 	"github.com/lathe-agent/lathe/tui"
 )
 
-// mostLocal is how many models of one server are offered; the others are found in its list.
-const mostLocal = 4
+// maxLocal is the number of models offered per local server; the model list has the rest.
+const maxLocal = 4
 
-// tuiOffers is what somebody without a provider can do in the terminal program.
+// tuiOffers returns the choices of a user without a provider.
 func tuiOffers(ctx context.Context, a *cli.App) []tui.SetupOption {
 	out := []tui.SetupOption{{ID: account.ChooseLogin, Title: "Log in to a provider, or enter an API key", Login: true}}
 	p, err := account.QuietProviders(a)
 	if err != nil {
-		a.Log.Warn("providers are not known", "error", err)
+		a.Log.Warn("cannot list providers", "error", err)
 	} else {
 		for _, f := range p.Discover(ctx, "") {
 			out = append(out, localOffers(a, f)...)
 		}
 		if f := account.BestFreeModel(p); f != nil {
 			out = append(out, tui.SetupOption{
-				ID: f.Ref, Title: "Use " + f.Name + ", free", Detail: f.Provider + " sees what you send and may keep it",
+				ID: f.Ref, Title: "Use " + f.Name + ", free", Detail: f.Provider + " sees your prompts and may store them",
 				Do: func(context.Context) error { return useModel(a, f.Ref) },
 			})
 		}
 	}
-	return append(out, tui.SetupOption{ID: account.ChooseDemo, Title: "See the demo", Detail: "without a key and without a network"})
+	return append(out, tui.SetupOption{ID: account.ChooseDemo, Title: "Watch the demo", Detail: "without API key or network"})
 }
 
-// localOffers are the models of a server on this machine.
+// localOffers returns the models of local servers.
 func localOffers(a *cli.App, f provider.Found) (out []tui.SetupOption) {
 	for i, name := range f.Models {
-		if i == mostLocal {
+		if i == maxLocal {
 			break
 		}
 		ref := f.Vendor.ID + "/" + name
@@ -53,7 +53,7 @@ func localOffers(a *cli.App, f provider.Found) (out []tui.SetupOption) {
 	return out
 }
 
-// useModel makes a model the one of the user's settings.
+// useModel writes the model to the user's config.
 func useModel(a *cli.App, ref string) error {
 	change, err := json.Marshal(struct {
 		Model string `json:"model"`
@@ -63,7 +63,7 @@ func useModel(a *cli.App, ref string) error {
 	}
 	path := a.UserConfigFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return lathe.Errorf(lathe.Unavailable, "no place for your settings: %w", err)
+		return lathe.Errorf(lathe.Unavailable, "no config folder: %w", err)
 	}
 	return config.Edit(path, change)
 }

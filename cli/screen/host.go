@@ -11,21 +11,21 @@ import (
 	"github.com/lathe-agent/lathe/tui"
 )
 
-// ownEngine is an engine of this process as the terminal UI has it, and what surrounds it.
+// ownEngine adapts a local engine to the terminal UI.
 type ownEngine struct {
 	*engine.Engine
 	api.Host
-	// trusted tells whether the config of the project counts, and of files that were left out.
+	// trusted reports whether the project is trusted, and which config files were ignored.
 	trusted func() (ok bool, broken string)
-	// confined tells whether a kernel sandbox holds commands; nil is not known. choose says that the user has not
-	// used lathe before.
+	// confined reports whether a kernel sandbox confines commands; nil is unknown. choose reports that the user has
+	// not used lathe before.
 	confined func() bool
 	choose   atomic.Bool
 }
 
 var _ tui.Engine = (*ownEngine)(nil)
 
-// Info is where we are.
+// Info returns the project, the config and the sandbox state of a directory.
 func (e *ownEngine) Info(ctx context.Context, dir string) (api.Info, error) {
 	out, err := e.Host.Info(ctx, dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func (e *ownEngine) Info(ctx context.Context, dir string) (api.Info, error) {
 	return out, nil
 }
 
-// SetMode changes the permission mode.
+// SetMode sets the permission mode.
 func (e *ownEngine) SetMode(ctx context.Context, dir string, m lathe.Mode) (lathe.Mode, error) {
 	is, err := e.Host.SetMode(ctx, dir, m)
 	if err == nil {
@@ -48,12 +48,12 @@ func (e *ownEngine) SetMode(ctx context.Context, dir string, m lathe.Mode) (lath
 	return is, err
 }
 
-// Share and Unshare are those of the surroundings: what the engine has of these names is for servers.
+// Share is not available without a server.
 func (e *ownEngine) Share(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
 	return e.Host.Share(ctx, id)
 }
 
-// Unshare takes back what a server has shared.
+// Unshare revokes a share that a server created.
 func (e *ownEngine) Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
 	return e.Host.Unshare(ctx, id)
 }

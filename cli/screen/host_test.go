@@ -294,7 +294,7 @@ func TestTUIHost_Mode(t *testing.T) {
 func TestTUIHost_Distrust(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"mcp":{"x":{"type":"local","command":["x"]}}}`: "distrusted ",
-		`{"username": 3}`: "trusted A settings file of this project is broken and left out: ",
+		`{"username": 3}`: "trusted Ignored a broken config file of this project: ",
 		`{}`:              "trusted ",
 	} {
 		a, _ := tuiHome(t, "")

@@ -10,28 +10,27 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 )
 
-// leaveTime is how long leaving may take. It is more than all that is waited for in order.
+// leaveTime limits the shutdown. It is longer than the sum of all its waits.
 const leaveTime = 30 * time.Second
 
-// mostStacks is how much is written down of what everyone was doing, in bytes.
-const mostStacks = 1 << 20
+// maxStacks is the size of the logged goroutine stacks, in bytes.
+const maxStacks = 1 << 20
 
-// leaveLimit ends the program when leaving it takes too long, whatever keeps it: what was said is on disk, and the
-// restorer puts the terminal in order.
+// leaveLimit exits the program if the shutdown hangs. The session is on disk, and the restorer resets the terminal.
 type leaveLimit struct {
 	expired func()
 	unhook  func() bool
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	timer *time.Timer
 	ended bool
 }
 
-// limitLeaving makes it count from the end of the context, or from begin.
+// limitLeaving starts the timer at the end of the context, or at begin.
 func limitLeaving(ctx context.Context, a *cli.App, exit func(code int)) *leaveLimit {
 	l := &leaveLimit{expired: func() {
-		stacks := make([]byte, mostStacks)
-		a.Log.Error("leaving took too long", "time", leaveTime, "stacks", string(stacks[:runtime.Stack(stacks, true)]))
+		stacks := make([]byte, maxStacks)
+		a.Log.Error("shutdown took too long", "time", leaveTime, "stacks", string(stacks[:runtime.Stack(stacks, true)]))
 		code := cli.ExitFailed
 		if i, ok := cli.Interrupted(ctx); ok {
 			code = i.ExitCode()
@@ -42,7 +41,7 @@ func limitLeaving(ctx context.Context, a *cli.App, exit func(code int)) *leaveLi
 	return l
 }
 
-// begin lets the time run, once.
+// begin starts the timer once.
 func (l *leaveLimit) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +50,7 @@ func (l *leaveLimit) begin() {
 	}
 }
 
-// end says that everything is done.
+// end stops the timer.
 func (l *leaveLimit) end() {
 	l.unhook()
 	l.mu.Lock()
@@ -62,8 +61,8 @@ func (l *leaveLimit) end() {
 	}
 }
 
-// toNobody is an error that is not told, since the terminal takes nothing: who writes to it would wait for ever.
-func toNobody(a *cli.App, err error) error {
+// logOnly logs an error instead of printing it, since a write to a stuck terminal would block forever.
+func logOnly(a *cli.App, err error) error {
 	a.TTYStuck = true
 	var i cli.Interrupt
 	switch {
@@ -72,6 +71,6 @@ func toNobody(a *cli.App, err error) error {
 	case errors.As(err, &i):
 		return cli.Reported{Code: i.ExitCode()}
 	}
-	a.Log.Error("the terminal takes nothing, and this is not told", "error", err)
+	a.Log.Error("the terminal accepts no output; error not shown", "error", err)
 	return cli.Reported{Code: cli.ExitFailed}
 }

@@ -12,14 +12,13 @@ import (
 	"github.com/lathe-agent/lathe/tui"
 )
 
-// tuiEngine is what the terminal program speaks with, and how it is ended.
+// tuiEngine is the engine of the terminal UI, with its close function.
 type tuiEngine struct {
 	tui.Engine
 	close func() error
 }
 
-// opener opens the engine once the screen is there, and closes what was opened, also when the user
-// leaves while that is still under way.
+// opener opens the engine after the first frame and closes it, also if the user quits while it opens.
 type opener struct {
 	open func(ctx context.Context) (*tuiEngine, error)
 
@@ -30,7 +29,7 @@ type opener struct {
 	engine *tuiEngine
 }
 
-// enter opens.
+// enter opens the engine.
 func (o *opener) enter(ctx context.Context) (tui.Engine, error) {
 	o.mu.Lock()
 	if o.left {
@@ -50,7 +49,7 @@ func (o *opener) enter(ctx context.Context) (tui.Engine, error) {
 	return e.Engine, nil
 }
 
-// Close waits for what is being opened, and closes it.
+// Close waits for enter and closes the engine.
 func (o *opener) Close() error {
 	o.mu.Lock()
 	o.left = true
@@ -62,7 +61,7 @@ func (o *opener) Close() error {
 	return o.engine.close()
 }
 
-// openTUI opens the engine as serve does, and speaks with it without a port.
+// openTUI opens a local engine, as serve does but without a port.
 func openTUI(ctx context.Context, a *cli.App) (*tuiEngine, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -82,15 +81,14 @@ func openTUI(ctx context.Context, a *cli.App) (*tuiEngine, error) {
 	})
 }
 
-// hasOwnRules reports whether the user has said what is allowed. Settings that cannot be read are told by
-// whoever needs them.
+// hasOwnRules reports whether the user's config has permission rules. The engine reports config that cannot be read.
 func hasOwnRules(a *cli.App) bool {
 	l, err := a.Config()
 	return err != nil || l.HasUserRules()
 }
 
-// openWithin gives the terminal UI an engine of this process, which it closes, also when it fails. change may put
-// something else in place of its surroundings.
+// openWithin gives the terminal UI a local engine, which it closes, also on failure. change may replace the engine's
+// adapter.
 func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change func(*ownEngine)) (*tuiEngine, error) {
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
@@ -113,20 +111,20 @@ func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change 
 	}
 	change(h)
 	return &tuiEngine{Engine: h, close: func() error {
-		return cli.CloseAfter(setup, around.Close()) // turns are settled
+		return cli.CloseAfter(setup, around.Close()) // all turns are settled
 	}}, nil
 }
 
-// Show shows the terminal UI on an engine that open opens, which is closed at its end. The newest session is continued
-// with a prompt; host may put something else in place of the surroundings. deaf says that the terminal takes nothing.
+// Show runs the terminal UI on an engine that open opens, and closes it at the end. It continues the latest session
+// with a prompt. host may replace the engine's adapter. deaf reports that the terminal accepts no output.
 func Show(ctx context.Context, a *cli.App, prompt string, open func(ctx context.Context, own *cli.App) (*harness.Harness, error), host func(api.Host) api.Host) (deaf bool, err error) {
 	in, _, err := openScreen(ctx, a)
 	if err != nil {
 		return false, err
 	}
 	defer in.close()
-	own, tell := offScreen(a)
-	defer tell()
+	own, show := offScreen(a)
+	defer show()
 	ended, err := performTUI(ctx, own, in.file, stage{app: own, flags: Flags{next: true, prompt: prompt}, open: func(ctx context.Context) (*tuiEngine, error) {
 		h, err := open(ctx, own)
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package screen shows the terminal UI (package tui) on an engine of this process or on a server: flags, the terminal
-// around it, and what is printed when the user has left. Start with Front.
+// Package screen runs the terminal UI (package tui) on a local engine or a server: its flags, the terminal, and the
+// text printed after it closes. Start with RunRoot.
 package screen
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/tty"
 )
 
-// Flags are those of the terminal program, here and on a server.
+// Flags are the flags of the terminal UI, local or attached.
 type Flags struct {
 	next, fork, auto bool
 	session          string
@@ -35,34 +35,33 @@ type Flags struct {
 	agent, model     string
 }
 
-// Define defines the flags of a command.
+// Define adds the flags to a command.
 func (f *Flags) Define(cmd *cobra.Command) {
 	s := cmd.Flags()
-	s.BoolVarP(&f.next, "continue", "c", false, "go on with the newest session of this directory")
-	s.StringVarP(&f.session, "session", "s", "", "go on with the session `ID`")
-	s.BoolVar(&f.fork, "fork", false, "go on in a copy of it")
-	s.StringVar(&f.prompt, "prompt", "", "`WORDS` to begin with")
-	s.StringVar(&f.agent, "agent", "", "the `AGENT`")
-	s.StringVarP(&f.model, "model", "m", "", "the `MODEL`, as provider/model")
-	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
+	s.BoolVarP(&f.next, "continue", "c", false, "continue the most recent session in this directory")
+	s.StringVarP(&f.session, "session", "s", "", "continue the session with this `ID`")
+	s.BoolVar(&f.fork, "fork", false, "continue in a copy of the session")
+	s.StringVar(&f.prompt, "prompt", "", "`PROMPT` to send first")
+	s.StringVar(&f.agent, "agent", "", "`AGENT` to use")
+	s.StringVarP(&f.model, "model", "m", "", "`MODEL` to use, as provider/model")
+	s.BoolVar(&f.auto, "auto", false, "approve every permission request in this run")
 }
 
 func (f *Flags) check() error {
 	provider, model, ok := strings.Cut(f.model, "/")
 	switch {
 	case f.next && f.session != "":
-		return cli.Usagef("-c and -s do not go together")
+		return cli.Usagef("-c and -s cannot be combined")
 	case f.fork && !f.next && f.session == "":
-		return cli.Usagef("--fork needs -c or -s: say what to copy")
+		return cli.Usagef("--fork needs -c or -s to select the session to copy")
 	case f.model != "" && (!ok || provider == "" || model == ""):
-		return cli.Usagef("-m %s: a model is written provider/model; `lathe models` lists them", termtext.Quote(f.model))
+		return cli.Usagef("-m %s: want provider/model; `lathe models` lists the models", termtext.Quote(f.model))
 	}
 	return nil
 }
 
-// meant puts the whole id of the session in place of what names it. What is wrong with that is told
-// before the screen is taken.
-func (f *Flags) meant(ctx context.Context, a *cli.App, e api.Engine) error {
+// resolve replaces the session argument by the full ID, so that errors are printed before the terminal UI starts.
+func (f *Flags) resolve(ctx context.Context, a *cli.App, e api.Engine) error {
 	s, err := a.Find(ctx, e, f.session)
 	if err == nil {
 		f.session = string(s.ID)
@@ -76,8 +75,8 @@ func (f *Flags) start() tui.Start {
 	}
 }
 
-// RunRoot is the program without a command: the terminal UI, in a directory if one is named. demo runs the demo for a
-// user who chose it there.
+// RunRoot runs the program without a command: the terminal UI in the current or a given directory. demo runs if the
+// user chooses the demo there.
 func RunRoot(a *cli.App, f *Flags, demo func(ctx context.Context) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if asked, err := c.Flags().GetBool("version"); err == nil && asked {
@@ -99,42 +98,42 @@ func RunRoot(a *cli.App, f *Flags, demo func(ctx context.Context) error) func(*c
 	}
 }
 
-// projectArgument takes the argument for the directory to work in. What is none was meant as a command.
+// projectArgument uses the argument as the directory to work in. Anything else is an unknown command.
 func projectArgument(a *cli.App, c *cobra.Command, args []string) error {
 	info, err := os.Stat(args[0])
 	switch {
 	case args[0] != "" && err == nil && info.IsDir():
 	case strings.ContainsAny(args[0], `/\`) || args[0] == "." || args[0] == "..":
-		return lathe.Errorf(lathe.NotFound, "there is no directory %s; say where your project is", termtext.Quote(args[0]))
+		return lathe.Errorf(lathe.NotFound, "directory not found: %s", termtext.Quote(args[0]))
 	default:
 		return cli.UnknownCommand(c, args[0])
 	}
 	switch {
 	case len(args) > 1:
-		return cli.Usagef("`lathe` does not know what to do with %s behind a directory; `lathe --help` shows how", termtext.Quote(args[1]))
+		return cli.Usagef("`lathe` got an unexpected argument %s after a directory; see `lathe --help`", termtext.Quote(args[1]))
 	case a.Dir != ".":
-		return cli.Usagef("-C %s and %s are two directories; name one", termtext.Quote(a.Dir), termtext.Quote(args[0]))
+		return cli.Usagef("-C %s and %s are two directories; give one", termtext.Quote(a.Dir), termtext.Quote(args[0]))
 	}
 	a.Dir = args[0]
 	return nil
 }
 
-// stage is what the terminal program runs on.
+// stage is the environment of the terminal UI.
 type stage struct {
-	app   *cli.App // remarks of this one do not reach the screen
+	app   *cli.App // prints nothing while the terminal UI is open
 	flags Flags
 	open  func(ctx context.Context) (*tuiEngine, error)
-	// offers looks for what somebody without a provider can do; nil has nothing to offer.
+	// offers returns the choices of a user without a provider; nil has none.
 	offers func(ctx context.Context) []tui.SetupOption
-	state  string // folder of what is remembered; "" remembers nothing
-	remote bool   // the engine is not of this process
-	again  string // what goes on with the session, but for its id; "" is not to be told
+	state  string // state folder; "" saves no state
+	remote bool   // the engine is on a server
+	again  string // command that continues the session, without the ID; "" prints nothing
 }
 
-// runTUI shows the terminal program on an engine of this process.
+// runTUI runs the terminal UI on a local engine.
 func runTUI(ctx context.Context, a *cli.App, f Flags) (offer string, err error) {
 	if f.session != "" {
-		if err := a.WithSessions(ctx, func(e api.Engine) error { return f.meant(ctx, a, e) }); err != nil {
+		if err := a.WithSessions(ctx, func(e api.Engine) error { return f.resolve(ctx, a, e) }); err != nil {
 			return "", err
 		}
 	}
@@ -148,15 +147,15 @@ func runTUI(ctx context.Context, a *cli.App, f Flags) (offer string, err error) 
 	if err != nil {
 		return "", err
 	}
-	own, tell := offScreen(a)
-	defer tell()
+	own, show := offScreen(a)
+	defer show()
 	ended, err := performTUI(ctx, own, in.file, stage{
 		app: own, flags: f, open: func(ctx context.Context) (*tuiEngine, error) { return openTUI(ctx, own) }, offers: func(ctx context.Context) []tui.SetupOption { return tuiOffers(ctx, own) }, state: at.State, again: againCommand(a, "lathe"),
 	})
 	return ended.SetupOption, err
 }
 
-// againCommand is what brings one back to this directory, without the session.
+// againCommand returns the command that reopens this directory, without the session.
 func againCommand(a *cli.App, command string) string {
 	if a.Dir == "." {
 		return command
@@ -164,7 +163,7 @@ func againCommand(a *cli.App, command string) string {
 	return command + " -C " + termtext.ShellWord(a.Dir)
 }
 
-// performTUI runs the program, and tells afterwards how to go on.
+// performTUI runs the terminal UI and then prints how to continue the session.
 func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Result, error) {
 	l, err := a.Config()
 	if err != nil {
@@ -174,47 +173,47 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Resu
 	if err != nil {
 		return tui.Result{}, err
 	}
-	ctx, stop := untilHangup(ctx)
+	ctx, stop := hangupContext(ctx)
 	defer stop()
 	limit := limitLeaving(ctx, a, os.Exit)
 	defer limit.end()
 	watch := tty.NewRestorer(in, a.Stdout.File, sandbox.Self())
-	door := &opener{open: func(ctx context.Context) (*tuiEngine, error) {
+	engines := &opener{open: func(ctx context.Context) (*tuiEngine, error) {
 		if err := watch.Start(); err != nil {
-			a.Log.Warn("nobody looks after the terminal", "error", err)
+			a.Log.Warn("the terminal restorer did not start", "error", err)
 		}
 		e, err := s.open(ctx)
 		if err == nil {
-			keepCrashes(a) // the data folder is there now
+			saveCrashes(a) // the data folder exists now
 		}
 		return e, err
 	}}
 	ended, err := tui.Run(ctx, tui.Options{
-		Open: door.enter, Version: a.Version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: lookOf(a, l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
+		Open: engines.enter, Version: a.Version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: lookOf(a, l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
 		Editor: editorWords(a.Env), FindSetupOptions: s.offers, ReadFile: readAttachment, Copy: tty.Copier(a.Env), Clipboard: tty.Paster(a.Env), Browse: a.Browse, OnQuit: limit.begin, ReleaseTTY: a.LendTTY,
 		Log: func(format string, args ...any) { a.Log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.Stdout.File, Env: a.Environ(), Now: a.Now,
 	})
 	limit.begin()
-	err = cli.CloseAfter(door, err)
+	err = cli.CloseAfter(engines, err)
 	if err == nil || lathe.CodeOf(err) == lathe.Canceled {
 		err = context.Cause(ctx) // a signal has its own exit code
 	}
 	if ended.TTYBlocked {
 		watch.Detach()
-		return ended, toNobody(a, err)
+		return ended, logOnly(a, err)
 	}
 	watch.Stop()
 	if ended.Session != "" && s.again != "" {
 		printEpilogue(a, ended, s.again)
 	}
 	if i, ok := cli.Interrupted(ctx); ok && i.Signal == syscall.SIGHUP {
-		return ended, cli.Reported{Code: i.ExitCode()} // there is nobody to tell
+		return ended, cli.Reported{Code: i.ExitCode()} // the terminal is gone
 	}
 	return ended, err
 }
 
-// printEpilogue says how to go on with the session that was on the screen.
+// printEpilogue prints how to continue the session.
 func printEpilogue(a *cli.App, e tui.Result, again string) {
 	mark := func(s string) string { return a.Paint(a.Stdout.File, s, style.Attr{Faint: true}) }
 	if title := termtext.Plain(e.Title); title != "" {
@@ -222,12 +221,12 @@ func printEpilogue(a *cli.App, e tui.Result, again string) {
 	}
 	a.Printf("%s%s -s %s\n", mark("Continue  "), again, termtext.Plain(string(e.Session)))
 	if e.TurnInterrupted {
-		a.Printf("%s\n", mark("          /go there goes on with the turn that was cut off"))
+		a.Printf("%s\n", mark("          then /go resumes the interrupted turn"))
 	}
 	a.Flush() // also when a signal ended it
 }
 
-// lookOf is what settings and environment say of the screen.
+// lookOf returns the appearance set by config and environment.
 func lookOf(a *cli.App, t config.TUI, dir string) tui.Look {
 	return tui.Look{
 		Theme: t.Theme, ThemeDirs: themeDirs(a, dir),
@@ -243,7 +242,7 @@ func lookOf(a *cli.App, t config.TUI, dir string) tui.Look {
 	}
 }
 
-// promptWidth is the width of the prompt as the terminal program has it: below 0 is what fits.
+// promptWidth returns the width of the prompt box, or -1 for automatic.
 func promptWidth(w config.Width) int {
 	if w.Auto {
 		return -1
@@ -251,7 +250,7 @@ func promptWidth(w config.Width) int {
 	return w.Cells
 }
 
-// themeDirs are the folders of theme files: those of the project up to its top, then the user's.
+// themeDirs returns the folders of theme files: those of the project up to its root, then the user's.
 func themeDirs(a *cli.App, dir string) (out []string) {
 	if o, err := a.ConfigOptions(); err == nil && !a.IsEnvTrue("DISABLE_PROJECT_CONFIG") {
 		top := o.Worktree
@@ -271,18 +270,18 @@ func themeDirs(a *cli.App, dir string) (out []string) {
 	return out
 }
 
-// NewAttach is `lathe attach`.
+// NewAttach returns `lathe attach`.
 func NewAttach(a *cli.App) *cobra.Command {
 	var f Flags
 	cmd := &cobra.Command{
 		Use:   "attach URL",
-		Short: "The terminal program on a server",
-		Long: `Shows the sessions of a server (lathe serve, here or elsewhere) in the terminal program. Models,
-tools, files and permissions are the server's; the session goes on when you leave.
+		Short: "Open the terminal UI on a server",
+		Long: `Open the terminal UI on the sessions of a server (lathe serve). Models, tools, files and permissions
+are those of the server. Turns continue on the server after you quit.
 
-The directory is the one you are in, if the server is on this machine; elsewhere it is the server's
-own, or the one of its directories that -C (--dir) names. The password is that of --password, of
-LATHE_SERVER_PASSWORD, or, for a server of this machine, the one that lathe serve keeps.`,
+The directory is the current one for a local server. For a remote server it is the server's own, or
+the one given with -C (--dir). The password comes from --password or LATHE_SERVER_PASSWORD. For a
+local server, the default is the password saved by lathe serve.`,
 		Example: `  lathe attach http://127.0.0.1:4096
   lathe attach unix:///run/user/1000/lathe.sock -c
   LATHE_SERVER_PASSWORD=… lathe attach https://build.lan:4096 --dir /srv/app`,
@@ -297,12 +296,11 @@ LATHE_SERVER_PASSWORD, or, for a server of this machine, the one that lathe serv
 	}
 	f.Define(cmd)
 	cmd.Flags().StringVarP(&a.Password, "password", "p", "", "server `PASSWORD`; visible to other users in the process list, so prefer the environment")
-	cmd.Flags().StringVarP(&a.Username, "username", "u", "", "the `NAME` to log in with; opencode unless the server has another")
+	cmd.Flags().StringVarP(&a.Username, "username", "u", "", "`NAME` to log in with (default LATHE_SERVER_USERNAME, or opencode)")
 	return cmd
 }
 
-// tuiAttached shows the terminal program on a server. What is wrong with the address is told before the
-// screen is taken.
+// tuiAttached runs the terminal UI on a server. It checks the address before the terminal UI starts.
 func tuiAttached(ctx context.Context, a *cli.App, f Flags) error {
 	in, piped, err := openScreen(ctx, a)
 	if err != nil {
@@ -310,10 +308,10 @@ func tuiAttached(ctx context.Context, a *cli.App, f Flags) error {
 	}
 	defer in.close()
 	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
-	own, tell := offScreen(a)
-	defer tell()
-	guest := own.InDir(a.Dir)
-	r, err := guest.Dial(func(o *client.Options) { o.Persistent = true })
+	own, show := offScreen(a)
+	defer show()
+	remote := own.InDir(a.Dir)
+	r, err := remote.Dial(func(o *client.Options) { o.Persistent = true })
 	if err != nil {
 		return err
 	}
@@ -321,7 +319,7 @@ func tuiAttached(ctx context.Context, a *cli.App, f Flags) error {
 		return cli.CloseAfter(r, err)
 	}
 	if f.session != "" {
-		if err := f.meant(ctx, guest, r); err != nil {
+		if err := f.resolve(ctx, remote, r); err != nil {
 			return cli.CloseAfter(r, err)
 		}
 	}

@@ -98,13 +98,13 @@ func TestTUI_OffScreen(t *testing.T) {
 	}
 	defer file.Close()
 	a.Stderr, a.Notices = file, file
-	own, tell := offScreen(a)
+	own, show := offScreen(a)
 	own.Notify("Warning: %s", "something")
-	own.Notify("%s", strings.Repeat("x", 2*mostRemarks)) // nobody waits for ever
-	tell()
-	tell()
+	own.Notify("%s", strings.Repeat("x", 2*maxRemarks)) // nobody waits for ever
+	show()
+	show()
 	text, err := os.ReadFile(file.Name())
-	if err != nil || !strings.HasPrefix(string(text), "Warning: something\nxxx") || len(text) > mostRemarks {
+	if err != nil || !strings.HasPrefix(string(text), "Warning: something\nxxx") || len(text) > maxRemarks {
 		t.Errorf("%d bytes: %.40q, %v", len(text), text, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/tty"
 )
 
-// keyboard is where keys come from.
+// keyboard is the source of keys: standard input, or the terminal device if input is piped.
 type keyboard struct {
 	file   *os.File
 	opened bool // by us
@@ -27,25 +27,25 @@ type keyboard struct {
 
 func (k keyboard) close() {
 	if k.opened {
-		_ = k.file.Close() // it was only read
+		_ = k.file.Close() // only read
 	}
 }
 
-// openScreen looks whether there is a terminal to show something on. What is piped in is the beginning of a
-// prompt; keys then come from the terminal itself.
+// openScreen checks that there is a terminal. It returns piped input as the start of the prompt; keys then come from
+// the terminal device.
 func openScreen(ctx context.Context, a *cli.App) (keyboard, string, error) {
-	const instead = "`lathe run \"…\"` answers in lines, `lathe --help` lists the commands"
+	const instead = "use `lathe run \"…\"` instead; `lathe --help` lists the commands"
 	switch {
 	case !cli.IsTerminal(a.Stdout.File):
-		return keyboard{}, "", cli.Usagef("the terminal program needs a terminal, and standard output is none; %s", instead)
+		return keyboard{}, "", cli.Usagef("the terminal UI needs a terminal, but standard output is not one; %s", instead)
 	case a.Env("TERM") == "dumb":
-		return keyboard{}, "", cli.Usagef("the terminal program needs a terminal that can move its cursor, and TERM=dumb says that this one cannot; %s", instead)
+		return keyboard{}, "", cli.Usagef("the terminal UI cannot run with TERM=dumb; %s", instead)
 	case cli.IsTerminal(a.Stdin):
 		return keyboard{file: a.Stdin}, "", nil
 	}
 	keys, err := os.OpenFile(tty.Device, os.O_RDWR, 0)
 	if err != nil {
-		return keyboard{}, "", cli.Usagef("the terminal program needs a keyboard, and standard input is none; %s", instead)
+		return keyboard{}, "", cli.Usagef("the terminal UI needs a keyboard, but standard input is not a terminal; %s", instead)
 	}
 	k := keyboard{file: keys, opened: true}
 	text, err := a.AppendStdin(ctx, "")
@@ -55,12 +55,11 @@ func openScreen(ctx context.Context, a *cli.App) (keyboard, string, error) {
 	return k, text, err
 }
 
-// mostCrash is how long the file of crashes grows before it begins anew, in bytes.
-const mostCrash = 1 << 20
+// maxCrash is the size at which the crash file is truncated, in bytes.
+const maxCrash = 1 << 20
 
-// keepCrashes lets what the runtime says of a crash also go to a file beside the logs: on the screen it is gone
-// with it.
-func keepCrashes(a *cli.App) {
+// saveCrashes also writes crash output to a file next to the logs, because the terminal UI hides it on the screen.
+func saveCrashes(a *cli.App) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return
@@ -69,8 +68,8 @@ func keepCrashes(a *cli.App) {
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}
-	if info, err := os.Stat(path); err == nil && info.Size() > mostCrash {
-		_ = os.Truncate(path, 0) // else it grows on
+	if info, err := os.Stat(path); err == nil && info.Size() > maxCrash {
+		_ = os.Truncate(path, 0) // on failure it keeps growing
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -78,13 +77,12 @@ func keepCrashes(a *cli.App) {
 	}
 	defer f.Close()
 	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
-		a.Log.Warn("crashes are not written down", "error", err)
+		a.Log.Warn("cannot save crash reports", "error", err)
 	}
 }
 
-// untilHangup gives a context that also ends when the terminal is gone, so that what was begun is ended in
-// order.
-func untilHangup(parent context.Context) (context.Context, context.CancelFunc) {
+// hangupContext returns a context that SIGHUP cancels, for a clean shutdown when the terminal closes.
+func hangupContext(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGHUP)
@@ -104,43 +102,43 @@ func untilHangup(parent context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// mostRemarks is how much is kept of what was said while the screen was taken, in bytes.
-const mostRemarks = 64 << 10
+// maxRemarks is the size of the notices saved while the terminal UI is open, in bytes.
+const maxRemarks = 64 << 10
 
-// offScreen is the same program whose remarks and logs do not reach the screen. Once it is free, tell
-// prints the remarks.
-func offScreen(a *cli.App) (own *cli.App, tell func()) {
+// offScreen returns a copy of the App that saves its notices and logs while the terminal UI is open. show prints the
+// notices afterwards.
+func offScreen(a *cli.App) (own *cli.App, show func()) {
 	other := *a
-	if a.PrintLogs && cli.IsTerminal(a.Stderr) { // to the file instead
+	if a.PrintLogs && cli.IsTerminal(a.Stderr) { // log to the file instead
 		other.PrintLogs = false
-		if other.StartLog() != nil { // the level was right before
+		if other.StartLog() != nil { // the level is already valid
 			other.Log = a.Log
 		}
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		other.Log.Warn("remarks are lost", "error", err)
+		other.Log.Warn("cannot save notices", "error", err)
 		return &other, func() {}
 	}
 	other.Stderr, other.Notices = w, w
-	var said bytes.Buffer
+	var saved bytes.Buffer
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		_, _ = io.CopyN(&said, r, mostRemarks) // its end is the end of the pipe
+		_, _ = io.CopyN(&saved, r, maxRemarks) // ends with the pipe
 		_, _ = io.Copy(io.Discard, r)
 		_ = r.Close()
 	})
 	return &other, sync.OnceFunc(func() {
 		_ = w.Close()
 		reading.Wait()
-		if said.Len() > 0 && !other.TTYStuck {
+		if saved.Len() > 0 && !other.TTYStuck {
 			a.Flush()
-			_, _ = a.Stderr.Write(said.Bytes())
+			_, _ = a.Stderr.Write(saved.Bytes())
 		}
 	})
 }
 
-// editorWords is the user's editor with its arguments; nil is none.
+// editorWords returns the user's editor command with arguments, or nil.
 func editorWords(env func(string) string) []string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if words := splitWords(env(name)); len(words) > 0 {
@@ -150,7 +148,7 @@ func editorWords(env func(string) string) []string {
 	return nil
 }
 
-// splitWords cuts a command at spaces outside of quotes.
+// splitWords splits a command at spaces outside quotes.
 func splitWords(line string) (out []string) {
 	var word strings.Builder
 	begun, quote := false, rune(0)
@@ -178,7 +176,7 @@ func splitWords(line string) (out []string) {
 	return out
 }
 
-// readAttachment reads a file that goes with a prompt.
+// readAttachment reads a file to attach to a prompt.
 func readAttachment(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -190,11 +188,11 @@ func readAttachment(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, lathe.Errorf(lathe.Invalid, "%s is no file", termtext.Plain(path))
+		return nil, lathe.Errorf(lathe.Invalid, "%s is not a regular file", termtext.Plain(path))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, cli.MaxAttachment+1))
 	if err == nil && len(data) > cli.MaxAttachment {
-		return nil, lathe.Errorf(lathe.Overflow, "%s is longer than %s", termtext.Plain(path), termtext.ByteSize(cli.MaxAttachment))
+		return nil, lathe.Errorf(lathe.Overflow, "%s is larger than %s", termtext.Plain(path), termtext.ByteSize(cli.MaxAttachment))
 	}
 	return data, err
 }

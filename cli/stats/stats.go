@@ -84,7 +84,7 @@ func (f *statsFlags) check(args []string) error {
 	if len(args) > 0 {
 		n, err := strconv.Atoi(args[0])
 		if err != nil || !f.byModels || f.models != 0 {
-			return cli.Usagef("`lathe stats` does not know what to do with %s; `lathe stats --help` shows how", termtext.Quote(args[0]))
+			return cli.Usagef("`lathe stats` got an unexpected argument %s; see `lathe stats --help`", termtext.Quote(args[0]))
 		}
 		f.models = n
 	}

@@ -10,25 +10,25 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// titleTime is how long a program whose answer is printed waits for the title.
+// titleTime is how long a finished run waits for the session title.
 const titleTime = 2 * time.Second
 
-// settle waits for what belongs to a turn that has ended. A server that is idle now may have died, and another begun in
-// its place: then the turn has not come to its end.
+// settle waits for the title of a finished turn. An idle server may be a new one started after a crash: then the turn
+// was interrupted.
 func (t *Turn) settle(ctx context.Context, a *cli.App) {
 	if a.Attach != "" && t.Record.Failed == nil {
 		if cut, err := cli.WasInterrupted(ctx, t.Engine, t.Session.ID); err == nil && cut {
-			t.Record.Failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", termtext.Plain(a.Attach), t.Session.ID)
+			t.Record.Failed = lathe.Errorf(lathe.Unavailable, "the server stopped before the turn ended; resume it with `lathe run --attach %s --resume -s %s`", termtext.Plain(a.Attach), t.Session.ID)
 		}
 	}
-	if own, ok := t.Engine.(api.Local); ok { // else the server lives on
+	if own, ok := t.Engine.(api.Local); ok { // a server keeps running
 		ctx, stop := context.WithTimeout(ctx, titleTime)
 		defer stop()
-		_ = own.Drain(ctx) // without a title the session has that of its day
+		_ = own.Drain(ctx) // without one, the title is the date
 	}
 }
 
-// outcome is the error of a turn that came to its end.
+// outcome returns the error of a finished turn.
 func (t *Turn) outcome() error {
 	if t.Record.Failed == nil && t.Record.Refused {
 		return cli.Reported{Code: cli.ExitRefused}

@@ -10,14 +10,14 @@ import (
 	"github.com/lathe-agent/lathe/cli/layout"
 )
 
-// JSON prints an object for each part that came to its end.
+// JSON prints one object for each finished part.
 type JSON struct {
 	*cli.App
 	Turn     *Turn
 	Thinking bool // reasoning is shown
 }
 
-// jsonLine is one object; its members have this order.
+// jsonLine is one object, with its members in this order.
 type jsonLine struct {
 	Type      string          `json:"type"`
 	Timestamp int64           `json:"timestamp"`
@@ -26,7 +26,7 @@ type jsonLine struct {
 	Error     json.RawMessage `json:"error,omitempty"`
 }
 
-// Show prints what an event of the session says.
+// Show prints the object of an event.
 func (s *JSON) Show(_ context.Context, ev lathe.Event) {
 	if ev.Session != s.Turn.Session.ID {
 		return
@@ -42,7 +42,7 @@ func (s *JSON) Show(_ context.Context, ev lathe.Event) {
 	}
 }
 
-// kind is the type of a part's object, "" if it has none.
+// kind returns the type of a part's object, or "" for none.
 func (s *JSON) kind(p lathe.Part) string {
 	switch b := p.Body.(type) {
 	case *lathe.StepStart:
@@ -77,10 +77,10 @@ func (s *JSON) print(l jsonLine) {
 	}
 }
 
-// Note prints nothing: standard output is for programs.
+// Note prints nothing, because standard output is for programs.
 func (s *JSON) Note(string) {}
 
-// End prints why nothing was sent, if no event did.
+// End prints why the prompt was not sent, unless an event did.
 func (s *JSON) End(ctx context.Context, err error) error {
 	var refused NotSent
 	switch {
@@ -94,7 +94,7 @@ func (s *JSON) End(ctx context.Context, err error) error {
 	}
 	s.Turn.settle(ctx, s.App)
 	if failed := s.Turn.Record.Failed; failed != nil {
-		return cli.Reported{Code: cli.ExitCodeOf(failed)} // reported in its line
+		return cli.Reported{Code: cli.ExitCodeOf(failed)} // printed as an object
 	}
 	return s.Turn.outcome()
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/lathe-agent/lathe/tui/inline"
 )
 
-// Live shows the turn as a picture. It becomes the plain output below it when the picture fails.
+// Live draws the turn in a live view. If the view fails, it falls back to Plain.
 type Live struct {
 	*Plain
 	view   *inline.View // nil when it has ended
 	titles map[lathe.SessionID]string
 }
 
-// NewLive begins a picture below the cursor. End, or Close, ends it.
+// NewLive starts a live view below the cursor. End or Close stops it.
 func NewLive(p *Plain) *Live {
 	return &Live{Plain: p, titles: map[lathe.SessionID]string{}, view: inline.Start(inline.Options{
 		Out: p.Out, Size: p.ScreenSize, Now: p.Now, Log: p.Log, OnDraw: p.OnDraw,
 	})}
 }
 
-// Close ends the picture; what comes now is printed below it.
+// Close stops the view. Later output is printed below it.
 func (s *Live) Close() {
 	if s.view == nil {
 		return
@@ -31,11 +31,11 @@ func (s *Live) Close() {
 	s.view.Close()
 	why := s.view.Reason
 	if s.view = nil; why != "" {
-		s.Plain.remark("Warning: the live view failed: " + termtext.OneLine(why) + ". That is a mistake of lathe; its log says where. The turn goes on as plain text, and `lathe session show " + string(s.Turn.Session.ID) + "` has what is missing here.")
+		s.Plain.remark("Warning: the live view failed: " + termtext.OneLine(why) + ". This is a bug in lathe. Please report it, with the log: https://github.com/lathe-agent/lathe/issues. The turn continues as plain text; `lathe session show " + string(s.Turn.Session.ID) + "` prints the rest.")
 	}
 }
 
-// ended reports whether the picture has ended; one that failed is left first.
+// ended reports whether the view has stopped. It closes a view that failed.
 func (s *Live) ended() bool {
 	if s.view != nil {
 		select {
@@ -47,7 +47,7 @@ func (s *Live) ended() bool {
 	return s.view == nil
 }
 
-// Show draws what an event says.
+// Show draws an event.
 func (s *Live) Show(ctx context.Context, ev lathe.Event) {
 	switch {
 	case s.ended():
@@ -103,7 +103,7 @@ func (s *Live) part(p lathe.Part) {
 	}
 }
 
-// grow shows more of a text, or of reasoning if that is wanted.
+// grow appends to a text, or to reasoning if --thinking is set.
 func (s *Live) grow(id lathe.PartID, more string) {
 	reasoning := s.reasoning[id]
 	if reasoning && !s.Thinking {
@@ -114,7 +114,7 @@ func (s *Live) grow(id lathe.PartID, more string) {
 	s.view.Do(func(v *inline.Screen) { v.AppendText(id, text, reasoning) })
 }
 
-// child draws what a session does that works for this one.
+// child draws the tool calls of a subagent.
 func (s *Live) child(ctx context.Context, ev lathe.Event) {
 	switch f := ev.Fact.(type) {
 	case *lathe.PartChanged:
@@ -139,7 +139,7 @@ func (s *Live) child(ctx context.Context, ev lathe.Event) {
 	}
 }
 
-// Note draws a remark.
+// Note draws a notice.
 func (s *Live) Note(text string) {
 	if s.view == nil {
 		s.Plain.Note(text)
@@ -148,7 +148,7 @@ func (s *Live) Note(text string) {
 	s.view.Do(func(v *inline.Screen) { v.Notice(text) })
 }
 
-// Ask puts a question and reads the answer. In the picture nothing moves meanwhile.
+// Ask draws a question and reads the answer. The view stands still meanwhile.
 func (s *Live) Ask(ctx context.Context, about []string, choices string) (string, error) {
 	if s.ended() || !s.view.DoAndWait(func(v *inline.Screen) { v.Ask(about, choices) }) {
 		s.ended()
@@ -162,7 +162,7 @@ func (s *Live) Ask(ctx context.Context, about []string, choices string) (string,
 	return line, err
 }
 
-// End draws what the turn took, and ends the picture.
+// End draws the summary and stops the view.
 func (s *Live) End(ctx context.Context, err error) error {
 	if s.ended() {
 		return s.Plain.End(ctx, err)
@@ -173,7 +173,7 @@ func (s *Live) End(ctx context.Context, err error) error {
 	})
 }
 
-// changes is how many files and lines the turn has changed.
+// changes returns the number of files and lines that the turn changed.
 func (s *Live) changes(ctx context.Context) string {
 	files, added, deleted := s.Turn.files(ctx), 0, 0
 	if len(files) == 0 {

@@ -19,14 +19,14 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Output is a sink of `lathe run`, which also says how the turn ended.
+// Output is a sink of `lathe run` that also prints how the turn ended.
 type Output interface {
 	Sink
-	// End shows what the turn took. It is given what Run returned, and returns the error of the command.
+	// End prints the summary. It gets the error of Run and returns the error of the command.
 	End(ctx context.Context, err error) error
 }
 
-// Plain prints the answer on standard output and all else on standard error.
+// Plain prints the answer to standard output and everything else to standard error.
 type Plain struct {
 	*cli.App
 	Turn       *Turn
@@ -35,17 +35,17 @@ type Plain struct {
 	Structured bool // only a structured answer is printed
 
 	reasoning map[lathe.PartID]bool // open ones
-	printed   map[lathe.PartID]bool // texts that are on the screen
+	printed   map[lathe.PartID]bool // texts on the screen
 	midLine   bool                  // the screen is in the middle of a line
-	held      string                // an answer that is printed when nothing follows it
+	held      string                // an answer to print unless a check replaces it
 }
 
-// NewPlain is the plain output of a turn that begins now.
+// NewPlain returns the plain output of a turn that starts now.
 func NewPlain(a *cli.App, t *Turn) *Plain {
 	return &Plain{App: a, Turn: t, Began: a.Now(), reasoning: map[lathe.PartID]bool{}, printed: map[lathe.PartID]bool{}}
 }
 
-// Show prints what an event of the session says.
+// Show prints an event of the session.
 func (s *Plain) Show(_ context.Context, ev lathe.Event) {
 	if ev.Session != s.Turn.Session.ID {
 		return
@@ -63,7 +63,7 @@ func (s *Plain) Show(_ context.Context, ev lathe.Event) {
 	}
 }
 
-// Note prints a remark, faint where that can be shown.
+// Note prints a notice, faint on a color terminal.
 func (s *Plain) Note(text string) { s.remark(s.dim(text)) }
 
 func (s *Plain) remark(text string) {
@@ -73,8 +73,8 @@ func (s *Plain) remark(text string) {
 
 func (s *Plain) dim(text string) string { return s.Paint(s.Stderr, text, style.Attr{Faint: true}) }
 
-// delta prints words as they come, on a screen; elsewhere whole texts are printed, so that an
-// attempt that is taken back leaves nothing behind.
+// delta streams text on a terminal. Elsewhere only whole texts are printed, so that a discarded attempt leaves no
+// output.
 func (s *Plain) delta(d *lathe.PartDelta) {
 	switch {
 	case s.Structured || !cli.IsTerminal(s.Stdout.File) || d.Message == s.Turn.Record.Summary:
@@ -94,14 +94,14 @@ func (s *Plain) say(text string) {
 	}
 }
 
-// newLine ends a line that is begun.
+// newLine ends an unfinished line.
 func (s *Plain) newLine() {
 	if s.midLine {
 		s.say("\n")
 	}
 }
 
-// part prints a part that came to its end.
+// part prints a finished part.
 func (s *Plain) part(p lathe.Part) {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
@@ -134,17 +134,17 @@ func (s *Plain) text(id lathe.PartID, text string) {
 	case s.printed[id]:
 		s.newLine()
 	case strings.TrimSpace(text) != "":
-		s.held += strings.TrimSpace(termtext.PlainText(text)) + "\n" // a check may want another in its place
+		s.held += strings.TrimSpace(termtext.PlainText(text)) + "\n" // a check may replace it
 	}
 }
 
-// release prints the answer that was held.
+// release prints the held answer.
 func (s *Plain) release() {
 	s.say(s.held)
 	s.held = ""
 }
 
-// retract prints an answer that checks object to where notes go: it is none. One that was cut off is continued.
+// retract prints an answer that a check rejected as a notice. A truncated answer stays, because it is continued.
 func (s *Plain) retract(p lathe.Part) {
 	names, cutOff := firedChecks(p)
 	if cutOff {
@@ -156,7 +156,7 @@ func (s *Plain) retract(p lathe.Part) {
 	}
 }
 
-// firedChecks names the checks that have found something in an answer, by the part that says so.
+// firedChecks returns the names of the checks that a part reports.
 func firedChecks(p lathe.Part) (names []string, cutOff bool) {
 	fired := check.CountIssues([]lathe.Message{{Parts: []lathe.Part{p}}})
 	for _, c := range check.All() {
@@ -167,7 +167,7 @@ func firedChecks(p lathe.Part) (names []string, cutOff bool) {
 	return names, fired[check.CutOff] > 0
 }
 
-// call prints a call that ended in one line.
+// call prints a finished tool call in one line.
 func (s *Plain) call(c *lathe.ToolCall) {
 	switch st := c.State.(type) {
 	case *lathe.Completed:
@@ -178,7 +178,7 @@ func (s *Plain) call(c *lathe.ToolCall) {
 	}
 }
 
-// Icon is the sign of a tool, as users of OpenCode know it.
+// Icon returns the icon of a tool, the same as in OpenCode.
 func Icon(tool string) string {
 	return cmp.Or(map[string]string{
 		"bash": "$", "read": "→", "skill": "→", "list": "→", "write": "←", "edit": "←", "apply_patch": "%", "webfetch": "%",
@@ -186,7 +186,7 @@ func Icon(tool string) string {
 	}[tool], "⚙")
 }
 
-// Ask puts a question and reads the answer.
+// Ask prints a question and reads the answer.
 func (s *Plain) Ask(ctx context.Context, about []string, choices string) (string, error) {
 	s.newLine()
 	s.App.Ask("%s\n  %s ", strings.Join(about, "\n"), choices)
@@ -201,7 +201,7 @@ func (s *Plain) readAnswer(ctx context.Context) (string, error) {
 	return string(line), err
 }
 
-// End prints what is left of the answer, and what the turn took.
+// End prints the rest of the answer and the summary.
 func (s *Plain) End(ctx context.Context, err error) error {
 	s.release()
 	s.newLine()
@@ -210,17 +210,17 @@ func (s *Plain) End(ctx context.Context, err error) error {
 	})
 }
 
-// end says how the turn ended, with remarks and a summary as the output shows them.
+// end prints how the turn ended, using the output's functions for notices and the summary.
 func (s *Plain) end(ctx context.Context, err error, remark func(string), summary func()) error {
 	var refused NotSent
 	switch {
 	case errors.As(err, &refused):
 		return refused.error
 	case err != nil && s.Attach != "":
-		remark(fmt.Sprintf("Interrupted, and ended on the server. `lathe run --attach %s -s %s WORDS` goes on.", termtext.Plain(s.Attach), s.Turn.Session.ID))
+		remark(fmt.Sprintf("Interrupted and stopped on the server. Continue with `lathe run --attach %s -s %s PROMPT`.", termtext.Plain(s.Attach), s.Turn.Session.ID))
 		return err
-	case err != nil: // the turn is settled when the engine closes, and can be resumed
-		remark(fmt.Sprintf("Interrupted. `lathe run --resume -s %s` goes on.", s.Turn.Session.ID))
+	case err != nil: // closing the engine settles the turn, which can be resumed
+		remark(fmt.Sprintf("Interrupted. Resume with `lathe run --resume -s %s`.", s.Turn.Session.ID))
 		return err
 	}
 	s.Turn.settle(ctx, s.App)
@@ -231,7 +231,7 @@ func (s *Plain) end(ctx context.Context, err error, remark func(string), summary
 	return s.printStructured()
 }
 
-// summary is the last line: tokens, cost, what else is to be said, time and budget.
+// summary returns the last line: tokens, cost, extra text, time and budget.
 func (s *Plain) summary(ctx context.Context, changes, took string) string {
 	r, budget := &s.Turn.Record, ""
 	if accounts, err := session.BudgetAccounts(ctx, &s.Host, s.Turn.Engine, s.Turn.Session); err == nil {
@@ -240,7 +240,7 @@ func (s *Plain) summary(ctx context.Context, changes, took string) string {
 	return session.JoinDots(session.FormatTokens(r.Tokens), session.FormatCost(r.Cost), changes, took, budget)
 }
 
-// printStructured prints the answer that was asked for, or says that there is none.
+// printStructured prints the structured answer, or returns an error if there is none.
 func (s *Plain) printStructured() error {
 	if s.Turn.Record.Structured == nil {
 		return errUnstructured()
@@ -254,5 +254,5 @@ func (s *Plain) printStructured() error {
 }
 
 func errUnstructured() error {
-	return lathe.Errorf(lathe.Refused, "the model did not give the structured answer it was asked for; try again, or another model")
+	return lathe.Errorf(lathe.Refused, "the model did not return the structured answer; try again, or use another model")
 }

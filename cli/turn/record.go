@@ -11,29 +11,29 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 )
 
-// Record is what a turn has brought so far.
+// Record collects the results of a turn.
 type Record struct {
-	Agent      string            // that answers
-	Prompts    []lathe.MessageID // that were answered
+	Agent      string            // of the answer
+	Prompts    []lathe.MessageID // answered so far
 	Texts      []Text
 	Structured json.RawMessage
 	Tokens     lathe.Tokens
 	Cost       lathe.Money
-	Tools      int             // calls that have ended
-	Summary    lathe.MessageID // the newest one of a compaction: for the model, not for people
-	Refused    bool            // a permission was
+	Tools      int             // finished calls
+	Summary    lathe.MessageID // latest summary of a compaction, which is only for the model
+	Refused    bool            // a permission request was refused
 	Failed     error
 
-	waits map[lathe.PartID][]lathe.Wait // of calls that have ended, for a person
+	waits map[lathe.PartID][]lathe.Wait // time that finished calls waited for the user
 }
 
-// Text is one of an answer, without space around it; it may be "".
+// Text is a trimmed text of an answer; it may be "".
 type Text struct {
 	In   lathe.MessageID
 	Text string
 }
 
-// add takes an event of the session, and reports whether a compaction has begun.
+// add records an event of the session and reports whether a compaction has started.
 func (r *Record) add(f lathe.Fact) (compressed bool) {
 	switch f := f.(type) {
 	case *lathe.PartChanged:
@@ -87,29 +87,28 @@ func (r *Record) part(p lathe.Part) {
 	}
 }
 
-// IsAnswer reports whether a part is a text for people that has come to its end.
+// IsAnswer reports whether a part is a finished text for the user.
 func (r *Record) IsAnswer(p lathe.Part) bool {
 	b, ok := p.Body.(*lathe.Text)
 	return ok && !b.Synthetic.On() && !b.Ignored.On() && b.Time != nil && b.Time.End != 0 && p.Message != r.Summary
 }
 
-// isRemark reports whether a text is a note of the engine and not the answer.
+// isRemark reports whether a text is a notice of the engine and not part of the answer.
 func isRemark(b *lathe.Text) bool { return b.Ignored.On() && (b.Time != nil || b.Synthetic.On()) }
 
-// IsCompacted reports whether a call is an old one that is no longer sent.
+// IsCompacted reports whether compaction has removed the output of a call.
 func IsCompacted(t *lathe.ToolCall) bool {
 	done, ok := t.State.(*lathe.Completed)
 	return ok && done.Compacted != 0
 }
 
-// isRefused reports whether a call was not run because nobody could allow it, or because it
-// repeated itself until the turn was ended.
+// isRefused reports whether a call was refused without a user, or because it repeated itself.
 func isRefused(metadata json.RawMessage) bool {
 	var m struct{ Unattended, Stopped bool }
 	return json.Unmarshal(metadata, &m) == nil && (m.Unattended || m.Stopped)
 }
 
-// answer is the text of the newest answer.
+// answer returns the text of the latest answer.
 func (r *Record) answer() string {
 	var out []string
 	for _, t := range r.Texts {
@@ -120,7 +119,7 @@ func (r *Record) answer() string {
 	return strings.Join(out, "\n")
 }
 
-// worked is how long the turn took from a time on, without the time that a person was waited for.
+// worked returns the duration of the turn since a time, without the time spent waiting for the user.
 func (r *Record) worked(began, now time.Time) time.Duration {
 	var waits []lathe.Wait
 	for _, w := range r.waits {
@@ -129,7 +128,7 @@ func (r *Record) worked(began, now time.Time) time.Duration {
 	return lathe.ActiveTime(lathe.Time(began.UnixMilli()), lathe.Time(now.UnixMilli()), waits)
 }
 
-// fileChange is how many lines of a file the turn has changed.
+// fileChange counts the changed lines of a file.
 type fileChange struct {
 	File      string `json:"file"`
 	Status    string `json:"status,omitempty"`
@@ -137,13 +136,13 @@ type fileChange struct {
 	Deletions int    `json:"deletions"`
 }
 
-// files are what the turn has changed, by name.
+// files returns the files that the turn changed, by name.
 func (t *Turn) files(ctx context.Context) []fileChange {
 	out := []fileChange{}
 	for _, prompt := range t.Record.Prompts {
 		diffs, err := t.Engine.Diff(ctx, t.Session.ID, prompt)
 		if err != nil {
-			continue // it is for people to know, and not why a turn fails
+			continue // informational, so not an error of the turn
 		}
 		for _, d := range diffs {
 			i := slices.IndexFunc(out, func(f fileChange) bool { return f.File == d.File })

@@ -8,23 +8,23 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// SandboxRequest is a request for the permission sandbox: to run a command outside of it, or to change
-// a file that other programs obey.
+// SandboxRequest is a request for the permission sandbox: to run a command outside the sandbox, or to change a
+// protected file.
 type SandboxRequest struct {
 	File   string  `json:"filepath"` // "" for a command
 	Reason string  `json:"reason"`
-	Diff   *string `json:"diff"` // nil where the file is to be read
+	Diff   *string `json:"diff"` // nil for a read
 }
 
-// ParseSandboxRequest reads one. Of a request of another kind nothing is in it.
+// ParseSandboxRequest parses the metadata of a request. It returns an empty value for any other permission.
 func ParseSandboxRequest(q lathe.PermissionRequest) (a SandboxRequest) {
 	if q.Permission == "sandbox" {
-		_ = json.Unmarshal(q.Metadata, &a) // without, there is nothing more to say
+		_ = json.Unmarshal(q.Metadata, &a) // without metadata there are no details
 	}
 	return a
 }
 
-// Line is the line for a person who is asked, "" if there is nothing to say.
+// Line returns the reason to show with the question, or "".
 func (a SandboxRequest) Line() string {
 	switch {
 	case a.Reason == "":
@@ -34,10 +34,10 @@ func (a SandboxRequest) Line() string {
 	case a.File != "":
 		return "  protected file: " + termtext.Plain(a.Reason)
 	}
-	return "  outside of the sandbox, because: " + termtext.Plain(a.Reason)
+	return "  outside the sandbox, because: " + termtext.Plain(a.Reason)
 }
 
-// Subject says to the user what was asked for.
+// Subject describes the request to the user.
 func (a SandboxRequest) Subject(q lathe.PermissionRequest) string {
 	what := termtext.Plain(strings.Join(q.Patterns, " "))
 	if a.File != "" && a.Diff == nil {
@@ -46,10 +46,10 @@ func (a SandboxRequest) Subject(q lathe.PermissionRequest) string {
 	if a.File != "" {
 		return "protected file " + what + " (" + termtext.Plain(a.Reason) + ")"
 	}
-	return "outside of the sandbox: " + what
+	return "outside the sandbox: " + what
 }
 
-// ModelMessage say to the model why a file is protected.
+// ModelMessage tells the model why a file is protected.
 func (a SandboxRequest) ModelMessage() string {
 	if a.File == "" {
 		return ""

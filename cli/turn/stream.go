@@ -12,15 +12,15 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Stream prints every event of the session and of those that work for it, and last a result.
+// Stream prints every event of the session and its subagents, then a result.
 type Stream struct {
 	*cli.App
 	Turn       *Turn
 	Began      time.Time
-	Structured bool // a structured answer was asked for
+	Structured bool // --output-schema is set
 }
 
-// Result is the last line of a stream; its members have this order.
+// Result is the last line of a stream, with its members in this order.
 type Result struct {
 	Type       string          `json:"type"`
 	Status     string          `json:"status"`
@@ -36,7 +36,7 @@ type Result struct {
 	Duration   int64           `json:"durationMs"`
 }
 
-// Show prints an event of the session, or of one that works for it.
+// Show prints an event of the session or a subagent.
 func (s *Stream) Show(ctx context.Context, ev lathe.Event) {
 	if ev.Fact.Type() == "" || ev.Session == "" || ev.Session != s.Turn.Session.ID && !s.Turn.IsDescendant(ctx, ev.Session) {
 		return
@@ -45,7 +45,7 @@ func (s *Stream) Show(ctx context.Context, ev lathe.Event) {
 	s.Flush()
 }
 
-// Note prints nothing: standard output is for programs.
+// Note prints nothing, because standard output is for programs.
 func (s *Stream) Note(string) {}
 
 // End prints the result.
@@ -79,23 +79,23 @@ func (s *Stream) End(ctx context.Context, err error) error {
 		return nil
 	}
 	if !errors.As(err, new(cli.Interrupt)) {
-		err = cli.Reported{Code: cli.ExitCodeOf(err)} // reported in the result
+		err = cli.Reported{Code: cli.ExitCodeOf(err)} // printed in the result
 	}
 	return resulted{err}
 }
 
 func (s *Stream) result(l Result) {
 	l.Type, l.Status = "result", cli.StatusOf(l.ExitCode)
-	_ = layout.JSONTo(s.Out).Encoder().Encode(l) // of the writer: it comes again when the program ends
+	_ = layout.JSONTo(s.Out).Encoder().Encode(l) // Finish reports an error of the writer
 	s.Flush()
 }
 
-// resulted is an error of a turn whose result was printed.
+// resulted is the error of a turn whose result was printed.
 type resulted struct{ error }
 
 func (r resulted) Unwrap() error { return r.error }
 
-// ReportResult prints a result also when the turn could not even begin.
+// ReportResult prints a result for a turn that could not start.
 func ReportResult(a *cli.App, err error) error {
 	if err == nil || errors.As(err, new(resulted)) {
 		return err

@@ -1,8 +1,8 @@
 // Package turn follows one turn of a session, for the commands that run prompts: run, mcp serve and the demo. A Turn
-// sends the prompt, records what happens, answers requests and knows when the turn has ended. How it looks is a
-// Sink's: Plain, JSON, Stream and Live are those of `lathe run`.
+// sends the prompt, records events, answers requests and detects the end of the turn. A Sink shows it: Plain, JSON,
+// Stream and Live are the sinks of `lathe run`.
 //
-// Everything of a turn belongs to the goroutine of Run. Start with Turn.Run, then Record.
+// All fields belong to the goroutine of Run. Start with Turn.Run, then Record.
 package turn
 
 import (
@@ -19,34 +19,34 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Sink shows a turn.
+// Sink shows the events of a turn.
 type Sink interface {
-	// Show takes an event of any session. It has been recorded, and is not yet answered.
+	// Show shows an event of any session. The event is recorded, but not answered yet.
 	Show(ctx context.Context, ev lathe.Event)
-	// Note takes a remark beside the answer.
+	// Note shows a notice next to the answer.
 	Note(text string)
 }
 
 // Turn is one turn of a session.
 type Turn struct {
-	Engine  api.Engine
-	Session lathe.Session
-	Fresh   bool // the session was made for this prompt
-	Log     *slog.Logger
-	Now     func() time.Time
-	MissedHint  string // says how to see what was missed of a server
+	Engine     api.Engine
+	Session    lathe.Session
+	Fresh      bool // the session was created for this prompt
+	Log        *slog.Logger
+	Now        func() time.Time
+	MissedHint string // how to see events missed from a server
 
 	Sink   Sink
-	Send   func(ctx context.Context, fail func(error)) error    // sends the prompt; fail says later that it could not be sent
-	Permit func(ctx context.Context, q lathe.PermissionRequest) // answers a request
+	Send   func(ctx context.Context, fail func(error)) error    // sends the prompt; fail reports a later failure
+	Permit func(ctx context.Context, q lathe.PermissionRequest) // answers a permission request
 
-	Record Record
-	Accepted  atomic.Bool              // the prompt was taken
-	busy   bool                     // the turn has begun
-	below  map[lathe.SessionID]bool // whether other sessions work for this one
+	Record   Record
+	Accepted atomic.Bool              // the prompt was accepted
+	busy     bool                     // the turn has started
+	below    map[lathe.SessionID]bool // cache of IsDescendant
 }
 
-// UnattendedRules are the rules of a new session that may not ask the user things, since nobody may be there.
+// UnattendedRules deny questions to the user, since no user may be there.
 func UnattendedRules() (rules lathe.Ruleset) {
 	for _, name := range []string{"question", "plan_enter", "plan_exit"} {
 		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
@@ -54,27 +54,27 @@ func UnattendedRules() (rules lathe.Ruleset) {
 	return rules
 }
 
-// NotSent is why no turn will come.
+// NotSent is the error of a prompt that was not accepted, so that there is no turn.
 type NotSent struct{ error }
 
-// Unwrap is the error itself.
+// Unwrap returns the cause.
 func (e NotSent) Unwrap() error { return e.error }
 
-// Run sends the prompt and follows the turn until the session is idle. It returns NotSent, or why the context ended;
-// how the turn itself ended is in the record.
+// Run sends the prompt and follows the turn until the session is idle. It returns NotSent or the cause of the
+// context. The outcome of the turn is in the record.
 func (t *Turn) Run(ctx context.Context) error {
 	listening, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(nil) })()
 	sent := false
-	for ev, err := range t.Engine.Events(listening, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) { // children may be anywhere
+	for ev, err := range t.Engine.Events(listening, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) { // subagents may be in any directory
 		if err != nil {
-			if listening.Err() == nil && lathe.CodeOf(err) != lathe.Canceled { // else it was ended here
+			if listening.Err() == nil && lathe.CodeOf(err) != lathe.Canceled { // else canceled here
 				t.Record.Failed = err
 			}
 			break
 		}
-		if !sent { // only now is nothing missed
+		if !sent { // from here on no event is missed
 			sent = true
 			if err := t.Send(ctx, func(err error) { stop(NotSent{err}) }); err != nil {
 				return NotSent{err}
@@ -94,7 +94,7 @@ func (t *Turn) Run(ctx context.Context) error {
 	return nil
 }
 
-// take takes one event, and reports whether the turn has ended.
+// take handles one event and reports whether the turn has ended.
 func (t *Turn) take(ctx context.Context, ev lathe.Event) bool {
 	own := ev.Session == t.Session.ID
 	compressed := own && t.Record.add(ev.Fact)
@@ -104,40 +104,40 @@ func (t *Turn) take(ctx context.Context, ev lathe.Event) bool {
 		return false
 	}
 	if compressed {
-		t.Sink.Note("… the conversation is being compressed")
+		t.Sink.Note("… compacting the conversation")
 	}
 	return t.answer(ctx, ev.Fact) && !t.waits(ctx)
 }
 
-// answer does what an event of the session asks for, and reports whether the session is idle.
+// answer responds to an event of the session and reports whether the session is idle.
 func (t *Turn) answer(ctx context.Context, f lathe.Fact) bool {
 	switch f := f.(type) {
 	case *lathe.ServerResync:
-		t.Record.Failed = lathe.Errorf(lathe.Unavailable, "too much happened while the server could not be heard; %s", t.MissedHint)
+		t.Record.Failed = lathe.Errorf(lathe.Unavailable, "missed events while disconnected from the server; %s", t.MissedHint)
 		return true
 	case *lathe.PermissionAsked:
 		t.Permit(ctx, f.PermissionRequest)
 	case *lathe.QuestionAsked:
-		t.Sink.Note("The model asks: " + termtext.Plain(f.Questions[0].Question) + " (nobody is here to answer)")
+		t.Sink.Note("The model asks: " + termtext.Plain(f.Questions[0].Question) + " (no user to answer)")
 		t.Report(t.Engine.Dismiss(ctx, f.ID))
 	case *lathe.PartChanged:
 		t.remark(f.Part)
 	case *lathe.StatusChanged:
 		switch f.Status.Type {
 		case lathe.Idle:
-			return t.busy || t.Record.Failed != nil && t.Accepted.Load() // before, it is that of a turn that was cut off
+			return t.busy || t.Record.Failed != nil && t.Accepted.Load() // earlier ones belong to an interrupted turn
 		case lathe.Busy:
 			t.busy = true
 		case lathe.Retrying:
 			wait := time.Duration(float64(f.Status.Next)-float64(t.Now().UnixMilli())) * time.Millisecond
-			t.Sink.Note(fmt.Sprintf("… %s; attempt %d in %s", termtext.OneLine(termtext.Plain(f.Status.Message)), f.Status.Attempt+1, wait.Round(time.Second)))
+			t.Sink.Note(fmt.Sprintf("… %s; retry %d in %s", termtext.OneLine(termtext.Plain(f.Status.Message)), f.Status.Attempt+1, wait.Round(time.Second)))
 		}
 	default:
 	}
 	return false
 }
 
-// Begin notes that the prompt was taken, and who answers it.
+// Begin notes that the prompt was accepted, and prints agent and model.
 func (t *Turn) Begin(m lathe.Message) {
 	t.Accepted.Store(true)
 	if u, ok := m.Data.(*lathe.User); ok {
@@ -145,7 +145,7 @@ func (t *Turn) Begin(m lathe.Message) {
 	}
 }
 
-// remark notes what the engine itself writes into the conversation: remarks, and that checks have found something.
+// remark prints the engine's own notices and the checks that fired.
 func (t *Turn) remark(p lathe.Part) {
 	b, ok := p.Body.(*lathe.Text)
 	switch {
@@ -159,10 +159,9 @@ func (t *Turn) remark(p lathe.Part) {
 	}
 }
 
-// child answers what a session asks that works for the one that is shown: nobody else will. All
-// else it does is in the parts of its parent.
+// child answers the requests of a subagent, since no other client does. Its results appear in the parts of its parent.
 func (t *Turn) child(ctx context.Context, ev lathe.Event) {
-	// Some things happen in the directory and in no session: a plugin fails, say.
+	// Some events belong to the directory and not to a session, such as a failed plugin.
 	around := ev.Session == "" && (ev.Directory == "" || ev.Directory == t.Session.Directory)
 	switch f := ev.Fact.(type) {
 	case *lathe.PermissionAsked:
@@ -172,14 +171,14 @@ func (t *Turn) child(ctx context.Context, ev lathe.Event) {
 		}
 	case *lathe.QuestionAsked:
 		if t.IsDescendant(ctx, ev.Session) {
-			t.Sink.Note("The task " + t.Title(ctx, ev.Session) + " asks: " + termtext.Plain(f.Questions[0].Question) + " (nobody is here to answer)")
+			t.Sink.Note("The task " + t.Title(ctx, ev.Session) + " asks: " + termtext.Plain(f.Questions[0].Question) + " (no user to answer)")
 			t.Report(t.Engine.Dismiss(ctx, f.ID))
 		}
 	case *lathe.SessionFailed:
 		if around {
 			t.Sink.Note("! " + termtext.Plain(lathe.FaultMessage(f.Error)))
 		}
-	case *lathe.TUIToast: // a package that is being installed, a login that is needed
+	case *lathe.TUIToast: // such as an installation or a required login
 		if around {
 			t.Sink.Note("> " + termtext.Plain(f.Message))
 		}
@@ -187,14 +186,14 @@ func (t *Turn) child(ctx context.Context, ev lathe.Event) {
 	}
 }
 
-// Report logs that an answer was not taken.
+// Report logs that a reply was not accepted.
 func (t *Turn) Report(err error) {
-	if err != nil && lathe.CodeOf(err) != lathe.NotFound { // someone else was faster
-		t.Log.Warn("the answer was not taken", "error", err)
+	if err != nil && lathe.CodeOf(err) != lathe.NotFound { // another client answered first
+		t.Log.Warn("reply not accepted", "error", err)
 	}
 }
 
-// IsDescendant reports whether a session is a child of the one that is shown, or of one of those.
+// IsDescendant reports whether a session descends from this one.
 func (t *Turn) IsDescendant(ctx context.Context, id lathe.SessionID) bool {
 	if below, known := t.below[id]; known {
 		return below
@@ -202,13 +201,13 @@ func (t *Turn) IsDescendant(ctx context.Context, id lathe.SessionID) bool {
 	if t.below == nil {
 		t.below = map[lathe.SessionID]bool{}
 	}
-	t.below[id] = false // and it stays so for one that is its own ancestor
+	t.below[id] = false // also the result for a cycle
 	s, err := t.Engine.Get(ctx, id)
 	t.below[id] = err == nil && s.Parent != "" && (s.Parent == t.Session.ID || t.IsDescendant(ctx, s.Parent))
 	return t.below[id]
 }
 
-// Title is the title of a session, its id if that is not known.
+// Title returns the title of a session, or its ID.
 func (t *Turn) Title(ctx context.Context, id lathe.SessionID) string {
 	s, err := t.Engine.Get(ctx, id)
 	if err != nil {
@@ -217,7 +216,7 @@ func (t *Turn) Title(ctx context.Context, id lathe.SessionID) string {
 	return termtext.Plain(s.Title)
 }
 
-// BackgroundTasks are the tasks of the session in the background. A server looks after its own.
+// BackgroundTasks returns the session's background tasks. A server manages its own.
 func (t *Turn) BackgroundTasks(ctx context.Context) ([]lathe.Session, error) {
 	if own, ok := t.Engine.(api.Local); ok {
 		return own.BackgroundTasks(ctx, t.Session.ID)
@@ -225,7 +224,7 @@ func (t *Turn) BackgroundTasks(ctx context.Context) ([]lathe.Session, error) {
 	return nil, nil
 }
 
-// CollectTasks looks after those whose process has died.
+// CollectTasks recovers background tasks whose process has died.
 func (t *Turn) CollectTasks(ctx context.Context, resume bool) error {
 	if own, ok := t.Engine.(api.Local); ok {
 		return own.RecoverTasks(ctx, t.Session.ID, resume)
@@ -233,15 +232,15 @@ func (t *Turn) CollectTasks(ctx context.Context, resume bool) error {
 	return nil
 }
 
-// DeleteEmpty removes a session that was made for a prompt which could not be sent.
+// DeleteEmpty deletes a session that was created for a prompt that was not sent.
 func (t *Turn) DeleteEmpty(ctx context.Context) {
-	if t.Fresh { // nothing was said in it
+	if t.Fresh { // it has no messages
 		t.Report(t.Engine.Remove(context.WithoutCancel(ctx), t.Session.ID))
 	}
 }
 
-// waits reports whether tasks in the background have yet to report: they would end with the
-// program, and what they find is for the session to tell.
+// waits reports whether background tasks are still running. They would end with the program, and the session needs
+// their results.
 func (t *Turn) waits(ctx context.Context) bool {
 	own, ok := t.Engine.(api.Local)
 	tasks, err := t.BackgroundTasks(ctx)
@@ -249,9 +248,9 @@ func (t *Turn) waits(ctx context.Context) bool {
 		return false
 	}
 	if len(tasks) == 0 && t.Record.Failed != nil {
-		return false // the store may have stopped it, and then it cannot say that it is idle
+		return false // a stopped store cannot report idle
 	}
-	if len(tasks) == 0 { // the last may have reported just now
+	if len(tasks) == 0 { // the last may have just finished
 		more, err := own.HasMore(ctx, t.Session.ID)
 		return err == nil && more
 	}

@@ -84,7 +84,7 @@ func TestAttach_Interrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = run.Wait()
-	if code := run.ProcessState.ExitCode(); code != 130 || !strings.Contains(told.String(), "ended on the server") {
+	if code := run.ProcessState.ExitCode(); code != 130 || !strings.Contains(told.String(), "stopped on the server") {
 		t.Errorf("it ended with %d: %s", code, told.String())
 	}
 	if busy := s.ask(200, nil, "GET", "/session/status", ""); strings.TrimSpace(busy) != "{}" {

@@ -19,18 +19,17 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// completes reports whether a shell asks how a command line may go on.
-func completes(args []string) bool {
+// isCompletion reports whether a shell asks for completions.
+func isCompletion(args []string) bool {
 	return len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
 }
 
-// words are what may stand in one place. What cannot be found out is no error there: a shell has
-// nowhere to show it.
+// words lists the completions of one argument or flag. It returns no error, because a shell could not show it.
 type words func(ctx context.Context) []cobra.Completion
 
-// completing tells the commands what may follow. It is done only when a shell asks, and what it
-// calls reads settings, catalogue and database, but starts no plugin, no server and no network.
-func completing(a *cli.App, root *cobra.Command) {
+// registerCompletions adds completions to the commands, only when a shell asks. They read config, catalog and
+// database, but start no plugin or server and use no network.
+func registerCompletions(a *cli.App, root *cobra.Command) {
 	all := completions{a}
 	flags := map[string]words{
 		"model": all.models, "agent": all.agents, "session": all.sessions, "command": all.commands, "provider": all.providers,
@@ -54,7 +53,7 @@ func completing(a *cli.App, root *cobra.Command) {
 			}
 			switch {
 			case find != nil:
-				_ = c.RegisterFlagCompletionFunc(f.Name, anywhere(find)) // fails only for a second one
+				_ = c.RegisterFlagCompletionFunc(f.Name, anywhere(find)) // fails only when registered twice
 			case f.Name == "dir" || f.Name == "path":
 				f.Annotations = map[string][]string{cobra.BashCompSubdirsInDir: {}}
 			}
@@ -64,7 +63,7 @@ func completing(a *cli.App, root *cobra.Command) {
 	})
 }
 
-// each calls f for a command and all below it.
+// each calls f for a command and all its subcommands.
 func each(c *cobra.Command, f func(*cobra.Command)) {
 	f(c)
 	for _, sub := range c.Commands() {
@@ -72,7 +71,7 @@ func each(c *cobra.Command, f func(*cobra.Command)) {
 	}
 }
 
-// choicesOf are the values that the help of a flag lists: "the FORMAT: table or json".
+// choicesOf returns the values in the help of a flag: "output FORMAT: table or json".
 func choicesOf(f *pflag.Flag) []cobra.Completion {
 	if !slices.Contains([]string{"format", "log-level", "method", "by"}, f.Name) {
 		return nil
@@ -85,7 +84,7 @@ func choicesOf(f *pflag.Flag) []cobra.Completion {
 	return strings.FieldsFunc(strings.ReplaceAll(list, " or ", ","), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// first completes the first argument of a command, or all if it takes many.
+// first completes the first argument of a command, or every argument if the command is variadic.
 func first(find words) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 && !strings.Contains(c.Use, "...") {
@@ -105,7 +104,7 @@ func anywhere(find words) cobra.CompletionFunc {
 	}
 }
 
-// described is a word with what it means, in one line.
+// described returns a completion with a one-line description.
 func described(word, means string) cobra.Completion {
 	if means = termtext.OneLine(termtext.Plain(means)); means == "" {
 		return termtext.Plain(word)
@@ -113,22 +112,22 @@ func described(word, means string) cobra.Completion {
 	return cobra.CompletionWithDesc(termtext.Plain(word), termtext.Clip(means, 60))
 }
 
-// completions finds the words.
+// completions finds the completions.
 type completions struct{ app *cli.App }
 
-// mostSessions is how many sessions are offered, the newest.
-const mostSessions = 50
+// maxSessions is the number of sessions offered, newest first.
+const maxSessions = 50
 
 func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
 	if x.app.Attach != "" {
-		return nil // a server may be far away
+		return nil // a remote server may be slow
 	}
 	_ = x.app.WithSessions(ctx, func(e api.Engine) error {
 		q, err := x.app.ProjectQuery(ctx, e)
 		if err != nil {
 			return err
 		}
-		q.Limit = mostSessions
+		q.Limit = maxSessions
 		all, err := e.List(ctx, q)
 		for _, s := range all {
 			out = append(out, described(string(s.ID), layout.FormatAge(s.Updated, x.app.Now())+" · "+s.Title))
@@ -138,14 +137,14 @@ func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
 	return out
 }
 
-// known is what the settings of the directory say, without what plugins would add.
-func (x completions) known(ctx context.Context, f func(*harness.DirConfig)) {
+// withConfig calls f with the config of the directory, without plugins.
+func (x completions) withConfig(ctx context.Context, f func(*harness.DirConfig)) {
 	at, err := datadir.Find(x.app.Env)
 	if err != nil {
 		return
 	}
 	s := harness.New(&x.app.Host, at)
-	s.Keyless = true // fetches nothing
+	s.Keyless = true // nothing is fetched
 	if place, err := workspace.Locate(ctx, x.app.Dir, nil); err == nil {
 		if k, err := s.ConfigFor(place); err == nil {
 			f(k)
@@ -155,7 +154,7 @@ func (x completions) known(ctx context.Context, f func(*harness.DirConfig)) {
 }
 
 func (x completions) agents(ctx context.Context) (out []cobra.Completion) {
-	x.known(ctx, func(k *harness.DirConfig) {
+	x.withConfig(ctx, func(k *harness.DirConfig) {
 		for _, g := range k.Settings.Ordered() {
 			if !g.Hidden.On() {
 				out = append(out, described(g.Name, g.Description))
@@ -166,7 +165,7 @@ func (x completions) agents(ctx context.Context) (out []cobra.Completion) {
 }
 
 func (x completions) commands(ctx context.Context) (out []cobra.Completion) {
-	x.known(ctx, func(k *harness.DirConfig) {
+	x.withConfig(ctx, func(k *harness.DirConfig) {
 		for _, c := range k.Settings.Commands {
 			out = append(out, described(c.Name, c.Description))
 		}
@@ -174,7 +173,7 @@ func (x completions) commands(ctx context.Context) (out []cobra.Completion) {
 	return out
 }
 
-// usable is what settings and credentials make usable; nil if that is not known.
+// usable returns the providers, or nil if they cannot be determined.
 func (x completions) usable() *harness.Providers {
 	at, err := datadir.Find(x.app.Env)
 	if err != nil {

@@ -40,7 +40,7 @@ func otherwiseRun() []otherwise {
 		{"docs/tui.md", "lathe --prompt", "", takesScreen},
 		{"docs/tui.md", "lathe attach", "", takesScreen},
 		{"docs/tui.md", "lathe demo --tui", "", takesScreen},
-		{"README.md", "lathe run --resume", "", "nothing was cut off; TestSignal_DuringATurn does that"},
+		{"README.md", "lathe run --resume", "", "nothing was interrupted; TestSignal_DuringATurn does that"},
 		{"README.md", "lathe serve", serves, "it has no end"},
 		{"docs/mcp.md", "lathe mcp list", "", noNetwork},
 		{"docs/server.md", "lathe serve  ", serves, "it has no end"},

@@ -27,7 +27,7 @@ func TestFirstRun_Local(t *testing.T) {
 	home := t.TempDir()
 	x := onTerminal(t, home, firstSettings(s.URL, ""), "run", "--title", "t", "hello")
 	seen := x.see("Number or name: ")
-	for _, want := range []string{"no provider is set up.", "1  Log in to a provider, or enter an API key (login)", "2  Use Ollama (local), which has 2 models (ollama)", "3  Use Big Pickle, a free model of OpenCode Zen, which sees what you send and may keep it (free)", "4  See the demo"} {
+	for _, want := range []string{"no provider is configured.", "1  Log in to a provider, or enter an API key (login)", "2  Use Ollama (local) (2 models) (ollama)", "3  Use Big Pickle, a free model of OpenCode Zen, which sees what you send and may keep it (free)", "4  Watch the demo"} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q is not offered:\n%s", want, seen)
 		}
@@ -51,7 +51,7 @@ func TestFirstRun_Login(t *testing.T) {
 	own := fmt.Sprintf(`,"anthropic":{"options":{"baseURL":%q}}`, s.URL+"/v1")
 	x := onTerminal(t, home, append(firstSettings("", own), "ANTHROPIC_API_KEY="), "run", "--title", "t", "hello")
 	seen := x.see("Number or name: ")
-	if !strings.Contains(seen, "No model server answers on this machine either") || strings.Contains(seen, "Use Ollama") {
+	if !strings.Contains(seen, "No local model server is running either") || strings.Contains(seen, "Use Ollama") {
 		t.Errorf("offered:\n%s", seen)
 	}
 	x.enter("login\r")

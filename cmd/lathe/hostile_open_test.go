@@ -31,7 +31,7 @@ func TestHostile_Opened(t *testing.T) {
 			if r.code != 0 || r.stdout != "Hello.\n" {
 				t.Errorf("run: %+v", r)
 			}
-			if f.broken && !strings.Contains(r.stderr, "broken and left out") {
+			if f.broken && !strings.Contains(r.stderr, "broken config file") {
 				t.Errorf("run passes over settings that cannot be read and says nothing: %+v", r)
 			}
 			for _, args := range [][]string{{"config", "check"}, {"agent", "list"}, {"session", "list"}, {"mcp", "list"}, {"trust", "--show"}} {

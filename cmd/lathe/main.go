@@ -1,9 +1,9 @@
-// Command lathe is a coding agent with durable sessions: run, listed, forked, exported and imported.
+// Command lathe is a coding agent with durable sessions.
 //
-// This package lists the commands and starts them; they are in the packages below cli. Nothing calls up into it.
+// This package lists the commands and runs them. The commands are in the packages below cli.
 //
-// A command runs in one goroutine with a context that ends at an interrupt. Two more exist: one waits for signals, one
-// for a standard input that has nothing to say. The live view of a turn has its own (package tui/inline).
+// A command runs in one goroutine with a context that an interrupt cancels. Two more wait for signals and for
+// standard input. The live view of a turn has its own (package tui/inline).
 //
 // Start reading here, then package cli.
 package main
@@ -38,49 +38,49 @@ import (
 )
 
 func main() {
-	if code, mine := sandbox.Launch(os.Args, os.Environ); mine { // a command of a turn, watched over
+	if code, mine := sandbox.Launch(os.Args, os.Environ); mine { // launches a sandboxed command
 		os.Exit(code)
 	}
-	if tty.Restore(os.Args) || confine.RunGitHelper(os.Args, os.Getenv) { // restores a terminal; asks for git in the sandbox
+	if tty.Restore(os.Args) || confine.AnswerGit(os.Args, os.Getenv) { // the terminal restorer; the git credential helper in the sandbox
 		return
 	}
-	if asksVersion(os.Args) { // before anything else is made: programs ask often
+	if asksVersion(os.Args) { // first, because programs ask often
 		if _, err := os.Stdout.WriteString(version + "\n"); err == nil {
 			return
-		} // else it is told as any command tells it
+		} // else the command reports the error
 	}
 	os.Exit(execute(newApp(), os.Args[1:]))
 }
 
-// execute executes one command line and returns the exit code.
+// execute runs one command line and returns the exit code.
 func execute(a *cli.App, args []string) int {
 	ctx, stop := cli.SignalContext(context.Background(), a.TTYChildren)
 	defer stop()
 	for _, name := range early.Dropped {
-		a.Notify("The variable %s is malformed and was ignored. Want name=value, with commas between several.", name)
+		a.Notify("Ignored the malformed variable %s. Want name=value, separated by commas.", name)
 	}
 	root := newRoot(a)
-	if completes(args) {
-		completing(a, root)
+	if isCompletion(args) {
+		registerCompletions(a, root)
 	}
 	root.SetArgs(args)
 	return a.Finish(ctx, root.ExecuteContext(ctx), args)
 }
 
-// newRoot lists the commands.
+// newRoot returns the root command with all others.
 func newRoot(a *cli.App) *cobra.Command {
 	var f screen.Flags
 	root := &cobra.Command{
 		Use:   "lathe",
-		Short: "A coding agent whose sessions last",
+		Short: "A coding agent with durable sessions",
 		Long:  rootHelp,
-		Example: `  lathe                            the terminal program, in this directory
-  lathe -c                         where you left off
-  lathe demo                       see it work, without a key and without a network
-  lathe auth login                 keep the key of a model provider
-  lathe run "Why does it fail?"    give it something to do
-  lathe session list               the sessions of this project
-  lathe session show               the newest one, as a transcript
+		Example: `  lathe                            # open the terminal UI in this directory
+  lathe -c                         # continue the most recent session
+  lathe demo                       # watch a demo, without API key or network
+  lathe auth login                 # save an API key, or log in to a provider
+  lathe run "Why does it fail?"    # run one prompt and print the answer
+  lathe session list               # list the sessions of this project
+  lathe session show               # print the most recent session
   lathe import opencode-export.json
   lathe export last -o session.json`,
 		Annotations: map[string]string{cli.VersionAnnotation: version},
@@ -91,7 +91,7 @@ func newRoot(a *cli.App) *cobra.Command {
 	globalFlags(a, root)
 	root.AddCommand(
 		run.New(a),
-		lacksMini(screen.NewAttach(a)),
+		addMini(screen.NewAttach(a)),
 		serve.New(a),
 		newMCP(a),
 		session.New(a),
@@ -119,24 +119,24 @@ func newRoot(a *cli.App) *cobra.Command {
 	return cli.ConfigureRoot(a, root)
 }
 
-const rootHelp = `lathe is a coding agent. It keeps every message, every tool call and every change of them
-in one database that survives kills and power cuts, and goes on where it was cut off.
+const rootHelp = `lathe is a coding agent for your terminal, editor and CI. Sessions survive crashes and can be resumed.
 
-Without a command it is a terminal program, in the directory PROJECT or where you are. What is piped
-in is sent as the first prompt, before that of --prompt.
+Run without a command to open the terminal UI in the current directory, or in PROJECT. Piped input is
+sent as the first prompt, followed by --prompt.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated; run has some more.
-Results go to standard output, remarks and errors to standard error.
-Environment: LATHE_DATA names the data folder, NO_COLOR turns colour off, LATHE_TRUST=1 lets
-a project run what its settings say (see lathe trust).`
+Exit codes: 0 success, 1 failure, 2 usage error, 130 interrupted, 143 terminated. lathe run has more.
+Results go to standard output, notices and errors to standard error.
+
+Environment: LATHE_DATA sets the data folder, NO_COLOR turns colors off, LATHE_TRUST=1 trusts the
+project (see lathe trust).`
 
 func globalFlags(a *cli.App, root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVarP(&a.Dir, "dir", "C", ".", "the `DIRECTORY` whose project is meant")
-	f.BoolVar(&a.PrintLogs, "print-logs", false, "print logs on standard error, not into log/lathe.log of the data folder")
-	f.StringVar(&a.LogLevel, "log-level", "INFO", "`LEVEL` of the logs: DEBUG, INFO, WARN or ERROR")
-	f.BoolVar(&a.Trust, "trust", false, "let the project run what its settings say, this once")
-	f.BoolVar(&a.Pure, "pure", false, "load no plugins from outside")
+	f.StringVarP(&a.Dir, "dir", "C", ".", "`DIRECTORY` to work in")
+	f.BoolVar(&a.PrintLogs, "print-logs", false, "log to standard error instead of log/lathe.log in the data folder")
+	f.StringVar(&a.LogLevel, "log-level", "INFO", "log `LEVEL`: DEBUG, INFO, WARN or ERROR")
+	f.BoolVar(&a.Trust, "trust", false, "trust the project's config in this run")
+	f.BoolVar(&a.Pure, "pure", false, "load no external plugins")
 	root.Flags().BoolP("version", "v", false, "print the version")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		a.PrintLogs = a.PrintLogs || a.IsEnvTrue("PRINT_LOGS")

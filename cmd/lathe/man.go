@@ -8,14 +8,12 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 )
 
-// newMan prints the manual page. It is made from the commands when it is asked for, so that there is no
-// second text that could say something else; who packages lathe keeps what it prints.
+// newMan prints the manual page. It is generated from the commands, so that it cannot differ from --help.
 func newMan(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man",
 		Short: "Print the manual page",
-		Long: `Prints the manual page of all commands, in the language of man. Nothing of it is written by hand:
-it says what --help of each command says.`,
+		Long:  `Print the manual page of all commands in roff. It is generated from the same text as --help.`,
 		Example: `  lathe man | man -l -
   lathe man > ~/.local/share/man/man1/lathe.1`,
 		Hidden: true,
@@ -27,7 +25,7 @@ it says what --help of each command says.`,
 	}
 }
 
-// page is a manual page under way, in roff.
+// page is a manual page in roff.
 type page struct{ strings.Builder }
 
 func manual(root *cobra.Command) string {
@@ -40,20 +38,20 @@ func manual(root *cobra.Command) string {
 	p.macro(".SH DESCRIPTION")
 	p.prose(root.Long)
 	p.examples(root.Example)
-	p.macro(".SH FLAGS OF THE TERMINAL PROGRAM")
+	p.macro(".SH TERMINAL UI FLAGS")
 	p.flags(root.LocalNonPersistentFlags().FlagUsages())
 	p.macro(".SH COMMANDS")
 	for _, c := range root.Commands() {
 		p.command(c)
 	}
-	p.macro(".SH FLAGS OF ALL COMMANDS")
+	p.macro(".SH GLOBAL FLAGS")
 	p.flags(root.PersistentFlags().FlagUsages())
 	p.macro(".SH SEE ALSO")
-	p.prose("lathe COMMAND --help says the same of one command. Settings, permissions, the sandbox and the use in scripts have pages of their own in the folder docs of the sources.")
+	p.prose("lathe COMMAND --help prints the help of one command. The docs folder of the source code describes the config, permissions, the sandbox and use in scripts.")
 	return p.String()
 }
 
-// command tells a command and those below it; a word that only needs another one behind it is told by them.
+// command writes a command and its subcommands.
 func (p *page) command(c *cobra.Command) {
 	if c.Hidden || !c.IsAvailableCommand() {
 		return
@@ -75,7 +73,7 @@ func (p *page) command(c *cobra.Command) {
 
 func (p *page) macro(line string) { p.WriteString(line + "\n") }
 
-// prose writes paragraphs. One with an indented line is a table or a picture and stays as it is.
+// prose writes paragraphs. A paragraph with an indented line is a table and stays as it is.
 func (p *page) prose(text string) {
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if strings.Contains("\n"+block, "\n ") {
@@ -105,8 +103,7 @@ func (p *page) lines(text string) {
 	}
 }
 
-// flags writes a list of flags from the text that --help has for them: a line each, the flag and its
-// value, then at least two spaces and what it is.
+// flags converts the flag list of --help. Each line has the flag, its value, at least two spaces and a description.
 func (p *page) flags(usages string) {
 	for line := range strings.Lines(usages) {
 		flag, says, _ := strings.Cut(strings.TrimSpace(line), "  ")
@@ -121,7 +118,7 @@ func (p *page) flags(usages string) {
 	}
 }
 
-// roff escapes a line: what a formatter would take for its own, and dashes, which are to be typed.
+// roff escapes control characters, and dashes so that they can be copied.
 func roff(line string) string {
 	line = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {

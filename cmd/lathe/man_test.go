@@ -40,9 +40,9 @@ func TestMan_Whole(t *testing.T) {
 	if commands < 30 {
 		t.Errorf("only %d commands are told", commands)
 	}
-	_, global, _ := strings.Cut(page, ".SH FLAGS OF ALL COMMANDS")
+	_, global, _ := strings.Cut(page, ".SH GLOBAL FLAGS")
 	flagsIn(t, "lathe", root.PersistentFlags().FlagUsages(), unroff(global))
-	_, own, _ := strings.Cut(page, ".SH FLAGS OF THE TERMINAL PROGRAM")
+	_, own, _ := strings.Cut(page, ".SH TERMINAL UI FLAGS")
 	own, _, _ = strings.Cut(own, ".SH COMMANDS")
 	flagsIn(t, "lathe", root.LocalNonPersistentFlags().FlagUsages(), unroff(own))
 	if !strings.Contains(unroff(own), "--prompt") {

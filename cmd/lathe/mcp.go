@@ -11,10 +11,10 @@ import (
 func newMCP(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Work with MCP: servers of tools, and lathe as one",
-		Long: `MCP is how programs offer tools to models. The settings name the servers that lathe uses: their
-tools are called SERVER_TOOL, their prompts are slash commands. lathe can be such a server
-itself: others give it prompts, and list and read its sessions (lathe mcp serve).`,
+		Short: "Manage MCP servers, or run lathe as one",
+		Long: `Manage the MCP servers in the config. Their tools are named SERVER_TOOL, and their prompts become
+slash commands. lathe mcp serve runs lathe itself as an MCP server, which accepts prompts and
+lists and reads sessions.`,
 		Example: `  lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   lathe mcp list
   lathe mcp auth github

@@ -14,7 +14,7 @@ func TestScreen_Colour(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	code, seen := onTerminal(t, home, nil, "nonsense").end()
-	if code != 2 || !strings.HasPrefix(seen, "\x1b[31mError:\x1b[0m there is no command `lathe nonsense`") {
+	if code != 2 || !strings.HasPrefix(seen, "\x1b[31mError:\x1b[0m unknown command `lathe nonsense`") {
 		t.Errorf("%d %q", code, seen)
 	}
 	must(t, home, "import", sample(t, "first.json"))

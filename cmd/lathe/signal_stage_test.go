@@ -30,7 +30,7 @@ func TestSignal_Stages(t *testing.T) {
 		{"thought", "reasoning \"Hm \"\nstall", ""},
 		{"input of a call", "call bash pieces=3 {\"command\":\"echo x\"}\nstall", ""},
 		{"tool", "call bash {\"command\":\"touch began; sleep 60\"}\nfinish tool-calls", "began"},
-		{"retry", "status 429 retry-after=60 \"{}\"", "attempt 2 in"},
+		{"retry", "status 429 retry-after=60 \"{}\"", "retry 2 in"},
 		{"second step", "call bash {\"command\":\"touch began\"}\nfinish tool-calls\n--\nstall", "began"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestSignal_Stages(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if code := exitCode(cmd.Wait()); code != 130 || !strings.Contains(seen+string(rest), "Interrupted. `lathe run --resume -s ses_") {
+			if code := exitCode(cmd.Wait()); code != 130 || !strings.Contains(seen+string(rest), "Interrupted. Resume with `lathe run --resume -s ses_") {
 				t.Errorf("exit code %d: %s%s", code, seen, rest)
 			}
 			noneLeft(t, home)

@@ -324,7 +324,7 @@ func TestTUIScreen_FirstRun(t *testing.T) {
 	x := inTmux(t, home, 80, 24)
 	x.run("lathe")
 	x.see("Log in to a provider")
-	x.see("See the demo")
+	x.see("Watch the demo")
 	x.leave()
 	x.restored()
 	noneLeft(t, x.home)
@@ -345,7 +345,7 @@ func TestTUIScreen_Colours(t *testing.T) {
 	home, _ := viewHome(t, "")
 	x := inTmux(t, home, 80, 24)
 	x.run("TERM=dumb lathe; echo co''de $?.")
-	x.see("needs a terminal that can move its cursor")
+	x.see("cannot run with TERM=dumb")
 	x.see("code 2.")
 }
 

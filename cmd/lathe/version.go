@@ -20,7 +20,7 @@ func newVersion(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long:  "Prints the bare version. It opens no file and is answered at once.",
+		Long:  "Print the version number. It opens no file.",
 		Example: `  lathe version
   lathe version --json`,
 		Args: cli.NoArgs,

@@ -15,7 +15,7 @@ func TestView_Broken(t *testing.T) {
 			t.Parallel()
 			home, _ := viewHome(t, script)
 			x := onScreenBy(t, "lathe-breaks", home, 60, 24, []string{"DRAWS=" + draws}, "-C", "p", "run", "--title", "A view", "show all")
-			x.see("say why not:")
+			x.see("type a reason:")
 			x.enter("y\r")
 			code, sent := x.end()
 			if stateOf(t, x.user) != x.before {

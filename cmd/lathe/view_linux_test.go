@@ -118,11 +118,11 @@ func TestView_Interrupt(t *testing.T) {
 		code                int
 		want                []string
 	}{
-		{"text", "text \"Here **is**\\nsome\"\nstall", "some", 0, 130, []string{"Here is\nsome\n", "Interrupted. `lathe run --resume"}},
-		{"thought", "stall", "working", 0, 130, []string{"Interrupted. `lathe run --resume"}},
+		{"text", "text \"Here **is**\\nsome\"\nstall", "some", 0, 130, []string{"Here is\nsome\n", "Interrupted. Resume with `lathe run --resume"}},
+		{"thought", "stall", "working", 0, 130, []string{"Interrupted. Resume with `lathe run --resume"}},
 		{"tool", "call bash {\"command\":\"sleep 60\"}\nfinish tool-calls", "sleep 60", 0, 130, []string{"✗ bash sleep 60 · ", "Interrupted."}},
-		{"question", touch, "say why not:", 0, 130, []string{"Here is\nsome\n", "Interrupted."}},
-		{"retry", "status 429 retry-after=60 \"{}\"", "attempt 2 in", 0, 130, []string{"attempt 2 in", "Interrupted. `lathe run --resume"}},
+		{"question", touch, "type a reason:", 0, 130, []string{"Here is\nsome\n", "Interrupted."}},
+		{"retry", "status 429 retry-after=60 \"{}\"", "retry 2 in", 0, 130, []string{"retry 2 in", "Interrupted. Resume with `lathe run --resume"}},
 		{
 			"task", "when \"You find things.\"\ncall bash {\"command\":\"sleep 60\"}\nfinish tool-calls\n--\nwhen \"show all\"\ncall task {\"description\":\"find it\",\"prompt\":\"IT one two three four five six seven eight nine ten eleven\",\"subagent_type\":\"finder\"}\nfinish tool-calls",
 			"sleep 60", 0, 130,
@@ -175,7 +175,7 @@ func TestView_Question(t *testing.T) {
 			t.Parallel()
 			home, _ := viewHome(t, "text \"I touch it.\"\ncall bash {\"command\":\"touch x\"}\nfinish tool-calls\n--\ntext \"End.\"\nfinish stop")
 			x := onScreen(t, home, 40, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
-			x.see("say why not:")
+			x.see("type a reason:")
 			x.enter(tt.typed)
 			code, sent := x.end()
 			seen := steady(seenOn(40, 24, sent).Plain(), home)
@@ -192,7 +192,7 @@ func TestView_QuestionWantsALetter(t *testing.T) {
 	t.Parallel()
 	home, _ := viewHome(t, "call bash {\"command\":\"touch x\"}\nfinish tool-calls\n--\ntext \"End.\"\nfinish stop")
 	x := onScreen(t, home, 100, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
-	x.see("say why not:")
+	x.see("type a reason:")
 	x.enter("yes\r")
 	x.see("answer with one letter:")
 	if _, err := os.Stat(filepath.Join(home, "p", "x")); err == nil {

@@ -1,14 +1,13 @@
-// Command embed shows how a program uses the engine as a library: it opens a database, begins a
-// session, gives it a prompt and prints the answer as it comes. There is no server and no
-// command line of lathe; settings, agents, tools and the model are given in Go.
+// Command embed shows how to use the engine as a library: open a database, create a session, send a prompt and print
+// the answer as it streams. It needs neither a server nor the lathe command. Settings, agents, tools and the model
+// are defined in Go.
 //
-// It does not use package harness, which builds the same engine from config files, credentials and the environment
-// of a user: a program that wants what `lathe run` would do calls harness.Open instead of engine.Open, and the rest
-// of ask stays as it is.
+// It does not use package harness, which builds the same engine from config files, credentials and the environment.
+// For the behavior of `lathe run`, call harness.Open instead of engine.Open; the rest of ask stays the same.
 //
 //	go run ./examples/embed http://127.0.0.1:11434/v1 "How many days until the end of the year?"
 //
-// The address is that of any server that speaks the Chat Completions protocol.
+// The address is any server that implements the Chat Completions protocol.
 //
 // Start reading at ask.
 package main
@@ -36,7 +35,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, `usage: embed ADDRESS-OF-A-MODEL "PROMPT"`)
+		fmt.Fprintln(os.Stderr, `usage: embed MODEL-URL "PROMPT"`)
 		os.Exit(2)
 	}
 	data, err := os.MkdirTemp("", "embed-")
@@ -50,7 +49,7 @@ func main() {
 	}
 }
 
-// ask gives a prompt to a new session about a directory, and writes the answer.
+// ask sends a prompt to a new session in a directory and writes the answer.
 func ask(ctx context.Context, data, dir, modelAt, words string, to io.Writer) (err error) {
 	driver, err := sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(data, "lathe.db")})
 	if err != nil {
@@ -69,7 +68,7 @@ func ask(ctx context.Context, data, dir, modelAt, words string, to io.Writer) (e
 	if err != nil {
 		return err
 	}
-	// Events come first, the prompt second, so that nothing is missed.
+	// Subscribe before the prompt is sent, so that no event is missed.
 	for ev, err := range e.Events(ctx, lathe.Scope{Session: s.ID}, lathe.Opt[lathe.Cursor]{}) {
 		if err != nil {
 			return err
@@ -83,8 +82,8 @@ func ask(ctx context.Context, data, dir, modelAt, words string, to io.Writer) (e
 			if _, err := io.WriteString(to, f.Delta); err != nil {
 				return err
 			}
-		case *lathe.PermissionAsked: // a program decides, or asks its user
-			if err := e.Reply(ctx, f.ID, lathe.Reject, "Nobody is here to allow it."); err != nil {
+		case *lathe.PermissionAsked: // decide here, or ask the user
+			if err := e.Reply(ctx, f.ID, lathe.Reject, "No user is available to allow this."); err != nil {
 				return err
 			}
 		case *lathe.SessionFailed:
@@ -98,10 +97,10 @@ func ask(ctx context.Context, data, dir, modelAt, words string, to io.Writer) (e
 	return context.Cause(ctx)
 }
 
-// setup is what the engine may use: one agent, one tool of our own, and one model.
+// setup configures the engine: one agent, one custom tool and one model.
 type setup struct{ modelAt string }
 
-// Settings are the same in every directory.
+// Settings returns the same settings for every directory.
 func (setup) Settings(context.Context, workspace.Place) (*engine.StepSettings, error) {
 	rules := lathe.Ruleset{
 		{Permission: "*", Pattern: "*", Action: lathe.Ask},
@@ -114,22 +113,22 @@ func (setup) Settings(context.Context, workspace.Place) (*engine.StepSettings, e
 	}, nil
 }
 
-// date is a tool of our own: a Go function with a schema made of its input.
+// date is a custom tool: a Go function whose schema is generated from its input type.
 func date() tool.Tool {
 	type input struct {
 		Zone string `json:"zone" jsonschema:"a time zone: Europe/Paris"`
 	}
-	spec := tool.Spec{Name: "date", Description: "Tells the date and time of a time zone.", Permission: "date"}
+	spec := tool.Spec{Name: "date", Description: "Returns the date and time in a time zone.", Permission: "date"}
 	return tool.Define(spec, func(_ context.Context, _ *tool.Call, in input) (tool.Result, error) {
 		zone, err := time.LoadLocation(in.Zone)
 		if err != nil {
-			return tool.Result{}, tool.Failf("there is no time zone %q; give one as in Europe/Paris.", in.Zone)
+			return tool.Result{}, tool.Failf("unknown time zone %q; use a name like Europe/Paris.", in.Zone)
 		}
 		return tool.Result{Title: in.Zone, Output: time.Now().In(zone).Format(time.RFC1123)}, nil
 	})
 }
 
-// Model makes a client of the one model there is.
+// Model returns a client for the only model.
 func (s setup) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
 	at := model.Endpoint{Provider: ref.Provider, BaseURL: s.modelAt}
 	return &engine.Model{

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """A plugin for lathe in Python, without any library.
 
-It keeps tools away from files that must not be read, tells every command that it was started by an
-agent, counts turns, and brings a tool of its own. Settings:
+It blocks tool calls on secret files, sets an environment variable for every command, counts turns,
+and adds a tool. Config:
 
     {"plugin": [["./guard.py", {"deny": [".env", "secrets/"]}]]}
 
-A plugin is a program that reads one JSON message a line and writes one JSON message a line. Standard
-output belongs to the protocol; what people should read goes to standard error. docs/plugins.md has
-all messages.
+A plugin reads and writes one JSON message per line. Standard output is for the protocol; use standard
+error for logs. docs/plugins.md describes all messages.
 """
 
 import json
@@ -16,7 +15,7 @@ import sys
 
 
 class Refused(Exception):
-    """Says no to what was about to happen; its text is what the model reads."""
+    """Blocks an operation. The model reads the message."""
 
 
 def send(message):
@@ -28,10 +27,10 @@ class Guard:
     def __init__(self):
         self.deny = [".env"]
         self.turns = 0
-        self.asked = 0  # the number of our last request
-        self.later = []  # what came in while we waited for an answer
+        self.asked = 0  # ID of our last request
+        self.later = []  # messages received while we waited for a response
 
-    # What lathe asks
+    # Requests from lathe
 
     def initialize(self, params):
         self.deny = (params.get("options") or {}).get("deny", self.deny)
@@ -40,7 +39,7 @@ class Guard:
             "tools": [
                 {
                     "id": "count_lines",
-                    "description": "Counts the lines of a text file.",
+                    "description": "Count the lines of a text file.",
                     "schema": {
                         "type": "object",
                         "properties": {"path": {"type": "string", "description": "Path of the file"}},
@@ -66,21 +65,21 @@ class Guard:
         for event in params["events"]:
             if event["type"] == "session.idle":
                 self.turns += 1
-                send({"method": "log", "params": {"level": "info", "message": "turn %d is over" % self.turns}})
+                send({"method": "log", "params": {"level": "info", "message": "turn %d ended" % self.turns}})
 
     def execute(self, params):
         path, context = params["args"]["path"], params["context"]
-        # A tool asks before it does what the user may not want. An answer that is an error ends the call.
+        # Ask for permission first. An error response ends the call.
         self.request("ask", {"call": context["call"], "permission": "read", "patterns": [path], "always": ["*"], "metadata": {}})
         send({"method": "progress", "params": {"call": context["call"], "title": "counting", "metadata": {"path": path}}})
         with open(path, encoding="utf-8") as file:
             lines = sum(1 for _ in file)
         return {"title": path, "output": "%d lines" % lines, "metadata": {"lines": lines}}
 
-    # How messages come and go
+    # Messages
 
     def request(self, method, params):
-        """Asks lathe and waits for the answer. What else comes in meanwhile is done afterwards."""
+        """Send a request and wait for the response. Handle other messages afterwards."""
         self.asked += 1
         send({"id": "p%d" % self.asked, "method": method, "params": params})
         for line in sys.stdin:
@@ -100,13 +99,13 @@ class Guard:
         methods = {"initialize": self.initialize, "hook": self.hook, "tool.execute": self.execute}
         methods["ping"] = methods["dispose"] = lambda params: None
         if "id" not in message:
-            return  # a notification that we have no use for, as $/cancelRequest
+            return  # a notification that we ignore, such as $/cancelRequest
         if method not in methods:
-            send({"id": message["id"], "error": {"code": -32601, "message": "there is no method %s" % method}})
+            send({"id": message["id"], "error": {"code": -32601, "message": "unknown method %s" % method}})
             return
         try:
             send({"id": message["id"], "result": methods[method](params)})
-        except Exception as problem:  # whatever it is, lathe and the user must hear of it
+        except Exception as problem:  # report every error to lathe
             send({"id": message["id"], "error": {"code": 1, "message": str(problem) or repr(problem)}})
 
     def run(self):

@@ -114,7 +114,7 @@ func TestExample_Events(t *testing.T) {
 	}
 	c.Event(lathe.Event{ID: "evt_1", Fact: &lathe.SessionIdle{Session: "ses_1"}})
 	for line := range heard {
-		if strings.Contains(line, "turn 1 is over") {
+		if strings.Contains(line, "turn 1 ended") {
 			return
 		}
 	}

@@ -1,12 +1,11 @@
-// Package early takes variables out of the environment that libraries would end the program for,
-// before main: the MCP SDK panics while it is initialized if MCPGODEBUG is not what it expects.
+// Package early unsets environment variables that make libraries panic before main: the MCP SDK panics during
+// initialization if MCPGODEBUG is malformed.
 //
-// Go initializes packages in the order of their import paths as soon as what they import is ready. So
-// this one imports as little as the SDK's does, and comes first by its name; a script of the program's
-// tests tries it. What Go's runtime reads itself (GOMEMLIMIT, GODEBUG=fips140) no package
-// comes before.
+// Go initializes packages in the order of their import paths once their imports are ready. So this package imports as
+// little as the SDK's, and sorts before it. Variables that the Go runtime reads (GOMEMLIMIT, GODEBUG=fips140) cannot
+// be unset in time.
 //
-// It changes the environment once and nothing later. Start reading at [Dropped].
+// Start reading at [Dropped].
 package early
 
 import (
@@ -14,7 +13,7 @@ import (
 	"strings"
 )
 
-// Dropped are the names of the variables that were taken out.
+// Dropped lists the variables that were unset.
 var Dropped = drop()
 
 const mcpDebug = "MCPGODEBUG"
@@ -29,7 +28,7 @@ func drop() []string {
 	return []string{mcpDebug}
 }
 
-// wellFormed reports whether a value is a list of name=value, with commas.
+// wellFormed reports whether a value is a comma-separated list of name=value.
 func wellFormed(value string) bool {
 	for part := range strings.SplitSeq(value, ",") {
 		if value != "" && !strings.Contains(part, "=") {
