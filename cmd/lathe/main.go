@@ -41,7 +41,7 @@ func main() {
 	if code, mine := sandbox.Launch(os.Args, os.Environ); mine { // launches a sandboxed command
 		os.Exit(code)
 	}
-	if tty.Restore(os.Args) || confine.AnswerGit(os.Args, os.Getenv) { // the terminal restorer; the git credential helper in the sandbox
+	if tty.Restore(os.Args) || confine.RunGitHelper(os.Args, os.Getenv) { // the terminal restorer; the git credential helper in the sandbox
 		return
 	}
 	if asksVersion(os.Args) { // first, because programs ask often
