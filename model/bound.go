@@ -19,7 +19,7 @@ const (
 // TooLongError is the error of an answer that is longer than it can be. It is not tried again, and what
 // came of the answer stays.
 func TooLongError(what string, limit int) *lathe.Error {
-	message := fmt.Sprintf("the provider sent more than %d KB of %s, which no answer of this model has; what came so far is kept", limit>>10, what)
+	message := fmt.Sprintf("the provider sent more than %d KB of %s, beyond this model's limit; the partial answer is saved", limit>>10, what)
 	return &lathe.Error{Code: lathe.Refused, Message: message, Fault: &lathe.APIFault{Message: message}}
 }
 

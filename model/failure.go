@@ -74,7 +74,7 @@ func (f Failure) text() string {
 	body := strings.TrimSpace(string(f.Body))
 	switch {
 	case isHTML(body) && (f.Status == 401 || f.Status == 403):
-		return fmt.Sprintf("%s: a gateway before %s refused the request; sign in again or check what your account may do", reason, f.Provider)
+		return fmt.Sprintf("%s: a gateway before %s rejected the request; log in again or check your account's permissions", reason, f.Provider)
 	case !isHTML(body) && body != "" && message == "":
 		return phrase.Shorten(said(body), 500)
 	case !isHTML(body) && body != "":
@@ -82,7 +82,7 @@ func (f Failure) text() string {
 	case reason != "":
 		return reason
 	default:
-		return "the provider failed without saying why"
+		return "the provider failed without a reason"
 	}
 }
 

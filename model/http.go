@@ -59,7 +59,7 @@ func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[s
 	if err != nil {
 		w.stop()
 		cancel(nil)
-		return nil, lathe.Errorf(lathe.Invalid, "the address of %s is not one: %s", e.Provider, innermost(err))
+		return nil, lathe.Errorf(lathe.Invalid, "the base URL of %s is not valid: %s", e.Provider, innermost(err))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
@@ -201,7 +201,7 @@ func (b *watchedBody) tooQuiet() error {
 	if !b.heard || b.gap <= 0 || b.vain <= limit {
 		return nil
 	}
-	return broken(fmt.Sprintf("the provider sent signs of life and nothing else for %s", limit), context.DeadlineExceeded,
+	return broken(fmt.Sprintf("the provider sent only keep-alives for %s", limit), context.DeadlineExceeded,
 		"code", "timeout", "timeoutMs", strconv.FormatInt(limit.Milliseconds(), 10))
 }
 

@@ -73,8 +73,8 @@ func TestPost_Deadlines(t *testing.T) {
 			*d = model.Deadlines{Headers: -1, First: -1, Gap: -1}
 		}, 3 * time.Hour, "ab", ""},
 		{"the usual limits", "pause 4m\nraw \"a\"\nstall", func(d *model.Deadlines) { *d = model.Deadlines{} }, 9 * time.Minute, "a", "the provider sent nothing for 5m0s in the middle of its answer"},
-		{"cut", "raw \"ab\"\ncut", nil, 0, "ab", "the answer broke off before its end"},
-		{"cut before the headers", "cut", nil, 0, "", "the answer broke off before its end"},
+		{"cut", "raw \"ab\"\ncut", nil, 0, "ab", "the answer ended early"},
+		{"cut before the headers", "cut", nil, 0, "", "the answer ended early"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -319,7 +319,7 @@ func TestPost_Status(t *testing.T) {
 
 func TestPost_WrongAddress(t *testing.T) {
 	_, err := fetch(t.Context(), model.Endpoint{Provider: "acme", BaseURL: "http://h:port\x7f"})
-	if lathe.CodeOf(err) != lathe.Invalid || !strings.HasPrefix(err.Error(), "the address of acme is not one: ") {
+	if lathe.CodeOf(err) != lathe.Invalid || !strings.HasPrefix(err.Error(), "the base URL of acme is not valid: ") {
 		t.Error(err)
 	}
 }

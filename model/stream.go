@@ -40,7 +40,7 @@ func sentAway(provider string, resp *http.Response) error {
 		to.RawQuery, to.User, to.Fragment = "", nil, ""
 		where = to.String()
 	}
-	f.Body, f.Message = nil, "the provider sends its clients to "+where+", and neither key nor prompt goes there unasked; if that is right, make it the baseURL in the settings"
+	f.Body, f.Message = nil, "the provider redirects to "+where+", and lathe does not send keys or prompts there; if it is right, set it as baseURL in the config"
 	return f.Error()
 }
 

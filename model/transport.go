@@ -30,11 +30,11 @@ func TransportError(ctx context.Context, err error) error {
 		}
 		return &lathe.Error{Code: lathe.Canceled, Message: "Aborted", Fault: &lathe.AbortedFault{Message: "Aborted"}, Err: err}
 	case errors.As(err, &netErr) && netErr.Timeout():
-		return broken("the provider did not answer in time", err, "code", "timeout")
+		return broken("the provider timed out", err, "code", "timeout")
 	case isGarbledZip(err):
 		return broken("Response decompression failed", err, "code", "decompression")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return broken("the answer broke off before its end", err, "code", "incomplete")
+		return broken("the answer ended early", err, "code", "incomplete")
 	case strings.Contains(err.Error(), "connection reset"):
 		return broken("Connection reset by server", err, "code", "ECONNRESET", "syscall", syscallOf(err), "message", innermost(err))
 	case strings.Contains(err.Error(), "connection refused"):
@@ -65,7 +65,7 @@ func innermost(err error) string {
 
 // IncompleteError is the error of a stream that ended without its last event.
 func IncompleteError() error {
-	return broken("the answer broke off before its end", io.ErrUnexpectedEOF, "code", "incomplete")
+	return broken("the answer ended early", io.ErrUnexpectedEOF, "code", "incomplete")
 }
 
 // isGarbledZip reports whether a body could not be unpacked.

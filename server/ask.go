@@ -14,17 +14,17 @@ func (a askAPI) routes() []row {
 	bad, fails := []failure{failsBad}, []failure{failsBad, failsAsk}
 	return []row{
 		answer(route("GET /permission", "permission.list", "permission",
-			"List the permissions that sessions of the directory wait for", bad), a.listPermissions),
+			"List the pending permission requests of the directory", bad), a.listPermissions),
 		answer(route("POST /permission/{requestID}/reply", "permission.reply", "permission",
-			"Allow or reject what a session wants to do", fails), a.replyPermission),
+			"Answer a permission request", fails), a.replyPermission),
 		answer(route("POST /session/{sessionID}/permissions/{permissionID}", "permission.respond", "session",
-			"Allow or reject what a session wants to do; /permission/{requestID}/reply does the same", fails), a.respondPermission),
+			"Answer a permission request; same as /permission/{requestID}/reply", fails), a.respondPermission),
 		answer(route("GET /question", "question.list", "question",
-			"List the questions that sessions of the directory wait for", bad), a.listQuestions),
+			"List the pending questions of the directory", bad), a.listQuestions),
 		answer(route("POST /question/{requestID}/reply", "question.reply", "question",
-			"Answer questions, a list of choices or words for each", fails), a.replyQuestion),
+			"Answer questions, with a list of choices or texts for each", fails), a.replyQuestion),
 		answer(route("POST /question/{requestID}/reject", "question.reject", "question",
-			"Refuse to answer questions", fails), a.rejectQuestion),
+			"Decline to answer questions", fails), a.rejectQuestion),
 	}
 }
 

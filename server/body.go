@@ -53,10 +53,10 @@ func (c *call) bytes() ([]byte, error) {
 	switch {
 	case errors.As(err, &large):
 		hurry(c.w)
-		return nil, badStatus(http.StatusRequestEntityTooLarge, "Body", "the body is larger than this server takes", nil)
+		return nil, badStatus(http.StatusRequestEntityTooLarge, "Body", "the request body is too large", nil)
 	case err != nil:
 		hurry(c.w)
-		return nil, badStatus(http.StatusRequestTimeout, "Body", "the body did not come whole or not in time", err)
+		return nil, badStatus(http.StatusRequestTimeout, "Body", "the request body is incomplete or timed out", err)
 	}
 	_ = control.SetReadDeadline(time.Time{}) // the connection lives on; where there is no deadline none is to be taken away
 	return data, nil
@@ -71,7 +71,7 @@ func (c *call) skipBody() error {
 	// ServeHTTP has set the time.
 	if _, err := io.Copy(io.Discard, http.MaxBytesReader(c.w, c.Body, c.server.options.MaxBody)); err != nil {
 		c.w.Header().Set("Connection", "close")
-		return badStatus(http.StatusRequestTimeout, "Body", "this route takes no body, and the one that was announced did not come in time", err)
+		return badStatus(http.StatusRequestTimeout, "Body", "this route takes no body, and the announced one timed out", err)
 	}
 	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // the connection lives on
 	return nil
@@ -107,7 +107,7 @@ func badBody(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return badRequest("Body", "the body is not JSON: %v (at byte %d of %d)", syntax, syntax.Offset, len(data))
+		return badRequest("Body", "the request body is not JSON: %v (at byte %d of %d)", syntax, syntax.Offset, len(data))
 	case errors.As(err, &wrong) && wrong.Field != "":
 		return badRequest("Body", "Expected %s, got %s at [%q]", typeName(wrong.Type), wrong.Value, wrong.Field)
 	case errors.As(err, &wrong):

@@ -76,7 +76,7 @@ func (c *call) cleanDir(kind, dir string) (string, error) {
 	const most = 4096
 	switch {
 	case strings.ContainsRune(dir, 0):
-		return "", badRequest(kind, "directory holds a null byte, which no path has")
+		return "", badRequest(kind, "directory contains a null byte")
 	case len(dir) > most:
 		return "", badRequest(kind, "directory is longer than %d bytes", most)
 	case !filepath.IsAbs(dir):
@@ -152,7 +152,7 @@ func setQuery(f reflect.Value, text string) string {
 	case int:
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
-			return "expected a whole number from 0 on"
+			return "expected a whole number, 0 or more"
 		}
 		f.SetInt(int64(n))
 	case loose:

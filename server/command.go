@@ -20,9 +20,9 @@ func (a commandAPI) routes() []row {
 		answer(route("POST /session/{sessionID}/command", "session.command", "session",
 			"Run a slash command and wait for the answer", missing, withoutCompression), ofSession(a.command)),
 		answer(route("POST /session/{sessionID}/init", "session.init", "session",
-			"Have the project described for agents", missing, withoutCompression), ofSession(a.initSession)),
+			"Create AGENTS.md for the project", missing, withoutCompression), ofSession(a.initSession)),
 		answer(route("POST /session/{sessionID}/summarize", "session.summarize", "session",
-			"Have a long conversation summed up", missing, withoutCompression), ofSession(a.summarize)),
+			"Summarize a long session", missing, withoutCompression), ofSession(a.summarize)),
 	}
 }
 

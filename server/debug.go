@@ -43,7 +43,7 @@ func ListenDebug(ctx context.Context, address string) (net.Listener, error) {
 		host = "127.0.0.1" // whatever the name resolves to
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return nil, lathe.Errorf(lathe.Invalid, "--debug-addr %s: profiles are for this machine only; use a loopback address, such as 127.0.0.1:6060",
+		return nil, lathe.Errorf(lathe.Invalid, "--debug-addr %s: profiles are served locally only; use a loopback address, such as 127.0.0.1:6060",
 			strconv.Quote(phrase.Shorten(address, 100)))
 	}
 	var lc net.ListenConfig
@@ -75,7 +75,7 @@ func listProfiles(c *call, _ none) error {
 func writeProfile(c *call, q profileQuery) error {
 	p := pprof.Lookup(c.PathValue("name"))
 	if p == nil {
-		return notFound("There is no profile %q; GET /debug/pprof lists them", phrase.Shorten(c.PathValue("name"), 100))
+		return notFound("Profile %q not found; GET /debug/pprof lists all profiles", phrase.Shorten(c.PathValue("name"), 100))
 	}
 	if p.Name() == "heap" && q.GC > 0 {
 		runtime.GC()
@@ -88,7 +88,7 @@ func writeProfile(c *call, q profileQuery) error {
 	return p.WriteTo(c.w, q.Debug)
 }
 
-// profileProcessor profiles the processor for some seconds, or until the client leaves or the server ends.
+// profileProcessor profiles the processor for some seconds, or until the client leaves or the server shuts down.
 func profileProcessor(c *call, q profileQuery) error {
 	length := time.Duration(cmp.Or(q.Seconds, 30)) * time.Second
 	if length < 0 || length > longestProfile {
@@ -96,7 +96,7 @@ func profileProcessor(c *call, q profileQuery) error {
 	}
 	c.w.Header().Set("Content-Type", "application/octet-stream")
 	if err := pprof.StartCPUProfile(c.w); err != nil {
-		return &problem{status: http.StatusConflict, body: named("ConflictError", messageData{"The processor is being profiled already; wait until that ends"}), cause: err}
+		return &problem{status: http.StatusConflict, body: named("ConflictError", messageData{"A CPU profile is already running; wait until it ends"}), cause: err}
 	}
 	defer pprof.StopCPUProfile()
 	select {

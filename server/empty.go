@@ -8,8 +8,8 @@ func emptyRoutes() []row {
 		return answer(route("GET "+path, name, "instance", summary, []failure{failsBad}), nothing)
 	}
 	return []row{
-		list("/lsp", "lsp.status", "Tell which language servers run"),
-		list("/formatter", "formatter.status", "Tell which formatters there are"),
+		list("/lsp", "lsp.status", "List the running language servers"),
+		list("/formatter", "formatter.status", "List the formatters"),
 	}
 }
 

@@ -30,7 +30,7 @@ func (a fileAPI) routes() []row {
 		answer(route("GET /file", "file.list", "file", "List a folder of the project, folders first", []failure{failsBad}), a.listFiles),
 		answer(route("GET /file/content", "file.read", "file", "Read a file of the project", []failure{failsBad}), a.readFile),
 		answer(route("GET /file/status", "file.status", "file",
-			"List nothing: GET /vcs/status tells which files changed", []failure{failsBad}), nothing),
+			"Return an empty list; use GET /vcs/status for changed files", []failure{failsBad}), nothing),
 	}
 }
 
@@ -51,11 +51,11 @@ func (c *call) file(q fileQuery) (workspace.Place, workspace.File, error) {
 	name := *q.Path
 	switch {
 	case strings.ContainsRune(name, 0):
-		return at, workspace.File{}, badRequest("Query", "path holds a null byte, which no path has")
+		return at, workspace.File{}, badRequest("Query", "path contains a null byte")
 	case len(name) > 4096:
 		return at, workspace.File{}, badRequest("Query", "path is longer than 4096 bytes")
 	}
-	outside := badRequest("Query", "path: %s is not in the project; only its own files can be read", phrase.Shorten(name, 200))
+	outside := badRequest("Query", "path: %s is outside the project", phrase.Shorten(name, 200))
 	f, err := workspace.Resolve(at.Directory, name)
 	if err != nil {
 		return at, f, outside
@@ -216,7 +216,7 @@ func (a fileAPI) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
 	case errors.Is(err, fs.ErrNotExist), err == nil && f.Info == nil:
 		return fileContent{Type: "text"}, nil
 	case errors.Is(err, workspace.ErrTooLarge):
-		return fileContent{}, badStatus(http.StatusRequestEntityTooLarge, "Query", "the file is larger than 32 MiB, which is more than is sent", err)
+		return fileContent{}, badStatus(http.StatusRequestEntityTooLarge, "Query", "the file is larger than the limit of 32 MiB", err)
 	case errors.Is(err, workspace.ErrNotFile), errors.Is(err, workspace.ErrMoved), errors.Is(err, os.ErrPermission):
 		return fileContent{}, badRequest("Query", "path: %s cannot be read", phrase.Shorten(*q.Path, 200))
 	case err != nil:

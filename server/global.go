@@ -27,13 +27,13 @@ type globalAPI struct {
 func (a globalAPI) routes() []row {
 	return []row{
 		answer(route("GET /global/health", "global.health", "global",
-			"Tell that the server lives, and its version", nil, withoutDirectory), a.health),
+			"Check the server's health and get its version", nil, withoutDirectory), a.health),
 		answer(route("POST /global/dispose", "global.dispose", "global",
-			"Let go of all instances; the next request makes them anew", nil, withoutDirectory), a.disposeAll),
+			"Dispose of all instances; the next request creates them again", nil, withoutDirectory), a.disposeAll),
 		answer(route("POST /instance/dispose", "instance.dispose", "instance",
-			"Let go of the directory's instance; the next request makes it anew", nil), inPlace(a.dispose)),
+			"Dispose of the directory's instance; the next request creates it again", nil), inPlace(a.dispose)),
 		answer(route("POST /global/upgrade", "global.upgrade", "global",
-			"Upgrade the program; this one does not do that to itself", nil, withoutDirectory), a.upgrade),
+			"Upgrade the program; not supported", nil, withoutDirectory), a.upgrade),
 	}
 }
 
@@ -47,7 +47,7 @@ type upgradeReply struct {
 }
 
 func (a globalAPI) upgrade(*call, none, upgradeBody) (upgradeReply, error) {
-	return upgradeReply{Error: "this program does not replace itself; install the version you want beside it and restart the server"}, nil
+	return upgradeReply{Error: "lathe does not upgrade itself; install the new version and restart the server"}, nil
 }
 
 type healthReply struct {

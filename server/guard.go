@@ -135,7 +135,7 @@ func (g *guard) cross(w http.ResponseWriter, r *http.Request) (done bool, err er
 		return r.Method == http.MethodOptions, nil
 	}
 	if !g.allows(r, origin) {
-		return false, forbidden("Pages of %q may not use this server; --cors ORIGIN allows them", phrase.Shorten(origin, 100))
+		return false, forbidden("Origin %q is not allowed; start the server with --cors ORIGIN to allow it", phrase.Shorten(origin, 100))
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
 	if r.Method != http.MethodOptions {
@@ -167,7 +167,7 @@ func (g *guard) fetched(r *http.Request, public bool) error {
 		if public && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
 			return nil
 		}
-		return forbidden("Pages of other sites may not use this server (Sec-Fetch-Site: %s)", phrase.Shorten(site, 40))
+		return forbidden("Cross-site requests are not allowed (Sec-Fetch-Site: %s)", phrase.Shorten(site, 40))
 	}
 }
 
@@ -183,5 +183,5 @@ func checkContentType(r *http.Request) error {
 	if base, _, err := mime.ParseMediaType(kind); err == nil && (base == "application/json" || strings.HasSuffix(base, "+json")) {
 		return nil
 	}
-	return badStatus(http.StatusUnsupportedMediaType, "Headers", "a body is JSON: send it with Content-Type: application/json", nil)
+	return badStatus(http.StatusUnsupportedMediaType, "Headers", "the body must be JSON with Content-Type: application/json", nil)
 }

@@ -262,7 +262,7 @@ stall`)
 	}()
 	l.until("message.part.delta")
 	w.server.Close()
-	if got := <-waiting; !strings.HasPrefix(got, "503") || !strings.Contains(got, "about to end") {
+	if got := <-waiting; !strings.HasPrefix(got, "503") || !strings.Contains(got, "shutting down") {
 		t.Errorf("who waited got %s", got)
 	}
 	for range l.frames { // ends, or the test does not

@@ -79,10 +79,10 @@ func ListenSocket(ctx context.Context, path string) (net.Listener, error) {
 		var d net.Dialer
 		if c, err := d.DialContext(ctx, "unix", path); err == nil {
 			_ = c.Close()
-			return nil, lathe.Errorf(lathe.Conflict, "another server listens on %s", path)
+			return nil, lathe.Errorf(lathe.Conflict, "another server is listening on %s; stop it or choose another socket", path)
 		}
 		if err := os.Remove(path); err != nil {
-			return nil, lathe.Errorf(lathe.Unavailable, "an old socket is in the way: %w", err)
+			return nil, lathe.Errorf(lathe.Unavailable, "cannot remove the old socket: %w", err)
 		}
 	}
 	l, err := listenPrivately(ctx, path)
@@ -96,7 +96,7 @@ func ListenSocket(ctx context.Context, path string) (net.Listener, error) {
 func WithTLS(l net.Listener, certificate, key string) (net.Listener, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Invalid, "the certificate cannot be used: %w", err)
+		return nil, lathe.Errorf(lathe.Invalid, "cannot load the TLS certificate: %w", err)
 	}
 	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }

@@ -57,11 +57,11 @@ func (a mcpAPI) routes() []row {
 		return route(method+" /mcp/{name}"+path, name, "mcp", summary, missing)
 	}
 	return []row{
-		answer(route("GET /mcp", "mcp.status", "mcp", "Tell how the MCP servers are doing", bad), inPlace(a.mcpStatus)),
-		answer(route("POST /mcp", "mcp.add", "mcp", "Add an MCP server for as long as this program runs", bad), inPlace(a.addMCP)),
-		answer(one("POST", "/auth", "mcp.auth.start", "Begin to log in to an MCP server"), a.mcpLogin),
-		answer(one("DELETE", "/auth", "mcp.auth.remove", "Forget the login to an MCP server"), a.mcpLogout),
-		answer(one("POST", "/auth/callback", "mcp.auth.callback", "End a login to an MCP server with a code"), a.mcpCode),
+		answer(route("GET /mcp", "mcp.status", "mcp", "Get the status of the MCP servers", bad), inPlace(a.mcpStatus)),
+		answer(route("POST /mcp", "mcp.add", "mcp", "Add an MCP server until the program exits", bad), inPlace(a.addMCP)),
+		answer(one("POST", "/auth", "mcp.auth.start", "Start a login to an MCP server"), a.mcpLogin),
+		answer(one("DELETE", "/auth", "mcp.auth.remove", "Remove the login to an MCP server"), a.mcpLogout),
+		answer(one("POST", "/auth/callback", "mcp.auth.callback", "Complete a login to an MCP server with a code"), a.mcpCode),
 		answer(one("POST", "/auth/authenticate", "mcp.auth.authenticate", "Log in to an MCP server and wait for it"), a.mcpAuthenticate),
 		answer(one("POST", "/connect", "mcp.connect", "Connect to an MCP server"), a.connectMCP),
 		answer(one("POST", "/disconnect", "mcp.disconnect", "Disconnect from an MCP server"), a.disconnectMCP),

@@ -11,11 +11,11 @@ func (a messageAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
 		answer(route("GET /session/{sessionID}/message", "session.messages", "session",
-			"List the messages of a session, oldest first; with a limit the newest of them, and a cursor to those before", []failure{failsBad, failsTag, failsMissing}), ofSession(a.listMessages)),
+			"List the messages of a session, oldest first; with limit, the newest ones and a cursor to earlier ones", []failure{failsBad, failsTag, failsMissing}), ofSession(a.listMessages)),
 		answer(route("GET /session/{sessionID}/message/{messageID}", "session.message", "session",
 			"Get a message with its parts", missing), a.getMessage),
 		answer(route("DELETE /session/{sessionID}/message/{messageID}", "session.deleteMessage", "session",
-			"Delete a message of a session that rests", busy), a.deleteMessage),
+			"Delete a message of an idle session", busy), a.deleteMessage),
 		answer(route("PATCH /session/{sessionID}/message/{messageID}/part/{partID}", "part.update", "session",
 			"Replace a part of a message", busy), a.updatePart),
 		answer(route("DELETE /session/{sessionID}/message/{messageID}/part/{partID}", "part.delete", "session",

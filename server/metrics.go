@@ -25,7 +25,7 @@ type metricsAPI struct {
 func (a metricsAPI) routes() []row {
 	return []row{
 		raw(route("GET /lathe/metrics", "lathe.metrics", "lathe",
-			"Figures for Prometheus; only if the server was started with --metrics", []failure{failsMissing}, withoutDirectory), metric.ContentType, a.metrics),
+			"Get metrics for Prometheus; requires --metrics", []failure{failsMissing}, withoutDirectory), metric.ContentType, a.metrics),
 	}
 }
 
@@ -100,18 +100,18 @@ func (s *Server) measure(w *writer, r *http.Request, began time.Time, span *otlp
 // metrics writes the page.
 func (a metricsAPI) metrics(c *call, _ none) error {
 	if !a.enabled {
-		return notFound("This server tells no figures; start it with --metrics")
+		return notFound("Metrics are disabled; start the server with --metrics")
 	}
 	var p metric.Page
-	p.Gauge("lathe_info", "The version of the program.", 1, "version", a.version)
-	p.Gauge("lathe_streams", "Event streams that are open.", float64(a.meters.streams.Load()))
-	p.Counter("lathe_stream_events_total", "Events that were sent on streams.", float64(a.meters.events.Load()))
+	p.Gauge("lathe_info", "Version of the program.", 1, "version", a.version)
+	p.Gauge("lathe_streams", "Open event streams.", float64(a.meters.streams.Load()))
+	p.Counter("lathe_stream_events_total", "Events sent on streams.", float64(a.meters.events.Load()))
 	a.meters.measure(&p)
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
-	p.Gauge("go_goroutines", "Goroutines that exist.", float64(runtime.NumGoroutine()))
-	p.Gauge("go_memstats_heap_inuse_bytes", "Memory of the heap in use.", float64(mem.HeapInuse))
-	p.Gauge("go_memstats_sys_bytes", "Memory taken from the system.", float64(mem.Sys))
+	p.Gauge("go_goroutines", "Number of goroutines.", float64(runtime.NumGoroutine()))
+	p.Gauge("go_memstats_heap_inuse_bytes", "Heap memory in use.", float64(mem.HeapInuse))
+	p.Gauge("go_memstats_sys_bytes", "Memory obtained from the system.", float64(mem.Sys))
 	if a.engine != nil {
 		a.engine.Measure(&p)
 	}
@@ -132,7 +132,7 @@ func (m *meters) measure(p *metric.Page) {
 		return cmp.Or(cmp.Compare(a.route, b.route), cmp.Compare(a.method, b.method), cmp.Compare(a.status, b.status))
 	})
 	for _, key := range keys {
-		p.Histogram("lathe_http_request_duration_seconds", "How long requests took, streams left out.", m.routes[key],
+		p.Histogram("lathe_http_request_duration_seconds", "Duration of requests, without streams.", m.routes[key],
 			"method", key.method, "route", key.route, "status", strconv.Itoa(key.status))
 	}
 }

@@ -98,7 +98,7 @@ func describe(rows []row, version string) []byte {
 	}
 	data, err := json.Marshal(d)
 	if err != nil {
-		panic("server: the document is no JSON: " + err.Error())
+		panic("server: the document is not JSON: " + err.Error())
 	}
 	return data
 }
@@ -116,11 +116,11 @@ func (r row) describe(all *schemas) *operation {
 	}
 	switch {
 	case r.media != "":
-		op.Responses["200"] = response{Description: "The answer", Content: map[string]media{r.media: {r.mediaSchema()}}}
+		op.Responses["200"] = response{Description: "The response", Content: map[string]media{r.media: {r.mediaSchema()}}}
 	case r.reply == reflect.TypeFor[none]():
 		op.Responses["204"] = response{Description: "Done"}
 	default:
-		op.Responses["200"] = response{Description: "The answer", Content: jsonMedia(all.of(r.reply))}
+		op.Responses["200"] = response{Description: "The response", Content: jsonMedia(all.of(r.reply))}
 	}
 	for _, f := range r.fails {
 		f.describe(op.Responses)
@@ -128,7 +128,7 @@ func (r row) describe(all *schemas) *operation {
 	if r.public {
 		op.Security = &[]map[string][]string{}
 	} else {
-		op.Responses["401"] = response{Description: "A name and a password are needed"}
+		op.Responses["401"] = response{Description: "User name and password required"}
 	}
 	return op
 }

@@ -15,19 +15,19 @@ func (a ownAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
 		answer(route("POST /lathe/session/{sessionID}/undo", "lathe.session.undo", "lathe",
-			"Take back the last exchange, or all from a message on, and tell what became of each file", busy), a.undo),
+			"Undo the last exchange, or everything from a message on, and report the result for each file", busy), a.undo),
 		answer(route("POST /lathe/session/{sessionID}/redo", "lathe.session.redo", "lathe",
-			"Bring back what was undone, an exchange or up to a message or all of it", busy), a.redo),
+			"Redo one undone exchange, up to a message, or everything", busy), a.redo),
 		answer(route("POST /lathe/session/{sessionID}/prompt", "lathe.session.prompt", "lathe",
-			"Send a prompt; answered with the prompt when it is safe, or with why it was refused", busy, withoutCompression), a.submit),
+			"Send a prompt; responds once the prompt is stored, or with the reason for a refusal", busy, withoutCompression), a.submit),
 		answer(route("POST /lathe/session/{sessionID}/wait", "lathe.session.wait", "lathe",
-			"Wait until the session rests, and get its newest answer", missing, withoutCompression), ofSession(a.wait)),
+			"Wait until the session is idle and get its latest answer", missing, withoutCompression), ofSession(a.wait)),
 		answer(route("POST /lathe/session/{sessionID}/resume", "lathe.session.resume", "lathe",
-			"Go on with a turn that was cut off", busy), ofSession(a.resume)),
+			"Resume an interrupted turn", busy), ofSession(a.resume)),
 		answer(route("POST /lathe/session/{sessionID}/unarchive", "lathe.session.unarchive", "lathe",
-			"Bring a session back to the list", missing), ofSession(a.unarchive)),
+			"Unarchive a session", missing), ofSession(a.unarchive)),
 		answer(route("GET /lathe/interrupted", "lathe.interrupted", "lathe",
-			"List the sessions whose turn was cut off", nil, withoutDirectory), func(c *call, _, _ none) ([]lathe.SessionID, error) { return a.engine.Interrupted(c.Context()) }),
+			"List the sessions with an interrupted turn", nil, withoutDirectory), func(c *call, _, _ none) ([]lathe.SessionID, error) { return a.engine.Interrupted(c.Context()) }),
 	}
 }
 

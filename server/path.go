@@ -29,8 +29,8 @@ type pathAPI struct {
 func (a pathAPI) routes() []row {
 	return []row{
 		answer(route("GET /path", "path.get", "instance",
-			"Tell the folders of the machine, and where the directory belongs", []failure{failsBad}), a.paths),
-		answer(route("POST /log", "app.log", "control", "Write a line to the log of the server", []failure{failsBad}), a.writeLog),
+			"Get the folders of the server and the project of the directory", []failure{failsBad}), a.paths),
+		answer(route("POST /log", "app.log", "control", "Write a line to the server log", []failure{failsBad}), a.writeLog),
 	}
 }
 

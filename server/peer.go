@@ -25,7 +25,7 @@ func checkPeer(r *http.Request) error {
 		return nil
 	}
 	if err := judge(); err != nil {
-		return forbidden("Commands, MCP servers and plugins may not use the server of lathe: %v", err)
+		return forbidden("Commands, MCP servers and plugins cannot use lathe's own server: %v", err)
 	}
 	return nil
 }

@@ -127,10 +127,10 @@ func (c *call) problemOf(err error) (p *problem, ref string) {
 			return &problem{status: status, body: taggedBody{Tag: "SessionBusyError", Session: id, Message: message}, cause: err}, ""
 		}
 	case lathe.Canceled: // the client is there, so it is us
-		message = "The server is about to end; ask again when it is back. What was begun goes on then"
+		message = "The server is shutting down; retry when it is back. Interrupted turns can be resumed"
 	case lathe.Internal:
 		ref := newRef()
-		return &problem{status: status, body: named("UnknownError", unknownData{"The server failed; its log says why, at " + ref, ref}), cause: err}, ref
+		return &problem{status: status, body: named("UnknownError", unknownData{"Internal server error; see the server log at " + ref, ref}), cause: err}, ref
 	default:
 	}
 	return &problem{status: status, body: named("UnknownError", unknownData{Message: message}), cause: err}, ""
@@ -174,13 +174,13 @@ type failure struct{ status, words, schema string }
 
 // The failures.
 var (
-	failsBad     = failure{"400", "The request makes no sense", "BadRequestError"} // the first family
-	failsTag     = failure{"400", "The request makes no sense", "BadRequestTag"}   // the second
-	failsMissing = failure{"404", "There is no such thing", "NotFoundError"}
-	failsBusy    = failure{"409", "The session is at work", "SessionBusyError"}
-	failsAsk     = failure{"404", "Nobody waits for this answer", "RequestNotFoundError"}
-	failsProject = failure{"404", "There is no such project", "ProjectNotFoundError"}
-	failsPty     = failure{"404", "There is no such terminal", "PtyNotFoundError"}
+	failsBad     = failure{"400", "Bad request", "BadRequestError"} // the first family
+	failsTag     = failure{"400", "Bad request", "BadRequestTag"}   // the second
+	failsMissing = failure{"404", "Not found", "NotFoundError"}
+	failsBusy    = failure{"409", "The session is busy", "SessionBusyError"}
+	failsAsk     = failure{"404", "No such pending request", "RequestNotFoundError"}
+	failsProject = failure{"404", "Project not found", "ProjectNotFoundError"}
+	failsPty     = failure{"404", "Terminal not found", "PtyNotFoundError"}
 	failsTicket  = failure{"403", "The ticket is not valid", "PtyForbiddenError"}
 	failsApply   = failure{"400", "The patch cannot be applied", "VcsApplyError"}
 )

@@ -19,11 +19,11 @@ type projectAPI struct {
 func (a projectAPI) routes() []row {
 	return []row{
 		answer(route("GET /project", "project.list", "project",
-			"List all projects that were ever opened, the latest first", []failure{failsBad}), a.listProjects),
+			"List all projects, most recent first", []failure{failsBad}), a.listProjects),
 		answer(route("GET /project/current", "project.current", "project",
-			"Get the project the directory belongs to", []failure{failsBad}), inPlace(a.currentProject)),
+			"Get the project of the directory", []failure{failsBad}), inPlace(a.currentProject)),
 		answer(route("POST /project/git/init", "project.initGit", "project",
-			"Make a git repository of the directory", []failure{failsBad}), a.initProject),
+			"Create a Git repository in the directory", []failure{failsBad}), a.initProject),
 		answer(route("PATCH /project/{projectID}", "project.update", "project",
 			"Change the name, icon or commands of a project", []failure{failsBad, failsProject}), a.updateProject),
 		answer(route("GET /project/{projectID}/directories", "project.directories", "project",
@@ -115,7 +115,7 @@ func (a projectAPI) updateProject(c *call, _ none, in projectBody) (lathe.Projec
 	case err2 != nil:
 		return lathe.Project{}, err2
 	case len(edit.Name.Value) > mostProjectName, len(edit.Icon)+len(edit.Commands) > mostProjectIcon:
-		return lathe.Project{}, badRequest("Body", "name has at most %d bytes, icon and commands %d", mostProjectName, mostProjectIcon)
+		return lathe.Project{}, badRequest("Body", "name is limited to %d bytes, icon and commands to %d", mostProjectName, mostProjectIcon)
 	}
 	id := c.PathValue("projectID")
 	p, err := a.engine.EditProject(c.Context(), id, edit)

@@ -50,19 +50,19 @@ func (a providerAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
 		answer(route("GET /config/providers", "config.providers", "config",
-			"List the providers that can be used, and the best model of each", bad), inPlace(a.usableProviders)),
+			"List the usable providers with their default models", bad), inPlace(a.usableProviders)),
 		answer(route("GET /provider", "provider.list", "provider",
-			"List all providers, and which of them can be used", bad), inPlace(a.allProviders)),
+			"List all providers and the connected ones", bad), inPlace(a.allProviders)),
 		answer(route("GET /provider/auth", "provider.auth", "provider",
-			"List the ways to log in, by provider", bad), inPlace(a.loginMethods)),
+			"List the login methods by provider", bad), inPlace(a.loginMethods)),
 		answer(route("POST /provider/{providerID}/oauth/authorize", "provider.oauth.authorize", "provider",
-			"Begin to log in", bad), inPlace(a.authorize)),
+			"Start a login", bad), inPlace(a.authorize)),
 		answer(route("POST /provider/{providerID}/oauth/callback", "provider.oauth.callback", "provider",
-			"Wait until the login that was begun has ended", bad), inPlace(a.completeLogin)),
+			"Wait for a started login to complete", bad), inPlace(a.completeLogin)),
 		answer(route("PUT /auth/{providerID}", "auth.set", "control",
-			"Keep a credential of a provider", bad, withoutDirectory), a.setCredential),
+			"Save a provider credential", bad, withoutDirectory), a.setCredential),
 		answer(route("DELETE /auth/{providerID}", "auth.remove", "control",
-			"Forget the credential of a provider", bad, withoutDirectory), a.removeCredential),
+			"Remove a provider credential", bad, withoutDirectory), a.removeCredential),
 	}
 }
 

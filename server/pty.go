@@ -20,17 +20,17 @@ type ptyAPI struct {
 func (a *ptyAPI) routes() []row {
 	one := []failure{failsBad, failsPty}
 	return []row{
-		answer(route("GET /pty/shells", "pty.shells", "pty", "List the shells of this machine", []failure{failsBad}), a.listShells),
+		answer(route("GET /pty/shells", "pty.shells", "pty", "List the available shells", []failure{failsBad}), a.listShells),
 		answer(route("GET /pty", "pty.list", "pty", "List the terminals of the directory", []failure{failsBad}), inPlace(a.listTerminals)),
 		answer(route("POST /pty", "pty.create", "pty", "Open a terminal in the directory", []failure{failsBad}), inPlace(a.createTerminal)),
 		answer(route("GET /pty/{ptyID}", "pty.get", "pty", "Get a terminal", one), a.getTerminal),
 		answer(route("PUT /pty/{ptyID}", "pty.update", "pty", "Change the title or the size of a terminal", one), a.updateTerminal),
-		answer(route("DELETE /pty/{ptyID}", "pty.remove", "pty", "End a terminal with all it started", one), a.removeTerminal),
+		answer(route("DELETE /pty/{ptyID}", "pty.remove", "pty", "Stop a terminal and its processes", one), a.removeTerminal),
 		answer(route("POST /pty/{ptyID}/connect-token", "pty.connectToken", "pty",
-			"Get a ticket for one connection to a terminal, for what cannot send a password", []failure{failsBad, failsPty, failsTicket}), a.connectToken),
+			"Get a ticket for one terminal connection, for clients that cannot send a password", []failure{failsBad, failsPty, failsTicket}), a.connectToken),
 		// It is public because a ticket is as good as the password; connectTerminal asks for either.
 		raw(route("GET /pty/{ptyID}/connect", "pty.connect", "pty",
-			"Connect to a terminal over a websocket", []failure{failsBad, failsPty, failsTicket}, withoutPassword, withoutCompression), "application/octet-stream", a.connectTerminal),
+			"Connect to a terminal over WebSocket", []failure{failsBad, failsPty, failsTicket}, withoutPassword, withoutCompression), "application/octet-stream", a.connectTerminal),
 	}
 }
 

@@ -42,7 +42,7 @@ func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
 			return err
 		}
 		if !a.tickets.take(*q.Ticket, dir, lathe.PtyID(c.PathValue("ptyID"))) {
-			return noTicket("the ticket is used, too old, or for another terminal; ask for a new one")
+			return noTicket("the ticket is used, expired or for another terminal; request a new one")
 		}
 	}
 	at, t, err := a.terminal(c)
@@ -55,7 +55,7 @@ func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
 	}
 	if !strings.EqualFold(c.Header.Get("Upgrade"), "websocket") {
 		c.w.Header().Set("Upgrade", "websocket")
-		return badStatus(http.StatusUpgradeRequired, "Headers", "connect with a websocket", nil)
+		return badStatus(http.StatusUpgradeRequired, "Headers", "connect with a WebSocket", nil)
 	}
 	conn, err := websocket.Accept(c.w, c.Request, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the guard has judged the origin, by the rules that hold for all routes
@@ -65,7 +65,7 @@ func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
 		return badRequest("Headers", "%v", err) // Accept has answered already, unless it could not
 	}
 	if a.terminals.Find(at.Directory, t.Info().ID) == nil { // it went while the connection was made
-		_ = conn.Close(noTerminal, "there is no such terminal any more")
+		_ = conn.Close(noTerminal, "the terminal no longer exists")
 		return nil
 	}
 	conn.SetReadLimit(inputSize)
@@ -82,7 +82,7 @@ func startOf(t *terminal.Terminal, cursor string) (int64, error) {
 	n, err := strconv.ParseInt(cursor, 10, 64)
 	switch {
 	case err != nil || n < -1:
-		return 0, badRequest("Query", "cursor: expected a whole number from -1 on, not %q", phrase.Shorten(cursor, 40))
+		return 0, badRequest("Query", "cursor: expected a whole number, -1 or more, not %q", phrase.Shorten(cursor, 40))
 	case n == -1:
 		return end, nil
 	}
@@ -102,9 +102,9 @@ func (a *ptyAPI) attach(ctx context.Context, conn *websocket.Conn, t *terminal.T
 	code, why := websocket.StatusNormalClosure, ""
 	switch ended := a.show(gone, conn, t, from); {
 	case ended:
-		why = "the program has ended"
+		why = "the program has exited"
 	case a.closing.Err() != nil:
-		code, why = websocket.StatusGoingAway, "the server ends"
+		code, why = websocket.StatusGoingAway, "the server is shutting down"
 	}
 	_ = conn.Close(code, why) // the client may be gone
 	stop()                    // not before, or the connection would end without a word
@@ -112,7 +112,7 @@ func (a *ptyAPI) attach(ctx context.Context, conn *websocket.Conn, t *terminal.T
 }
 
 // show sends what was shown, one frame that says up to where, and what comes then. It reports
-// whether the program has ended.
+// whether the program has exited.
 func (a *ptyAPI) show(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal, from int64) (ended bool) {
 	_, end := t.Bounds()
 	for from < end {

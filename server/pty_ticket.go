@@ -73,11 +73,11 @@ func (a *ptyAPI) connectToken(c *call, _, _ none) (ticketReply, error) {
 		return ticketReply{}, err
 	}
 	if c.Header.Get("X-Opencode-Ticket") != "1" {
-		return ticketReply{}, noTicket("a ticket is asked for with the header x-opencode-ticket: 1")
+		return ticketReply{}, noTicket("send the header x-opencode-ticket: 1 to get a ticket")
 	}
 	word := a.tickets.issue(at.Directory, t.Info().ID)
 	if word == "" {
-		return ticketReply{}, lathe.Errorf(lathe.Limited, "there are too many tickets that nobody used; try again in a minute")
+		return ticketReply{}, lathe.Errorf(lathe.Limited, "too many unused tickets; try again in a minute")
 	}
 	return ticketReply{Ticket: word, Expires: int(ticketTime.Seconds())}, nil
 }

@@ -181,10 +181,10 @@ func (e *endpoint) serve(c *call) error {
 	}
 	switch {
 	case len(e.methods) == 0:
-		return notFound("There is no route %s %s; GET /doc lists those there are", c.Method, phrase.Shorten(c.URL.Path, 200))
+		return notFound("Route %s %s not found; GET /doc lists all routes", c.Method, phrase.Shorten(c.URL.Path, 200))
 	case c.row == nil:
 		c.w.Header().Set("Allow", e.allow())
-		return badStatus(http.StatusMethodNotAllowed, "Params", c.Method+" is not possible here; "+e.allow()+" is", nil)
+		return badStatus(http.StatusMethodNotAllowed, "Params", c.Method+" is not allowed here; "+e.allow()+" is", nil)
 	}
 	if err := checkContentType(c.Request); err != nil {
 		return err

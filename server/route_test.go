@@ -34,7 +34,7 @@ func TestRoute_WrongMethod(t *testing.T) {
 	if got := a.Header.Get("Allow"); got != "GET, HEAD, POST" {
 		t.Errorf("Allow is %q", got)
 	}
-	a.is(w, `{"name":"BadRequest","data":{"message":"PUT is not possible here; GET, HEAD, POST is","kind":"Params"}}`)
+	a.is(w, `{"name":"BadRequest","data":{"message":"PUT is not allowed here; GET, HEAD, POST is","kind":"Params"}}`)
 }
 
 func TestRoute_BadBodies(t *testing.T) {

@@ -44,14 +44,14 @@ func (a settingsAPI) routes() []row {
 		answer(route("GET /config", "config.get", "config",
 			"Get the settings that count in the directory; keys and tokens are left out", bad), a.getConfig),
 		answer(route("PATCH /config", "config.update", "config",
-			"Lay a change over the settings of the directory", bad), inPlace(a.patchConfig)),
+			"Change the config of the directory", bad), inPlace(a.patchConfig)),
 		answer(route("GET /global/config", "global.config.get", "global",
 			"Get the user's own settings; keys and tokens are left out", bad, withoutDirectory), a.getGlobalConfig),
 		answer(route("PATCH /global/config", "global.config.update", "global",
-			"Lay a change over the user's own settings", bad, withoutDirectory), a.patchGlobalConfig),
+			"Change the user's config", bad, withoutDirectory), a.patchGlobalConfig),
 		answer(route("GET /agent", "app.agents", "instance", "List the agents, the default one first", bad), inPlace(a.listAgents)),
 		answer(route("GET /experimental/tool", "tool.list", "experimental",
-			"List the tools with what they take", bad), func(c *call, _ toolQuery, _ none) ([]Tool, error) { return a.tools(c) }),
+			"List the tools with their parameters", bad), func(c *call, _ toolQuery, _ none) ([]Tool, error) { return a.tools(c) }),
 		answer(route("GET /experimental/tool/ids", "tool.ids", "experimental", "List the names of the tools", bad), a.toolNames),
 	}
 }

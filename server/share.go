@@ -46,8 +46,8 @@ func (a shareAPI) routes() []row {
 	}
 	return []row{
 		answer(route("POST /session/{sessionID}/share", "session.share", "session",
-			"Let everyone who has the address read the session, from this server; expires=7d ends it by itself", missing), ofSession(a.share)),
-		answer(route("DELETE /session/{sessionID}/share", "session.unshare", "session", "Take that back", missing), ofSession(a.unshare)),
+			"Share the session with everyone who has its URL; expires=7d ends the share automatically", missing), ofSession(a.share)),
+		answer(route("DELETE /session/{sessionID}/share", "session.unshare", "session", "Stop sharing the session", missing), ofSession(a.unshare)),
 		file("/share/page.js", "lathe.share.script", "text/javascript; charset=utf-8", shareScript),
 		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", shareStyle),
 		raw(route("GET /share/{sessionID}/{secret}", "lathe.share.page", "lathe",
@@ -86,7 +86,7 @@ func (a shareAPI) share(c *call, rec lathe.Session, q shareQuery, _ none) (lathe
 	if err == nil {
 		var off bool
 		if off, err = a.shareMode(c, at, "disabled"); off {
-			err = lathe.Errorf(lathe.Denied, "sharing is switched off in the settings")
+			err = lathe.Errorf(lathe.Denied, "sharing is disabled in the config (share)")
 		}
 	}
 	if err != nil {
@@ -160,7 +160,7 @@ func (a shareAPI) shared(c *call) (lathe.Session, error) {
 	if code := lathe.CodeOf(err); err != nil && code != lathe.NotFound && !isProblem(err) {
 		return lathe.Session{}, err
 	}
-	return lathe.Session{}, notFound("There is no such share; it may have been taken back, or its time is over")
+	return lathe.Session{}, notFound("Share not found; it may have been revoked or have expired")
 }
 
 // opens compares the secret of a share, in a time that does not depend on how much is right.
@@ -207,7 +207,7 @@ func (a shareAPI) now(c *call, scope lathe.Scope) (string, error) {
 		}
 		return lathe.Cursor{Seq: ev.Seq, Feed: a.engine.Feed()}.String(), nil
 	}
-	return "", lathe.Errorf(lathe.Unavailable, "the server is about to end")
+	return "", lathe.Errorf(lathe.Unavailable, "the server is shutting down")
 }
 
 // shareEvents tells what is said, and ends when the share does.

@@ -80,7 +80,7 @@ type following struct {
 	filter func(lathe.Fact) (send, more bool)
 }
 
-// stream writes events until the client goes away, or the server ends. A client that falls
+// stream writes events until the client goes away, or the server shuts down. A client that falls
 // behind is brought up to date by the feed; only one that takes nothing for a while is cut off.
 func (a *streamAPI) stream(c *call, q streamQuery, to following) error {
 	var after lathe.Opt[lathe.Cursor]

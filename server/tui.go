@@ -22,7 +22,7 @@ func (a *tuiAPI) routes() []row {
 	rows := []row{
 		answer(route("POST /tui/append-prompt", "tui.appendPrompt", "tui", "Append a text to the prompt", bad), a.appendPrompt),
 		answer(route("POST /tui/execute-command", "tui.executeCommand", "tui",
-			"Run a command: an old name as session_new, or a new one as session.new", bad), a.executeCommand),
+			"Run a command by its old or new name, such as session_new or session.new", bad), a.executeCommand),
 		answer(route("POST /tui/show-toast", "tui.showToast", "tui", "Show a short message", bad), a.showToast),
 		answer(route("POST /tui/publish", "tui.publish", "tui", "Publish an event for terminal clients", bad), a.publishTUI),
 		answer(route("POST /tui/select-session", "tui.selectSession", "tui",
@@ -30,7 +30,7 @@ func (a *tuiAPI) routes() []row {
 		answer(route("GET /tui/control/next", "tui.control.next", "tui",
 			"Wait for the next request to terminal clients", bad), a.nextControl),
 		answer(route("POST /tui/control/response", "tui.control.response", "tui",
-			"Answer the request that was taken last", bad), a.answerControl),
+			"Answer the most recent request", bad), a.answerControl),
 	}
 	for _, one := range []struct{ path, name, command, summary string }{
 		{"/tui/submit-prompt", "tui.submitPrompt", "prompt.submit", "Send the prompt"},

@@ -74,7 +74,7 @@ func (q *control) enter(dir string) (requests <-chan controlRequest, leave func(
 	}
 }
 
-// nextControl waits for a request until the client goes away, or the server ends.
+// nextControl waits for a request until the client goes away, or the server shuts down.
 func (a *tuiAPI) nextControl(c *call, _, _ none) (controlRequest, error) {
 	at, _, err := c.place()
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *tuiAPI) nextControl(c *call, _, _ none) (controlRequest, error) {
 	case r := <-requests:
 		return r, nil
 	case <-ctx.Done():
-		return controlRequest{}, lathe.Errorf(lathe.Unavailable, "the server ends; nothing more comes")
+		return controlRequest{}, lathe.Errorf(lathe.Unavailable, "the server is shutting down")
 	}
 }
 

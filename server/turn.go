@@ -17,17 +17,17 @@ func (a turnAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
 		answer(route("POST /session/{sessionID}/message", "session.prompt", "session",
-			"Send a prompt and wait for the answer. Going away does not end the turn", missing, withoutCompression), a.prompt),
+			"Send a prompt and wait for the answer. Disconnecting does not stop the turn", missing, withoutCompression), a.prompt),
 		answer(route("POST /session/{sessionID}/prompt_async", "session.prompt_async", "session",
-			"Send a prompt; what comes of it is told on the event stream", missing, withoutCompression), a.promptAsync),
+			"Send a prompt; the answer arrives on the event stream", missing, withoutCompression), a.promptAsync),
 		answer(route("POST /session/{sessionID}/shell", "session.shell", "session",
-			"Run a shell command of the user's in a session that rests", busy, withoutCompression), ofSession(a.shell)),
+			"Run the user's shell command in an idle session", busy, withoutCompression), ofSession(a.shell)),
 		answer(route("POST /session/{sessionID}/abort", "session.abort", "session",
-			"End the turn of a session and of all below it", []failure{failsBad}), a.abort),
+			"Stop the turn of a session and its child sessions", []failure{failsBad}), a.abort),
 		answer(route("POST /session/{sessionID}/revert", "session.revert", "session",
-			"Undo what the session said and did from a message on", busy), ofSession(a.revert)),
+			"Undo messages and file changes from a message on", busy), ofSession(a.revert)),
 		answer(route("POST /session/{sessionID}/unrevert", "session.unrevert", "session",
-			"Take an undo back", busy), ofSession(a.unrevert)),
+			"Redo everything that was undone", busy), ofSession(a.unrevert)),
 	}
 }
 

@@ -22,20 +22,20 @@ func (a v2API) routes() []row {
 	bad := []failure{failsBad}
 	rows := []row{
 		answer(route("GET /api/health", "v2.health", "api",
-			"Tell that the server lives", nil, withoutDirectory), func(*call, none, none) (lifeReply, error) { return lifeReply{true}, nil }),
+			"Check the server's health", nil, withoutDirectory), func(*call, none, none) (lifeReply, error) { return lifeReply{true}, nil }),
 		answer(route("GET /api/location", "v2.location.get", "api",
-			"Tell where the directory belongs", bad), func(c *call, _, _ none) (location, error) { return c.location() }),
+			"Get the project of the directory", bad), func(c *call, _, _ none) (location, error) { return c.location() }),
 		answer(route("GET /experimental/capabilities", "experimental.capabilities.get", "experimental",
-			"Tell what the server can do", nil), func(*call, none, none) (capabilities, error) { return capabilities{}, nil }),
+			"Get the capabilities of the server", nil), func(*call, none, none) (capabilities, error) { return capabilities{}, nil }),
 		answer(route("GET /experimental/console", "experimental.console.get", "experimental",
-			"Tell which organisations manage providers: none", nil), func(*call, none, none) (consoleReply, error) {
+			"List organizations that manage providers: none", nil), func(*call, none, none) (consoleReply, error) {
 			return consoleReply{ConsoleManagedProviders: []string{}}, nil
 		}),
 		answer(route("GET /experimental/workspace", "experimental.workspace.list", "experimental", "List remote workspaces", bad), nothing),
 		answer(route("GET /experimental/workspace/status", "experimental.workspace.status", "experimental",
-			"Tell how remote workspaces are doing", bad), nothing),
+			"Get the status of remote workspaces", bad), nothing),
 		answer(route("GET /experimental/session", "experimental.session.list", "experimental",
-			"List sessions across projects, those that changed last first", bad), a.allSessions),
+			"List sessions across projects, most recently changed first", bad), a.allSessions),
 	}
 	return append(rows, a.lists()...)
 }

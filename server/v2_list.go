@@ -19,10 +19,10 @@ func (a v2API) lists() []row {
 		listed("agent", "List the agents, the default one first", a.listAgents),
 		listed("command", "List the slash commands", a.listCommands),
 		listed("skill", "List the skills, and which of them are slash commands", a.listSkills),
-		listed("provider", "List the providers that can be used", a.listProviders),
-		listed("model", "List the models that can be used, the newest first", a.listModels),
-		listed("integration", "List all providers with the ways to log in, and what they are logged in with", a.integrations),
-		listed("reference", "List the folders that settings give a name; repositories are not fetched, so they are not among them", a.references),
+		listed("provider", "List the usable providers", a.listProviders),
+		listed("model", "List the usable models, newest first", a.listModels),
+		listed("integration", "List all providers with their login methods and connections", a.integrations),
+		listed("reference", "List the reference folders of the config, without repositories", a.references),
 	}
 }
 

@@ -23,15 +23,15 @@ func (a vcsAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
 		answer(route("GET /vcs", "vcs.get", "instance",
-			"Tell the branch and the default branch; both are null outside git", bad), inPlace(a.vcs)),
+			"Get the branch and the default branch; both are null outside Git", bad), inPlace(a.vcs)),
 		answer(route("GET /vcs/status", "vcs.status", "instance",
 			"List the files that differ from the last commit", bad), inPlace(a.vcsStatus)),
 		answer(route("GET /vcs/diff", "vcs.diff", "instance",
-			"List what differs from the last commit, or since the branch left the default one", bad), inPlace(a.vcsDiff)),
+			"List the changes since the last commit, or since the branch left the default branch", bad), inPlace(a.vcsDiff)),
 		raw(route("GET /vcs/diff/raw", "vcs.diff.raw", "instance",
-			"Get all that differs from the last commit as one patch", bad), "text/x-diff", a.vcsPatch),
+			"Get all changes since the last commit as one patch", bad), "text/x-diff", a.vcsPatch),
 		answer(route("POST /vcs/apply", "vcs.apply", "instance",
-			"Change the files as a patch says, wholly or not at all", []failure{failsBad, failsApply}), inPlace(a.vcsApply)),
+			"Apply a patch, completely or not at all", []failure{failsBad, failsApply}), inPlace(a.vcsApply)),
 	}
 }
 
@@ -140,7 +140,7 @@ func (a vcsAPI) vcsDiff(c *call, at workspace.Place, q vcsQuery, _ none) ([]lath
 	if q.Context != nil {
 		n, err := strconv.Atoi(*q.Context)
 		if err != nil || n < 0 {
-			return nil, badRequest("Query", "context: expected a whole number from 0 on, not %q", phrase.Shorten(*q.Context, 40))
+			return nil, badRequest("Query", "context: expected a whole number, 0 or more, not %q", phrase.Shorten(*q.Context, 40))
 		}
 		ask.Context = n
 	}

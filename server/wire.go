@@ -36,7 +36,7 @@ func wireSchemas() *schemas {
 		reflect.TypeFor[configBody]():              "Config",
 		reflect.TypeFor[projectSession]():          "ProjectSession",
 	}}
-	s.named["Config"] = &schema{Type: "object", Description: "Settings, as `lathe config schema` describes them."}
+	s.named["Config"] = &schema{Type: "object", Description: "Config, as described by `lathe config schema`."}
 	union := &schema{Kind: &discriminator{Property: "type", Mapping: map[string]string{}}}
 	for line := range strings.Lines(wireText) {
 		name, is, _ := strings.Cut(strings.TrimSpace(line), " ")

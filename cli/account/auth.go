@@ -209,7 +209,7 @@ func credentialTable(a *cli.App, p *harness.Providers, list []credentialJSON) la
 func newAuthLogout(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:   "logout [PROVIDER]",
-		Short: "Forget the credential of a provider",
+		Short: "Remove a provider credential",
 		Long: `Removes the key or login of a provider from lathe's file. What is in environment
 variables or settings stays there. On a terminal it asks which one, if none is named. The
 provider itself is not told: to end a key for good, remove it there too.`,

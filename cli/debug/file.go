@@ -30,7 +30,7 @@ func newDebugFile(a *cli.App) *cobra.Command {
 		Args:    cobra.ArbitraryArgs, RunE: cli.RequireSubcommand,
 	}
 	find := a.JSONFlag(&cobra.Command{
-		Use: "search QUERY", Short: "Find files and folders by parts of their path, the best first", Example: "  lathe debug file search main",
+		Use: "search QUERY", Short: "Find files and folders by parts of their path, best match first", Example: "  lathe debug file search main",
 		Args: cli.RangeArgs(1, 1), RunE: func(c *cobra.Command, args []string) error { return debugFileSearch(c.Context(), a, args[0]) },
 	})
 	cmd.AddCommand(

@@ -129,7 +129,7 @@ func listServerLogins(a *cli.App) error {
 func NewMCPLogout(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout [NAME]",
-		Short:   "Forget the login to an MCP server",
+		Short:   "Remove the login to an MCP server",
 		Example: "  lathe mcp logout github",
 		Args:    cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -112,7 +112,7 @@ func (v *visit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if r.Method != http.MethodGet || r.URL.Path != v.path || r.Host != v.host || !v.knows(q) {
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = w.Write([]byte(closing("This is not the page of a login.")))
+		_, _ = w.Write([]byte(closing("This is not a login page.")))
 		return
 	}
 	a := v.read(q)
@@ -177,13 +177,13 @@ func (v *visit) pasted(text string) arrival {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
 		if text == "" {
-			return arrival{err: lathe.Errorf(lathe.Unauthorized, "no code was given")}
+			return arrival{err: lathe.Errorf(lathe.Unauthorized, "no code was pasted")}
 		}
 		return arrival{code: text}
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Path != v.path || !v.knows(u.Query()) {
-		return arrival{err: lathe.Errorf(lathe.Invalid, "that is not the address this login leads to; begin again")}
+		return arrival{err: lathe.Errorf(lathe.Invalid, "this URL does not belong to this login; start again")}
 	}
 	return v.read(u.Query())
 }

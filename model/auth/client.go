@@ -50,10 +50,10 @@ type LoginUI struct {
 // Login logs a user in. It ends when the user has, has not in time, or the context ends.
 func (c Client) Login(ctx context.Context, m Method, talk LoginUI) (Credential, error) {
 	if m.NeedsClientID && m.ClientID == "" {
-		return nil, lathe.Errorf(lathe.Invalid, "a login to %s needs the client id of a registered app, and this program has none", m.Provider)
+		return nil, lathe.Errorf(lathe.Invalid, "a login to %s needs the client ID of a registered app; pass --client-id", m.Provider)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, loginTime,
-		lathe.Errorf(lathe.Unauthorized, "nobody logged in to %s within %s; begin again", m.Provider, loginTime))
+		lathe.Errorf(lathe.Unauthorized, "the login to %s timed out after %s; start again", m.Provider, loginTime))
 	defer cancel()
 	if m.Flow == Device {
 		return c.device(ctx, m, talk)
@@ -141,7 +141,7 @@ func (c Client) ask(parent context.Context, method, address string, q question) 
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(q.body))
 	if err != nil || !isSafe(req.URL) {
-		return said{}, lathe.Errorf(lathe.Invalid, "%q is no address that secrets may be sent to", address)
+		return said{}, lathe.Errorf(lathe.Invalid, "%q is not a URL that secrets can be sent to; use https", address)
 	}
 	req.Header.Set("Accept", "application/json")
 	if q.kind != "" {
@@ -182,9 +182,9 @@ func judge(host string, status int, body []byte, secrets []string) (said, error)
 	why := scrub.String(cmp.Or(out.Description, out.Message, string(out.Error), http.StatusText(status)), secrets)
 	switch {
 	case status >= 500 || status == http.StatusTooManyRequests:
-		return out, lathe.Errorf(lathe.Unavailable, "%s does not answer now (%d: %s); try again later", host, status, why)
+		return out, lathe.Errorf(lathe.Unavailable, "%s is unavailable (%d: %s); try again later", host, status, why)
 	case !readable:
-		return out, lathe.Errorf(lathe.Unavailable, "%s answered something that is not JSON (%d)", host, status)
+		return out, lathe.Errorf(lathe.Unavailable, "%s sent a response that is not JSON (%d)", host, status)
 	}
 	return out, lathe.Errorf(lathe.Unauthorized, "%s refused: %s", host, why)
 }
@@ -237,7 +237,7 @@ func (c Client) Renew(m Method) Renew {
 		var out OAuth
 		switch {
 		case refresh == "":
-			err = errors.New("there is nothing to renew it with")
+			err = errors.New("no refresh token")
 		case m.Exchange != "" && !strings.HasPrefix(refresh, m.RefreshPrefix):
 			out, err = c.exchange(ctx, m, old)
 		default:
@@ -251,7 +251,7 @@ func (c Client) Renew(m Method) Renew {
 }
 
 func expired(provider string, err error) error {
-	e := lathe.Errorf(lathe.Unauthorized, "the login to %s has ended (%w): run \"lathe auth login %s\"", provider, err, provider)
+	e := lathe.Errorf(lathe.Unauthorized, "the login to %s has expired (%w): run \"lathe auth login %s\"", provider, err, provider)
 	e.Fault = &lathe.ProviderAuthFault{ProviderID: provider, Message: e.Message}
 	return e
 }
@@ -260,7 +260,7 @@ func expired(provider string, err error) error {
 func (c Client) refresh(ctx context.Context, m Method, old OAuth) (OAuth, error) {
 	m.ClientID = cmp.Or(old.ClientID, m.ClientID)
 	if m.Token == "" || m.GivesKey {
-		return OAuth{}, errors.New("it is not known how to renew it")
+		return OAuth{}, errors.New("the login cannot be renewed")
 	}
 	a, err := c.form(ctx, m.Token, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {old.Refresh.Reveal()}, "client_id": {m.ClientID},

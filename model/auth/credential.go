@@ -77,13 +77,13 @@ func ParseKey(text string) (Secret, error) {
 	case text == "":
 		return Secret{}, lathe.Errorf(lathe.Invalid, "the key is empty")
 	case strings.ContainsAny(text, "\r\n"):
-		return Secret{}, lathe.Errorf(lathe.Invalid, "that is more than one line; give the key alone")
+		return Secret{}, lathe.Errorf(lathe.Invalid, "the key has more than one line; enter the key alone")
 	case strings.ContainsAny(text, " \t"):
-		return Secret{}, lathe.Errorf(lathe.Invalid, "there is a space in the key; give the key alone, without Bearer before it")
+		return Secret{}, lathe.Errorf(lathe.Invalid, "the key contains a space; enter the key alone, without Bearer")
 	case strings.ContainsAny(text, "\"'`"):
-		return Secret{}, lathe.Errorf(lathe.Invalid, "there are quotes around the key; give the key alone")
+		return Secret{}, lathe.Errorf(lathe.Invalid, "the key is quoted; enter the key alone")
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return Secret{}, lathe.Errorf(lathe.Invalid, "there are characters in the key that no key has; copy it again")
+		return Secret{}, lathe.Errorf(lathe.Invalid, "the key contains invalid characters; copy it again")
 	}
 	return NewSecret(text), nil
 }

@@ -23,7 +23,7 @@ func (c Client) device(ctx context.Context, m Method, talk LoginUI) (Credential,
 	}
 	page, err := url.Parse(a.Verification)
 	if a.DeviceCode == "" || a.UserCode == "" || err != nil || !isSafe(page) {
-		return nil, lathe.Errorf(lathe.Unavailable, "%s sent no code to log in with", m.Provider)
+		return nil, lathe.Errorf(lathe.Unavailable, "%s sent no login code", m.Provider)
 	}
 	talk.Show(Prompt{URL: a.Verification, Code: a.UserCode})
 	if a.ExpiresIn > 0 {
@@ -51,7 +51,7 @@ func (c Client) device(ctx context.Context, m Method, talk LoginUI) (Credential,
 		case got.Error == "expired_token":
 			return nil, tooLate(m)
 		case got.Error == "access_denied":
-			return nil, lathe.Errorf(lathe.Unauthorized, "you said no to the login to %s", m.Provider)
+			return nil, lathe.Errorf(lathe.Unauthorized, "the login to %s was denied", m.Provider)
 		case lathe.CodeOf(err) == lathe.Unavailable: // the user may still be at it
 			pace += slower
 		default:
@@ -61,7 +61,7 @@ func (c Client) device(ctx context.Context, m Method, talk LoginUI) (Credential,
 }
 
 func tooLate(m Method) error {
-	return lathe.Errorf(lathe.Unauthorized, "the code for %s has expired; begin again", m.Provider)
+	return lathe.Errorf(lathe.Unauthorized, "the code for %s has expired; start again", m.Provider)
 }
 
 func withScope(m Method, v url.Values) url.Values {

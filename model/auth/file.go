@@ -108,7 +108,7 @@ func (f *File) FixPermissions() (mended bool, err error) {
 		return false, nil // reading says what else is wrong
 	}
 	if err := os.Chmod(f.from.Path, 0o600); err != nil {
-		return false, lathe.Errorf(lathe.Unavailable, "others can read your credentials: %w", err)
+		return false, lathe.Errorf(lathe.Unavailable, "other users can read your credentials: %w", err)
 	}
 	return true, nil
 }
@@ -136,7 +136,7 @@ func put(id string, c Credential) func(map[string]json.RawMessage) error {
 func (f *File) Remove(ctx context.Context, id string) error {
 	return f.change(ctx, func(entries map[string]json.RawMessage) error {
 		if take(entries, id) == nil {
-			return lathe.Errorf(lathe.NotFound, "there is no credential of %s; \"lathe auth list\" shows those there are", id)
+			return lathe.Errorf(lathe.NotFound, "no credential for %s; \"lathe auth list\" shows the saved ones", id)
 		}
 		return nil
 	})
@@ -175,7 +175,7 @@ func decodeAll(entries map[string]json.RawMessage) map[string]Credential {
 
 func (f *File) entries() (map[string]json.RawMessage, error) {
 	if f.from.Content != "" {
-		return parse([]byte(f.from.Content), "the credentials given in the environment")
+		return parse([]byte(f.from.Content), "the credentials in the environment")
 	}
 	return load(f.from.Path)
 }
@@ -191,7 +191,7 @@ func load(path string) (map[string]json.RawMessage, error) {
 	case err != nil:
 		return nil, lathe.Errorf(lathe.Unavailable, "read the credentials: %w", err)
 	case !info.Mode().IsRegular() || info.Size() > mostCredentials: // a pipe would never end
-		return nil, lathe.Errorf(lathe.Invalid, "%s is not a file with credentials (%s); move it away", path, kind(info))
+		return nil, lathe.Errorf(lathe.Invalid, "%s is not a credential file (%s); move it away", path, kind(info))
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -217,7 +217,7 @@ func parse(src []byte, where string) (map[string]json.RawMessage, error) {
 		return entries, nil
 	}
 	if json.Unmarshal(src, &entries) != nil || entries == nil {
-		return nil, lathe.Errorf(lathe.Invalid, "%s: not a JSON object of credentials; correct it, or move it away and log in again", where)
+		return nil, lathe.Errorf(lathe.Invalid, "%s is not a JSON object of credentials; fix it, or move it away and log in again", where)
 	}
 	return entries, nil
 }
@@ -225,7 +225,7 @@ func parse(src []byte, where string) (map[string]json.RawMessage, error) {
 // change edits the entries and writes them, with everyone else kept out.
 func (f *File) change(ctx context.Context, edit func(map[string]json.RawMessage) error) error {
 	if f.from.Content != "" {
-		return lathe.Errorf(lathe.Conflict, "the credentials are given in the environment and cannot be changed; unset LATHE_AUTH_CONTENT (or OPENCODE_AUTH_CONTENT) to use the file")
+		return lathe.Errorf(lathe.Conflict, "the credentials come from the environment and cannot be changed; unset LATHE_AUTH_CONTENT (or OPENCODE_AUTH_CONTENT) to use the file")
 	}
 	release, err := f.lock(ctx)
 	if err != nil {

@@ -304,11 +304,11 @@ func TestLogin_BrowserErrors(t *testing.T) {
 		paste func(context.Context) (string, error)
 		want  string
 	}{
-		{"no app", none, text("x"), "needs the client id"},
+		{"no app", none, text("x"), "needs the client ID"},
 		{"a wrong code", wrong, text("made-up-code"), "the code is not good: [scrubbed]"},
-		{"nothing", v.method(Browser), text(" "), "no code was given"},
-		{"another address", v.method(Browser), text("http://127.0.0.1:1/callback?code=x&state=y"), "is not the address"},
-		{"an unsafe server", unsafe, text("x"), "no address that secrets may be sent to"},
+		{"nothing", v.method(Browser), text(" "), "no code was pasted"},
+		{"another address", v.method(Browser), text("http://127.0.0.1:1/callback?code=x&state=y"), "does not belong to this login"},
+		{"an unsafe server", unsafe, text("x"), "is not a URL that secrets can be sent to"},
 		{"a broken terminal", v.method(Browser), func(context.Context) (string, error) { return "", boom }, "boom"},
 	} {
 		_, err := Client{}.Login(t.Context(), c.m, LoginUI{Show: func(Prompt) {}, Paste: c.paste})
@@ -356,8 +356,8 @@ func TestLogin_Device(t *testing.T) {
 
 func TestLogin_DeviceErrors(t *testing.T) {
 	for reply, want := range map[string]string{
-		`{"error":"access_denied"}`: "said no",
-		`{"error":"expired_token"}`: "begin again",
+		`{"error":"access_denied"}`: "was denied",
+		`{"error":"expired_token"}`: "start again",
 		`{"error":"incorrect_device_code","error_description":"bad dev-secret"}`: "bad [scrubbed]",
 		`{}`: "sent no token",
 	} {

@@ -83,14 +83,14 @@ func (m Method) ForHost(server string) (Method, error) {
 	host := m.Host
 	if server != "" {
 		if m.Host == "" {
-			return m, lathe.Errorf(lathe.Invalid, "%s has no servers of companies' own", m.Provider)
+			return m, lathe.Errorf(lathe.Invalid, "%s has no enterprise servers", m.Provider)
 		}
 		if !strings.Contains(server, "://") {
 			server = "https://" + server
 		}
 		u, err := url.Parse(server)
 		if err != nil || u.Host == "" || !isSafe(u) {
-			return m, lathe.Errorf(lathe.Invalid, "%q is no address to log in at: write it like https://company.ghe.com", server)
+			return m, lathe.Errorf(lathe.Invalid, "%q is not a login URL: write it like https://company.ghe.com", server)
 		}
 		if host = u.Host; u.Scheme == "http" {
 			m = m.plain()

@@ -27,7 +27,7 @@ func (f *File) FreshToken(ctx context.Context, id string, now func() time.Time, 
 		return token, err
 	}
 	if !f.owns(id) {
-		return OAuth{}, missing(id, "the login borrowed for %s has expired: use it in its own program, or run \"lathe auth login %s\"")
+		return OAuth{}, missing(id, "the OpenCode login for %s has expired: renew it in OpenCode, or run \"lathe auth login %s\"")
 	}
 	token, err = renew(ctx, token)
 	if err != nil {
@@ -59,7 +59,7 @@ func (f *File) token(id string) (OAuth, error) {
 	}
 	token, ok := c.(OAuth)
 	if !ok {
-		return OAuth{}, missing(id, "nobody is logged in to %s: run \"lathe auth login %s\"")
+		return OAuth{}, missing(id, "not logged in to %s: run \"lathe auth login %s\"")
 	}
 	return token, nil
 }

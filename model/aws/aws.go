@@ -83,7 +83,7 @@ func (s *Signer) Sign(req *http.Request, body []byte) error {
 	sum := sha256.Sum256(body)
 	err = v4.NewSigner().SignHTTP(req.Context(), c, req, hex.EncodeToString(sum[:]), s.settings.Service, s.region, s.settings.Now())
 	if err != nil {
-		return lathe.Errorf(lathe.Unauthorized, "the request could not be signed for Amazon: %s", err)
+		return lathe.Errorf(lathe.Unauthorized, "cannot sign the AWS request: %s", err)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (s *Signer) profile() (profile, error) {
 		found = found || has
 	}
 	if !found && name != "default" {
-		return nil, lathe.Errorf(lathe.Unauthorized, "there is no AWS profile %q: \"aws configure list-profiles\" lists those that exist", name)
+		return nil, lathe.Errorf(lathe.Unauthorized, "AWS profile %q not found: \"aws configure list-profiles\" lists the profiles", name)
 	}
 	return out, nil
 }

@@ -47,10 +47,10 @@ func (s *Signer) find(p profile) (keys aws.Credentials, command string, err erro
 func (s *Signer) nothing(p profile) error {
 	name := s.name()
 	if p["sso_session"] != "" || p["sso_start_url"] != "" || p["role_arn"] != "" {
-		return lathe.Errorf(lathe.Unauthorized, "the AWS profile %q takes its keys from a login or a role, which needs the aws command: "+
+		return lathe.Errorf(lathe.Unauthorized, "the AWS profile %q uses a login or a role, which needs the aws command: "+
 			"add the line \"credential_process = aws configure export-credentials --profile %s --format process\" to it", name, name)
 	}
-	return lathe.Errorf(lathe.Unauthorized, "there are no AWS keys: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and "+
+	return lathe.Errorf(lathe.Unauthorized, "no AWS credentials: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and "+
 		"AWS_SECRET_ACCESS_KEY, or run \"aws configure --profile %s\"", name)
 }
 
@@ -100,7 +100,7 @@ func run(ctx context.Context, name, command string) (aws.Credentials, error) {
 		Expiration      time.Time
 	}
 	if json.Unmarshal(out, &said) != nil || said.AccessKeyID == "" || said.SecretAccessKey == "" {
-		return aws.Credentials{}, lathe.Errorf(lathe.Unauthorized, "the credential_process of the AWS profile %q gave no keys: run it yourself to see why", name)
+		return aws.Credentials{}, lathe.Errorf(lathe.Unauthorized, "the credential_process of the AWS profile %q returned no keys: run it yourself to see why", name)
 	}
 	return aws.Credentials{
 		AccessKeyID: said.AccessKeyID, SecretAccessKey: said.SecretAccessKey, SessionToken: said.SessionToken,

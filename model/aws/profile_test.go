@@ -92,8 +92,8 @@ func TestOpen_WhoSigns(t *testing.T) {
 		{name: "a region of settings", settings: aws.Config{Region: "eu-west-1"}, env: []string{"AWS_REGION=x"}, key: "DEFAULT", region: "eu-west-1"},
 		{name: "a region of the environment", env: []string{"AWS_DEFAULT_REGION=y", "AWS_REGION=x"}, key: "DEFAULT", region: "x"},
 		{name: "another file", env: []string{"AWS_SHARED_CREDENTIALS_FILE=" + filepath.Join(elsewhere, ".aws", "credentials")}, key: "ELSEWHERE", region: "us-west-2"},
-		{name: "no such profile", settings: aws.Config{Profile: "none"}, wanted: `there is no AWS profile "none"`},
-		{name: "half a profile", settings: aws.Config{Profile: "half"}, wanted: "there are no AWS keys"},
+		{name: "no such profile", settings: aws.Config{Profile: "none"}, wanted: `AWS profile "none" not found`},
+		{name: "half a profile", settings: aws.Config{Profile: "half"}, wanted: "no AWS credentials"},
 		{name: "a login", settings: aws.Config{Profile: "login"}, wanted: "credential_process = aws configure export-credentials --profile login --format process"},
 		{name: "a role", settings: aws.Config{Profile: "role"}, wanted: "--profile role"},
 	} {
@@ -175,7 +175,7 @@ func TestSign_Command(t *testing.T) {
 		t.Error(err, runs())
 	}
 	now = now.Add(time.Hour)
-	for out, want := range map[string]string{"echo hush; exit 3": "exit status 3", "echo '{\"AccessKeyId\":\"hush\"}'": "gave no keys", "echo hush": "gave no keys"} {
+	for out, want := range map[string]string{"echo hush; exit 3": "exit status 3", "echo '{\"AccessKeyId\":\"hush\"}'": "returned no keys", "echo hush": "returned no keys"} {
 		command(out)
 		if _, _, err := signedBy(t, s); lathe.CodeOf(err) != lathe.Unauthorized || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: %v", out, err)

@@ -65,18 +65,18 @@ func (f *frames) next() (frame, error) {
 	total, headers := binary.BigEndian.Uint32(prelude), binary.BigEndian.Uint32(prelude[4:])
 	switch {
 	case crc32.ChecksumIEEE(prelude[:8]) != binary.BigEndian.Uint32(prelude[8:]):
-		return frame{}, damaged("the checksum of a frame's head is wrong")
+		return frame{}, damaged("wrong checksum of a frame header")
 	case total > maxFrame:
 		return frame{}, damaged(fmt.Sprintf("a frame is larger than %d bytes", maxFrame))
 	case headers > maxHeaders || uint64(total) < preludeSize+sumSize+uint64(headers):
-		return frame{}, damaged("the lengths of a frame make no sense")
+		return frame{}, damaged("invalid frame lengths")
 	}
 	if err := f.fill(int(total)); err != nil {
 		return frame{}, err
 	}
 	end := len(f.buf) - sumSize
 	if crc32.ChecksumIEEE(f.buf[:end]) != binary.BigEndian.Uint32(f.buf[end:]) {
-		return frame{}, damaged("the checksum of a frame is wrong")
+		return frame{}, damaged("wrong checksum of a frame")
 	}
 	out := frame{payload: f.buf[preludeSize+headers : end]}
 	return out, out.readHeaders(f.buf[preludeSize : preludeSize+headers])
@@ -111,19 +111,19 @@ func (f *frame) readHeaders(b []byte) error {
 	for len(b) > 0 {
 		n := int(b[0]) + 1
 		if len(b) < n+1 || int(b[n]) >= len(sizes) {
-			return damaged("a header makes no sense")
+			return damaged("invalid header")
 		}
 		name, kind := b[1:n], b[n]
 		b = b[n+1:]
 		size := sizes[kind]
 		if size < 0 {
 			if len(b) < 2 {
-				return damaged("a header is cut")
+				return damaged("truncated header")
 			}
 			size, b = int(binary.BigEndian.Uint16(b)), b[2:]
 		}
 		if len(b) < size {
-			return damaged("a header is cut")
+			return damaged("truncated header")
 		}
 		if kind == headerText {
 			f.header(name, b[:size])

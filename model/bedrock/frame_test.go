@@ -96,21 +96,21 @@ func TestFrame_Damaged(t *testing.T) {
 		body []byte
 		want string
 	}{
-		"a bit of the length":            {change(3), "the checksum of a frame's head is wrong"},
-		"a bit of the head's checksum":   {change(9), "the checksum of a frame's head is wrong"},
-		"a bit of a header":              {change(14), "the checksum of a frame is wrong"},
-		"a bit of the payload":           {change(len(good) - 8), "the checksum of a frame is wrong"},
-		"a bit of the checksum":          {change(len(good) - 1), "the checksum of a frame is wrong"},
+		"a bit of the length":            {change(3), "wrong checksum of a frame header"},
+		"a bit of the head's checksum":   {change(9), "wrong checksum of a frame header"},
+		"a bit of a header":              {change(14), "wrong checksum of a frame"},
+		"a bit of the payload":           {change(len(good) - 8), "wrong checksum of a frame"},
+		"a bit of the checksum":          {change(len(good) - 1), "wrong checksum of a frame"},
 		"larger than anything":           {prelude(64<<20+1, 0), "a frame is larger than 67108864 bytes"},
-		"shorter than its own parts":     {prelude(15, 0), "the lengths of a frame make no sense"},
-		"headers longer than the frame":  {prelude(20, 5), "the lengths of a frame make no sense"},
-		"headers longer than they may":   {prelude(1<<20, 200<<10), "the lengths of a frame make no sense"},
-		"a header without a type":        {headed([]byte{1, 'a'}), "a header makes no sense"},
-		"a name longer than the headers": {headed([]byte{9, 'a', 0}), "a header makes no sense"},
-		"a type that is none":            {headed([]byte{1, 'a', 10}), "a header makes no sense"},
-		"a text without its length":      {headed([]byte{1, 'a', 7, 0}), "a header is cut"},
-		"a text that is cut":             {headed([]byte{1, 'a', 7, 0, 5, 'b'}), "a header is cut"},
-		"a number that is cut":           {headed([]byte{1, 'a', 4, 0, 0}), "a header is cut"},
+		"shorter than its own parts":     {prelude(15, 0), "invalid frame lengths"},
+		"headers longer than the frame":  {prelude(20, 5), "invalid frame lengths"},
+		"headers longer than they may":   {prelude(1<<20, 200<<10), "invalid frame lengths"},
+		"a header without a type":        {headed([]byte{1, 'a'}), "invalid header"},
+		"a name longer than the headers": {headed([]byte{9, 'a', 0}), "invalid header"},
+		"a type that is none":            {headed([]byte{1, 'a', 10}), "invalid header"},
+		"a text without its length":      {headed([]byte{1, 'a', 7, 0}), "truncated header"},
+		"a text that is cut":             {headed([]byte{1, 'a', 7, 0, 5, 'b'}), "truncated header"},
+		"a number that is cut":           {headed([]byte{1, 'a', 4, 0, 0}), "truncated header"},
 	} {
 		_, err := newFrames(bytes.NewReader(c.body)).next()
 		if err == nil || err.Error() != "the provider's stream is damaged: "+c.want {

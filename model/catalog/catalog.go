@@ -114,7 +114,7 @@ func (c *Catalog) Providers() []*Provider {
 func (c *Catalog) Model(provider, model string) (*Model, error) {
 	p := c.Provider(provider)
 	if p == nil {
-		return nil, lathe.Errorf(lathe.NotFound, "there is no provider %q%s \"lathe models --all\" lists what there is",
+		return nil, lathe.Errorf(lathe.NotFound, "provider %q not found%s \"lathe models --all\" lists all providers",
 			provider, didYouMean(Similar(provider, c.ids())))
 	}
 	if m := p.Models[model]; m != nil {
@@ -124,7 +124,7 @@ func (c *Catalog) Model(provider, model string) (*Model, error) {
 	for _, id := range Similar(model, slices.Collect(maps.Keys(p.Models))) {
 		refs = append(refs, provider+"/"+id)
 	}
-	return nil, lathe.Errorf(lathe.NotFound, "%s has no model %q%s \"lathe models %s\" lists its models",
+	return nil, lathe.Errorf(lathe.NotFound, "%s has no model %q%s \"lathe models %s\" lists its models" ,
 		p.Name, model, didYouMean(refs), provider)
 }
 

@@ -56,7 +56,7 @@ func (c *Catalog) Default(w Preference) (*Model, error) {
 		}
 	}
 	if best == nil {
-		return nil, lathe.Errorf(lathe.NotFound, "no model can be used yet: \"lathe auth login\" adds a provider, or set its variable (\"lathe models\" names them)")
+		return nil, lathe.Errorf(lathe.NotFound, "no model available: run \"lathe auth login\" to add a provider, or set its API key variable (see \"lathe models\")")
 	}
 	return best.Sorted()[0], nil
 }

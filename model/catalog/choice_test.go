@@ -28,7 +28,7 @@ func TestFind_Unknown(t *testing.T) {
 	for ref, want := range map[string]string{
 		"antropic/claude-opus-5":  "did you mean anthropic?",
 		"anthropic/claude-opus-6": "did you mean anthropic/claude-opus-5, anthropic/claude-opus-4-6 or anthropic/claude-opus-4-7?",
-		"zzzzzzzzzz/x":            `there is no provider "zzzzzzzzzz"; "lathe models --all"`,
+		"zzzzzzzzzz/x":            `provider "zzzzzzzzzz" not found; "lathe models --all"`,
 	} {
 		if _, err := c.Find(ref); lathe.CodeOf(err) != lathe.NotFound || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", ref, err)

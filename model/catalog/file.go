@@ -21,7 +21,7 @@ func File(path string) Layer {
 			return &parsed{}, nil
 		}
 		if err != nil {
-			return &parsed{}, lathe.Errorf(lathe.Unavailable, "read the model catalogue: %w", err)
+			return &parsed{}, lathe.Errorf(lathe.Unavailable, "read the model catalog: %w", err)
 		}
 		return split(src)
 	})
@@ -49,7 +49,7 @@ type parsed struct {
 func split(src []byte) (*parsed, error) {
 	var p parsed
 	if err := json.Unmarshal(src, &p.raw); err != nil || p.raw == nil {
-		return &parsed{}, lathe.Errorf(lathe.Invalid, "the model catalogue is not one: %w; \"lathe models --refresh\" fetches it anew", orNot(err))
+		return &parsed{}, lathe.Errorf(lathe.Invalid, "invalid model catalog: %w; run \"lathe models --refresh\" to download it again", orNot(err))
 	}
 	return &p, nil
 }

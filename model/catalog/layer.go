@@ -62,7 +62,7 @@ func Config(section json.RawMessage) Layer {
 	read := sync.OnceValues(func() (entries map[string]*entry, err error) {
 		if len(section) > 0 {
 			if bad := json.Unmarshal(section, &entries); bad != nil {
-				err = lathe.Errorf(lathe.Invalid, "settings, provider%s", wrong(bad))
+				err = lathe.Errorf(lathe.Invalid, "config: provider%s", wrong(bad))
 			}
 		}
 		return entries, err
@@ -131,7 +131,7 @@ func (e *entry) onto(base *Provider, id string) (*Provider, []error) {
 		}
 		m.FromConfig = true
 		if err := m.decode(e.Models[key]); err != nil {
-			errs = append(errs, lathe.Errorf(lathe.Invalid, "settings, provider.%s.models.%s%s", id, key, wrong(err)))
+			errs = append(errs, lathe.Errorf(lathe.Invalid, "config: provider.%s.models.%s%s", id, key, wrong(err)))
 		}
 	}
 	p.finish()

@@ -41,9 +41,9 @@ func CatalogURL(from string) (string, error) {
 	u, err := url.Parse(from)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return "", lathe.Errorf(lathe.Invalid, "%q is no address of a model catalogue: it looks like %s", from, DefaultURL)
+		return "", lathe.Errorf(lathe.Invalid, "%q is not a model catalog URL: it must look like %s", from, DefaultURL)
 	case u.Scheme == "http" && !netaddr.IsLoopback(u.Hostname()):
-		return "", lathe.Errorf(lathe.Invalid, "the model catalogue says where your keys are sent, so it is not fetched without encryption: use https for %s", u.Host)
+		return "", lathe.Errorf(lathe.Invalid, "the model catalog decides where your API keys are sent: use https for %s", u.Host)
 	case !strings.HasSuffix(u.Path, ".json"):
 		u.Path = strings.TrimRight(u.Path, "/") + "/api.json"
 	}
@@ -61,7 +61,7 @@ func Refresh(ctx context.Context, c *http.Client, from, path string) (Refreshed,
 	out.Bytes = int64(len(src))
 	file, err := split(src)
 	if err != nil {
-		return out, lathe.Errorf(lathe.Unavailable, "%s is not a model catalogue; what you had stays as it is", out.From)
+		return out, lathe.Errorf(lathe.Unavailable, "%s is not a model catalog; the current catalog is unchanged", out.From)
 	}
 	for id := range file.raw {
 		if p := file.provider(id); p != nil {
@@ -70,10 +70,10 @@ func Refresh(ctx context.Context, c *http.Client, from, path string) (Refreshed,
 		}
 	}
 	if out.Models == 0 {
-		return out, lathe.Errorf(lathe.Unavailable, "%s has no models; what you had stays as it is", out.From)
+		return out, lathe.Errorf(lathe.Unavailable, "%s has no models; the current catalog is unchanged", out.From)
 	}
 	if err := atomicfile.Write(path, src); err != nil {
-		return out, lathe.Errorf(lathe.Unavailable, "keep the model catalogue: %w", err)
+		return out, lathe.Errorf(lathe.Unavailable, "save the model catalog: %w", err)
 	}
 	return out, nil
 }
@@ -92,7 +92,7 @@ func unchanged(err error) error {
 	if lathe.CodeOf(err) == lathe.Canceled {
 		return err
 	}
-	return lathe.Errorf(lathe.Unavailable, "the model catalogue could not be fetched: %w; what you had stays as it is", err)
+	return lathe.Errorf(lathe.Unavailable, "cannot download the model catalog: %w; the current catalog is unchanged", err)
 }
 
 func fetch(parent context.Context, c *http.Client, from string) ([]byte, error) {
@@ -121,7 +121,7 @@ func fetch(parent context.Context, c *http.Client, from string) ([]byte, error) 
 		return nil, because(parent, ctx, err)
 	}
 	if len(src) > refreshSize {
-		return nil, fmt.Errorf("%s has more than %d MB", shown(from), refreshSize>>20)
+		return nil, fmt.Errorf("%s is larger than %d MB", shown(from), refreshSize>>20)
 	}
 	return src, nil
 }
@@ -129,7 +129,7 @@ func fetch(parent context.Context, c *http.Client, from string) ([]byte, error) 
 // sameCare lets nobody lead us from a safe connection to one that is not.
 func sameCare(req *http.Request, via []*http.Request) error {
 	if len(via) >= 5 {
-		return errors.New("it leads from one address to the next")
+		return errors.New("too many redirects")
 	}
 	_, err := CatalogURL(req.URL.String())
 	return err

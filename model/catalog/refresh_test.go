@@ -91,24 +91,24 @@ func TestRefresh_KeepsWhatThereIs(t *testing.T) {
 		ctx              context.Context
 		code             lathe.Code
 	}{
-		{"offline", gone.URL + "/api.json", "could not be fetched", t.Context(), lathe.Unavailable},
+		{"offline", gone.URL + "/api.json", "cannot download the model catalog", t.Context(), lathe.Unavailable},
 		{"refused", serve(t, say(503, sample)), "503", t.Context(), lathe.Unavailable},
-		{"a page", serve(t, say(200, "<html>")), "is not a model catalogue", t.Context(), lathe.Unavailable},
-		{"empty", serve(t, say(200, "")), "is not a model catalogue", t.Context(), lathe.Unavailable},
+		{"a page", serve(t, say(200, "<html>")), "is not a model catalog", t.Context(), lathe.Unavailable},
+		{"empty", serve(t, say(200, "")), "is not a model catalog", t.Context(), lathe.Unavailable},
 		{"nothing in it", serve(t, say(200, `{"a":{"models":{}}}`)), "has no models", t.Context(), lathe.Unavailable},
 		{"cut", serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100000")
 			_, _ = w.Write([]byte(sample))
-		}), "could not be fetched", t.Context(), lathe.Unavailable},
+		}), "cannot download the model catalog", t.Context(), lathe.Unavailable},
 		{"too large", serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(strings.Repeat(" ", refreshSize+1)))
-		}), "more than 32 MB", t.Context(), lathe.Unavailable},
+		}), "larger than 32 MB", t.Context(), lathe.Unavailable},
 		{"to where anyone can write", serve(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://models.example/api.json", http.StatusFound)
-		}), "without encryption", t.Context(), lathe.Unavailable},
+		}), "use https for", t.Context(), lathe.Unavailable},
 		{"round and round", serve(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.String(), http.StatusFound)
-		}), "from one address to the next", t.Context(), lathe.Unavailable},
+		}), "too many redirects", t.Context(), lathe.Unavailable},
 		{"interrupted", serve(t, say(200, sample)), "canceled", canceled, lathe.Canceled},
 	} {
 		path := write(t, "before")

@@ -208,7 +208,7 @@ func (d *decoder) call(f functionCall, signature string) error {
 	}
 	d.open.signature = cmp.Or(signature, d.open.signature)
 	if err := d.open.take(f); err != nil {
-		return model.Failure{Provider: d.provider, Message: "the provider sent broken arguments of a tool call: " + err.Error(), Type: "server_error"}.Error()
+		return model.Failure{Provider: d.provider, Message: "the provider sent invalid arguments of a tool call: " + err.Error(), Type: "server_error"}.Error()
 	}
 	if c := d.open; !f.WillContinue {
 		d.open = nil

@@ -160,7 +160,7 @@ func TestWire_NoStream(t *testing.T) {
 			continue
 		}
 		for body, want := range map[string]string{
-			"\n<!DOCTYPE html><html>Sign in</html>":                                               "error invalid: the provider sent a web page instead of an answer; check its address",
+			"\n<!DOCTYPE html><html>Sign in</html>":                                               "error invalid: the provider sent a web page instead of an answer; check its base URL",
 			`{"type":"error","error":{"type":"api_error","status":"UNAVAILABLE","message":"no"}}`: "error unavailable: no",
 		} {
 			s := modeltest.Start(t, modeltest.Script{{modeltest.Raw(body)}})
@@ -192,7 +192,7 @@ func TestWire_OnlySignsOfLife(t *testing.T) {
 				start := time.Now()
 				got := transcript(t.Context(), client(s, p, limits), hello)
 				took := time.Since(start)
-				if got != "text a\nerror unavailable: the provider sent signs of life and nothing else for 6m0s" || took > 7*time.Minute {
+				if got != "text a\nerror unavailable: the provider sent only keep-alives for 6m0s" || took > 7*time.Minute {
 					t.Errorf("%q on %s: %q after %s", sign, p, got, took)
 				}
 			})

@@ -116,8 +116,8 @@ func TestWire_SameTranscript(t *testing.T) {
 		{"limited", "status 429 retry-after=2\nerror rate_limit_error \"Slow\"", "error limited: Slow"},
 		{"busy", "status 503\nerror overloaded_error \"Busy\"", "error unavailable: Busy"},
 		{"a web page", "status 502 \"<html>x</html>\"", "error unavailable: Bad Gateway"},
-		{"cut", "text \"a\"\ncut", "text a\nerror unavailable: the answer broke off before its end"},
-		{"ended too early", "text \"a\"\ncut clean", "text a\nerror unavailable: the answer broke off before its end"},
+		{"cut", "text \"a\"\ncut", "text a\nerror unavailable: the answer ended early"},
+		{"ended too early", "text \"a\"\ncut clean", "text a\nerror unavailable: the answer ended early"},
 		{"no answer left", "when \"never\"", "error invalid: modeltest: the script has no answer left for request 1"},
 	} {
 		for _, p := range modeltest.Protocols() {

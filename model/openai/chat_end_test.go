@@ -77,7 +77,7 @@ func TestChat_Finish(t *testing.T) {
 }
 
 func TestChat_End(t *testing.T) {
-	const incomplete = "error unavailable: the answer broke off before its end"
+	const incomplete = "error unavailable: the answer ended early"
 	words := "start c1 m\ntext 0\ntext 0 + \"Hi\"\n"
 	const (
 		hi    = `{"id":"c1","model":"m","choices":[{"delta":{"content":"Hi"}}]}`
@@ -94,7 +94,7 @@ func TestChat_End(t *testing.T) {
 		{"what was used, and more behind it", sseBody(hi, sum, `{"id":"c1","choices":[{"delta":{"content":"!"}}]}`), words + total + "text 0 + \"!\"\n" + incomplete},
 		{"what was used, with a call open", sseBody(hi, `{"id":"c1","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}]}}]}`, sum), words + "text 0 end\ninput a of f\ninput a + \"{\\\"x\"\n" + total + incomplete},
 		{"what was used, and nothing said", sseBody(`{"id":"c1","model":"m","choices":[{"delta":{}}]}`, sum), "start c1 m\n" + total + incomplete},
-		{"what was used, then garbage", sseBody(hi, sum, "what}"), words + total + "error unavailable: the provider sent what is not JSON"},
+		{"what was used, then garbage", sseBody(hi, sum, "what}"), words + total + "error unavailable: the provider sent invalid JSON"},
 		{"half a chunk", strings.ReplaceAll(chunks("", `"content":"Hi"`), "data: [DONE]\n\n", `data: {"id":"c1","choices":[{"del`), words + incomplete},
 		{"nothing", "", incomplete},
 		{"only [DONE]", sseBody("[DONE]"), incomplete},
@@ -104,7 +104,7 @@ func TestChat_End(t *testing.T) {
 		{"an empty reason", sseBody(`{"id":"c1","model":"m","choices":[{"delta":{"content":"Hi"},"finish_reason":""}]}`, "[DONE]"), words + "text 0 end\nfinish unknown"},
 		{"a filter's chunk first", sseBody(`{"id":"","model":"","choices":[],"prompt_filter_results":[{"prompt_index":0}]}`, `{"id":"c1","model":"m","choices":[{"delta":{"content":"Hi"},"finish_reason":"stop","content_filter_results":{"hate":{"filtered":false}}}]}`), words + "text 0 end\nfinish stop stop"},
 		{"empty data", sseBody("", " ") + chunks("stop", `"content":"Hi"`), words + "text 0 end\nfinish stop stop"},
-		{"not JSON", sseBody(`{"id":"c1","model":"m","choices":[{"delta":{"content":"Hi"}}]}`, "what}", "[DONE]"), words + "error unavailable: the provider sent what is not JSON"},
+		{"not JSON", sseBody(`{"id":"c1","model":"m","choices":[{"delta":{"content":"Hi"}}]}`, "what}", "[DONE]"), words + "error unavailable: the provider sent invalid JSON"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			same(t, show(drain(chatForTest(), strings.NewReader(c.body))), c.want)
@@ -142,8 +142,8 @@ func TestChat_Whole(t *testing.T) {
 		{"an error", `{"error":{"message":"no such model","type":"invalid_request_error","code":"model_not_found"}}`, `error invalid: no such model`},
 		{"an error in a list", `[{"error":{"code":429,"message":"Too fast","status":"RESOURCE_EXHAUSTED"}}]`, `error limited: Too fast`},
 		{"something else", `{"status":"ok"}`, `error invalid: {"status":"ok"}`},
-		{"cut off", `{"id":"c1","choices":[{"message":{"content":"Hi`, `error unavailable: the answer broke off before its end`},
-		{"a page", "<!DOCTYPE html><html>sign in</html>", `error invalid: the provider sent a web page instead of an answer; check its address`},
+		{"cut off", `{"id":"c1","choices":[{"message":{"content":"Hi`, `error unavailable: the answer ended early`},
+		{"a page", "<!DOCTYPE html><html>sign in</html>", `error invalid: the provider sent a web page instead of an answer; check its base URL`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			same(t, show(drain(chatForTest(), strings.NewReader(c.body))), c.want)

@@ -66,7 +66,7 @@ func TestClient_Script(t *testing.T) {
 		{`reasoning * + "I think."`, `text * + "Hello 😀"`, `call call_1 bash {"command":"ls"}`, "call call_2 now {}", "used in=100 read=30 write=0 out=20 reasoning=5 total=120", "finish tool-calls"},
 		{`text * + "Fine."`, "source https://a A", "used in=", "finish length"},
 		{`text * + "No"`, "error unavailable: Oops"},
-		{`text * + "Half"`, "error unavailable: the answer broke off before its end"},
+		{`text * + "Half"`, "error unavailable: the answer ended early"},
 		{`text * + "Half"`, "error unavailable:"},
 		{"error limited:"},
 	}

@@ -243,9 +243,9 @@ func TestResponses_End(t *testing.T) {
 			called + "used in=0 read=0 write=0 out=4 reasoning=0 total=0 billed=70\nfinish tool-calls completed",
 		},
 		{"nothing told", `{"type":"response.completed"}`, called + "finish tool-calls completed"},
-		{"cut off", `{"type":"response.comp`, called + "error unavailable: the answer broke off before its end"},
-		{"[DONE] without an end", "[DONE]", called + "error unavailable: the answer broke off before its end"},
-		{"not JSON", "what}", called + "error unavailable: the provider sent what is not JSON"},
+		{"cut off", `{"type":"response.comp`, called + "error unavailable: the answer ended early"},
+		{"[DONE] without an end", "[DONE]", called + "error unavailable: the answer ended early"},
+		{"not JSON", "what}", called + "error unavailable: the provider sent invalid JSON"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			same(t, show(drain(responsesForTest(), strings.NewReader(sseBody(created, call)+strings.TrimRight(sseBody(c.data), "\n")))), "start r1 m\n"+c.want)
@@ -285,8 +285,8 @@ func TestResponses_Whole(t *testing.T) {
 		{"incomplete", `{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},` + output + `}`, strings.ReplaceAll(want, "stop completed", "length max_output_tokens")},
 		{"failed", `{"id":"r1","status":"failed","error":{"code":"server_error","message":"Oops"},"output":[]}`, "error unavailable: Oops"},
 		{"refused", `{"error":{"message":"Bad key","code":"invalid_api_key"}}`, "error unauthorized: Bad key"},
-		{"running", `{"id":"r1","status":"in_progress","output":[]}`, "start r1\nerror unavailable: the answer broke off before its end"},
-		{"cut off", `{"id":"r1","status":"comp`, "error unavailable: the answer broke off before its end"},
+		{"running", `{"id":"r1","status":"in_progress","output":[]}`, "start r1\nerror unavailable: the answer ended early"},
+		{"cut off", `{"id":"r1","status":"comp`, "error unavailable: the answer ended early"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			same(t, show(drain(responsesForTest(), strings.NewReader(c.body))), c.want)

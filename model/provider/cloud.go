@@ -69,7 +69,7 @@ func (c *client) address() (string, error) {
 		base, err = c.expand(base)
 	}
 	if err == nil && base == "" {
-		err = lathe.Errorf(lathe.Invalid, "it is not known where %s is: set provider.%s.options.baseURL", c.provider.Name, c.provider.ID)
+		err = lathe.Errorf(lathe.Invalid, "no base URL for %s: set provider.%s.options.baseURL", c.provider.Name, c.provider.ID)
 	}
 	return c.fit(trimBase(base)), err
 }
@@ -102,7 +102,7 @@ func (c *client) expand(base string) (string, error) {
 			v = c.deps.env(name)
 		}
 		if v == "" || strings.Contains(v, "${") {
-			return "", lathe.Errorf(lathe.Invalid, "the address of %s needs %s: set it in the environment or in provider.%s.options", c.provider.Name, name, c.provider.ID)
+			return "", lathe.Errorf(lathe.Invalid, "the base URL of %s needs %s: set it in the environment or in provider.%s.options", c.provider.Name, name, c.provider.ID)
 		}
 		base = before + v + after
 	}
@@ -115,7 +115,7 @@ func (c *client) azure() (string, error) {
 	}
 	name := cmp.Or(c.options.ResourceName, c.key.metadata["resourceName"], c.deps.env(variable))
 	if name == "" {
-		return "", lathe.Errorf(lathe.Invalid, "%s needs the name of a resource: set %s or provider.%s.options.resourceName", c.provider.Name, variable, c.provider.ID)
+		return "", lathe.Errorf(lathe.Invalid, "%s needs a resource name: set %s or provider.%s.options.resourceName", c.provider.Name, variable, c.provider.ID)
 	}
 	return "https://" + name + "." + host + "/openai", nil
 }

@@ -85,7 +85,7 @@ func Open(p *catalog.Provider, m *catalog.Model, d Deps) (model.Model, Info, err
 	}
 	c := &client{provider: p, model: m, deps: d, options: o, speaks: speaks(m)}
 	if c.speaks.protocol == "" && m.API == "" && o.BaseURL == "" {
-		return nil, info, lathe.Errorf(lathe.Invalid, "%s is reached by %s, which this version does not speak; if its server is compatible with OpenAI's, set provider.%s.npm to %s and options.baseURL to its address",
+		return nil, info, lathe.Errorf(lathe.Invalid, "%s uses %s, which is not supported; if its API is OpenAI-compatible, set provider.%s.npm to %s and options.baseURL to its URL",
 			p.Name, m.NPM, p.ID, catalog.Compatible)
 	}
 	if c.key, info.Source, err = c.findKey(); err != nil {
@@ -254,7 +254,7 @@ func readOptions(p *catalog.Provider) (o options, err error) {
 	for name, raw := range p.Options {
 		one, _ := json.Marshal(map[string]json.RawMessage{name: raw})
 		if err := json.Unmarshal(one, &o); err != nil {
-			return o, lathe.Errorf(lathe.Invalid, "settings, provider.%s.options.%s has the wrong type", p.ID, name)
+			return o, lathe.Errorf(lathe.Invalid, "config: provider.%s.options.%s has the wrong type", p.ID, name)
 		}
 	}
 	return o, nil

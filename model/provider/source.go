@@ -196,16 +196,16 @@ func (c *client) asUnauthorized(err error) error {
 func (c *client) unauthorized() error {
 	p := c.provider
 	how := "set " + strings.Join(EnvVars(p), " or ") + ", or run \"lathe auth login " + p.ID + "\""
-	what := p.Name + " needs a key"
+	what := p.Name + " needs an API key"
 	switch c.model.NPM {
 	case catalog.Bedrock, catalog.Mantle:
 		what = "Amazon Bedrock needs an API key"
 	case catalog.Copilot:
 		what = "GitHub Copilot needs a login"
 	case catalog.Vertex:
-		what = "Vertex needs a key, or an access token (gcloud auth print-access-token); service account files are not read"
+		what = "Vertex needs an API key, or an access token (gcloud auth print-access-token); service account files are not supported"
 	case catalog.VertexAnthropic:
-		what = "Claude on Vertex needs an access token (gcloud auth print-access-token); service account files are not read"
+		what = "Claude on Vertex needs an access token (gcloud auth print-access-token); service account files are not supported"
 	}
 	e := lathe.Errorf(lathe.Unauthorized, "%s: %s", what, how)
 	e.Fault = &lathe.ProviderAuthFault{ProviderID: p.ID, Message: e.Message}
@@ -224,7 +224,7 @@ func Tokens(f *auth.File, c auth.Client, methods []auth.Method) func(ctx context
 		renew := c.Renew(m)
 		if !known {
 			renew = func(context.Context, auth.OAuth) (auth.OAuth, error) {
-				e := lathe.Errorf(lathe.Unauthorized, "the login to %s has ended and cannot be renewed here: log in again where it comes from, or give a key with \"lathe auth login %s\"", provider, provider)
+				e := lathe.Errorf(lathe.Unauthorized, "the login to %s has expired and cannot be renewed here: log in again in OpenCode, or add an API key with \"lathe auth login %s\"", provider, provider)
 				e.Fault = &lathe.ProviderAuthFault{ProviderID: provider, Message: e.Message}
 				return auth.OAuth{}, e
 			}

@@ -101,7 +101,7 @@ func (p *Player) take(asked Request) (Exchange, error) {
 		return p.all[i], nil
 	}
 	if n > 0 {
-		return Exchange{}, fmt.Errorf("%w: %s %s was recorded %d times and is asked once more", ErrNotRecorded, asked.Method, asked.Path, n)
+		return Exchange{}, fmt.Errorf("%w: %s %s was recorded %d times and requested once more", ErrNotRecorded, asked.Method, asked.Path, n)
 	}
 	return Exchange{}, fmt.Errorf("%w: %s %s (%d bytes); %s", ErrNotRecorded, asked.Method, asked.Path, len(asked.Body), p.hint(asked))
 }

@@ -85,7 +85,7 @@ func (b *Body) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if box.Base64 == nil {
-		return errors.New("a body is a string or an object with base64")
+		return errors.New("a body must be a string or an object with base64")
 	}
 	*b = *box.Base64
 	return nil
@@ -108,7 +108,7 @@ func Read(r io.Reader) ([]Exchange, error) {
 			return nil, fmt.Errorf("read recording: line %d: %w", n, err)
 		}
 		if e.Version != version {
-			return nil, fmt.Errorf("read recording: line %d: it has the form %d and this program reads %d; record it again", n, e.Version, version)
+			return nil, fmt.Errorf("read recording: line %d: format %d is not supported, only %d; record it again", n, e.Version, version)
 		}
 		out = append(out, e)
 	}

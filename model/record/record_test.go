@@ -251,7 +251,7 @@ func TestPlayer_Cut(t *testing.T) {
 		{"ab", "unexpected EOF: the recorded client stopped reading here"},
 		{"\xff", "unexpected EOF: recorded as connection reset by peer"},
 		{"", "recorded failure: connection refused"},
-		{"", "the request is not in the recording: POST /v1/chat/completions was recorded 3 times and is asked once more"},
+		{"", "the request is not in the recording: POST /v1/chat/completions was recorded 3 times and requested once more"},
 	} {
 		_, got, err := exchange(t, p, "http://h"+chat, "b", -1)
 		if got != want.body || err == nil || err.Error() != want.err {
@@ -347,10 +347,10 @@ func FuzzBody(f *testing.F) {
 func TestRead_Errors(t *testing.T) {
 	for file, want := range map[string]string{
 		"nonsense\n":                          "read recording: line 1: invalid character",
-		`{"v":2}` + "\n":                      "read recording: line 1: it has the form 2 and this program reads 1; record it again",
+		`{"v":2}` + "\n":                      "read recording: line 1: format 2 is not supported, only 1; record it again",
 		`{"v":1,"request":{"body":7}}` + "\n": "read recording: line 1: ",
 		`{"v":1,"request":{"body":{"base64":"!"}}}` + "\n": "read recording: line 1: ",
-		`{"v":1,"request":{"body":{}}}` + "\n":             "a body is a string or an object with base64",
+		`{"v":1,"request":{"body":{}}}` + "\n":             "a body must be a string or an object with base64",
 	} {
 		if _, err := record.NewPlayer(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", file, err)

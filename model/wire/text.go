@@ -64,7 +64,7 @@ func MalformedEvent(provider string, data []byte, err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok && int(syntax.Offset) >= len(data) {
 		return model.IncompleteError()
 	}
-	return model.Failure{Provider: provider, Body: data, Type: "server_error", Message: "the provider sent what is not JSON"}.Error()
+	return model.Failure{Provider: provider, Body: data, Type: "server_error", Message: "the provider sent invalid JSON"}.Error()
 }
 
 // Number is a count or an index that may be anything on the wire: a whole number in any form is

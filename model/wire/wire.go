@@ -89,7 +89,7 @@ func FirstByte(r *bufio.Reader) byte {
 // PageError is the error of an answer that is a page for people.
 func PageError(provider string, r io.Reader) error {
 	page, _ := io.ReadAll(io.LimitReader(r, 4<<10))
-	return model.Failure{Provider: provider, Body: page, Message: "the provider sent a web page instead of an answer; check its address"}.Error()
+	return model.Failure{Provider: provider, Body: page, Message: "the provider sent a web page instead of an answer; check its base URL"}.Error()
 }
 
 // Yield hands on events and the error after them, and reports whether to go on.

@@ -101,7 +101,7 @@ func TestUnmarshal(t *testing.T) {
 	if diff := cmp.Diff([]wire.Number{{N: 7, Known: true}, {N: -7, Known: true}, {N: 7, Known: true}, {}, {}, {}, {}, {}}, to.N); diff != "" {
 		t.Error(diff)
 	}
-	for data, want := range map[string]string{`{"B":`: "the answer broke off before its end", `{"B":x}`: "the provider sent what is not JSON", ``: "the answer broke off before its end"} {
+	for data, want := range map[string]string{`{"B":`: "the answer ended early", `{"B":x}`: "the provider sent invalid JSON", ``: "the answer ended early"} {
 		err := wire.Unmarshal([]byte(data), &to)
 		if got := wire.MalformedEvent("p", []byte(data), err); err == nil || got.Error() != want || lathe.CodeOf(got) != lathe.Unavailable {
 			t.Errorf("%q: %v %v", data, err, got)
