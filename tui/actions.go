@@ -9,31 +9,31 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// action is something a person can have done: by key, by slash command or from the list of commands.
+// action is a user action: run by key, by slash command or from the command list.
 type action struct {
 	name        key.Name // its key, "" for none
 	title       string   // in the list, "" is not listed
 	group       string
-	slash       []string // its slash command and other names of it
-	description string   // what the slash command does, "" is the title
+	slash       []string // its slash command and its aliases
+	description string   // description of the slash command, "" uses the title
 	scope       actionScope
 	suggested   bool // suggested
 	do          func() tea.Cmd
-	doWithArgs  func(arguments string) tea.Cmd // instead of do, for a slash command that takes some
+	doWithArgs  func(arguments string) tea.Cmd // instead of do, for a slash command with arguments
 }
 
-// actionScope says where an action has meaning.
+// actionScope says in which screens an action is available.
 type actionScope uint8
 
 const (
 	anywhere  actionScope = iota
 	inSession             // with a session on the screen
-	inRoot                // that is not one that works for another
-	inChild               // that is
+	inRoot                // with a session that is not a subagent's
+	inChild               // with a subagent's session
 	atHome
 )
 
-// isAvailable reports whether an action has meaning now.
+// isAvailable reports whether an action can run on the current screen.
 func (a *action) isAvailable(st *state.State) bool {
 	switch a.scope {
 	case inSession:
@@ -147,7 +147,7 @@ func appActions(p *program) []*action {
 	}
 }
 
-// viewActions change what is shown and how.
+// viewActions toggle parts of the view.
 func viewActions(p *program) []*action {
 	const g = "View"
 	flag := func(of func(*memory.Settings) *bool, on, off string) func() tea.Cmd {

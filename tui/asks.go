@@ -16,26 +16,26 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// asks is what sessions ask the user: permissions and questions.
+// asks shows the permission requests and questions of sessions, and sends the answers.
 type asks struct {
 	*services
 	drafts *drafts
 	look   *look
 
-	current  *pendingAsk          // what waits for an answer on this screen
-	approved map[lathe.AskID]bool // given without asking, where the user has said so
+	current  *pendingAsk          // the request on this screen
+	approved map[lathe.AskID]bool // approved automatically, when auto-approve is on
 }
 
-// pendingAsk is what waits for an answer on the screen: a permission or a question.
+// pendingAsk is the request on the screen: a permission or a question.
 type pendingAsk struct {
 	id lathe.AskID
 	region
-	permission *ask.Permission // the region, if it is one
-	lastTyped  time.Time       // since when no key came that was meant for the prompt
-	sent       bool            // an answer was
+	permission *ask.Permission // the region, for a permission
+	lastTyped  time.Time       // the last key that was meant for the prompt
+	sent       bool            // an answer was sent
 }
 
-// region is what stands in the place of the prompt meanwhile.
+// region takes the place of the prompt while a request is open.
 type region interface {
 	Key(k tea.KeyPressMsg, now time.Time) ask.Result
 	Click(x, y int, now time.Time) ask.Result
@@ -47,8 +47,8 @@ type region interface {
 	Unsent() string          // text that was typed and not sent
 }
 
-// refresh shows the oldest request of the session on the screen, and of those that work for it. Sessions
-// that work for another show none: their root does.
+// refresh shows the oldest request of the current session and its subagents. The session of a subagent
+// shows none: its root does.
 func (as *asks) refresh() tea.Cmd {
 	if as.state.Current == "" || as.state.IsChild() || as.o.Start.Auto {
 		return tea.Batch(as.close(), as.approve())
@@ -69,7 +69,7 @@ func (as *asks) refresh() tea.Cmd {
 	return kept
 }
 
-// close takes what is asked from the screen. Words that were not sent are kept.
+// close removes the request from the screen and saves unsent text.
 func (as *asks) close() tea.Cmd {
 	a := as.current
 	as.current = nil
@@ -79,9 +79,9 @@ func (as *asks) close() tea.Cmd {
 	return as.drafts.saveTyped(a.Unsent())
 }
 
-// notifyElsewhere tells of a request that this screen does not show: of another session, or of the one above it.
+// notifyElsewhere notifies about a request that this screen does not show: in another session, or in the parent.
 func (as *asks) notifyElsewhere(id lathe.SessionID) tea.Cmd {
-	if _, known := as.state.Session(id); !known || as.o.Start.Auto { // who is not known is met first
+	if _, known := as.state.Session(id); !known || as.o.Start.Auto { // unknown sessions are loaded first
 		return nil
 	}
 	root, here := as.state.Root(id), as.state.Root(as.state.Current)
@@ -95,7 +95,7 @@ func (as *asks) notifyElsewhere(id lathe.SessionID) tea.Cmd {
 	}
 }
 
-// parentNotice says, in a session that works for another, that an answer is wanted there.
+// parentNotice says, in a subagent's session, that the parent has an open request.
 func (as *asks) parentNotice(th *style.Theme) style.Line {
 	if len(as.state.Asks(as.state.Root(as.state.Current).ID)) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (as *asks) parentNotice(th *style.Theme) style.Line {
 	return style.Of("  △ Your answer is needed: "+as.keys.Label(key.SessionParent), style.Bold(th.Warning))
 }
 
-// approve gives every permission that is asked for, where the user has said so.
+// approve answers every permission request, when auto-approve is on.
 func (as *asks) approve() tea.Cmd {
 	if !as.o.Start.Auto {
 		return nil
@@ -144,8 +144,8 @@ func (as *asks) open(f lathe.Fact, id lathe.AskID) *pendingAsk {
 	return a
 }
 
-// handleKey gives a key to what is asked. Keys that are typed in the first moment, or go on without a pause, were meant for
-// the prompt: there they go, and it comes back as it was left. No choice is selected then.
+// handleKey passes a key to the request. Keys typed in the first moment, or without a pause since, were meant for
+// the prompt and go there. No choice is selected then.
 func (as *asks) handleKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	a := as.current
 	if now := as.now(); (key.IsTyped(k) || key.IsComposed(k)) && now.Sub(a.lastTyped) < ask.Quiet {
@@ -153,7 +153,7 @@ func (as *asks) handleKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		if a.permission != nil {
 			a.permission.Deselect()
 		}
-		a.StartGuard(now) // its own wait begins anew, too: an enter behind the sentence must not allow anything
+		a.StartGuard(now) // restart its own wait too: an enter after the sentence must not allow anything
 		as.drafts.edit.Insert(k.Text)
 		return nil, true
 	}
@@ -164,7 +164,7 @@ func (as *asks) handleKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	return as.answer(out), true
 }
 
-// answer tells the engine what was said.
+// answer sends the answer to the engine.
 func (as *asks) answer(out ask.Result) tea.Cmd {
 	id := as.current.id
 	switch out := out.(type) {
@@ -191,7 +191,7 @@ func (a *pendingAsk) view(th *style.Theme, width, height, most int) []style.Line
 	return a.View(th, width, min(height, most))
 }
 
-// toggleAuto is not kept: who wants it says so each time.
+// toggleAuto is not saved: auto-approve must be switched on in each run.
 func (as *asks) toggleAuto() tea.Cmd {
 	as.o.Start.Auto = !as.o.Start.Auto
 	words, v := "Auto-approve off", toast.Info

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/editor"
 )
 
-// findFiles looks for what a mention could mean.
+// findFiles finds the files that match a mention.
 func (p *prompt) findFiles(query string) tea.Cmd {
 	return p.call("find files", func(ctx context.Context, e Engine) (then, error) {
 		found, err := e.FindFiles(ctx, p.dir(), query, 20)
@@ -27,8 +27,8 @@ func (p *prompt) findFiles(query string) tea.Cmd {
 	})
 }
 
-// attachDropped puts files into the prompt that were pasted or dropped. One that is not there, or a server elsewhere that does not have it, lets
-// all of it be the text that it was.
+// attachDropped attaches pasted or dropped files to the prompt. If one is missing, or the server is remote and does not have it,
+// the paste stays plain text.
 func (p *prompt) attachDropped(w editor.WantDropped) tea.Cmd {
 	if p.o.ReadFile == nil {
 		p.drafts.edit.PasteText(w.Text)
@@ -60,10 +60,10 @@ func (p *prompt) attachDropped(w editor.WantDropped) tea.Cmd {
 
 type droppedFile struct {
 	path string
-	data []byte // nil for what is only named
+	data []byte // nil for a file that is only mentioned
 }
 
-// readDropped looks at one of them.
+// readDropped reads one dropped file.
 func (p *prompt) readDropped(path, dir string, remote bool) (droppedFile, error) {
 	if editor.IsMedia(path) {
 		data, err := p.o.ReadFile(path)
@@ -74,7 +74,7 @@ func (p *prompt) readDropped(path, dir string, remote bool) (droppedFile, error)
 		return droppedFile{}, err
 	}
 	if remote {
-		return droppedFile{}, os.ErrNotExist // there
+		return droppedFile{}, os.ErrNotExist // on the server
 	}
 	if below, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(below) && below != "." {
 		path = filepath.ToSlash(below)
@@ -85,7 +85,7 @@ func (p *prompt) readDropped(path, dir string, remote bool) (droppedFile, error)
 	return droppedFile{path: path}, nil
 }
 
-// readClipboard asks for what was copied: a picture of this machine, else the text that the terminal has.
+// readClipboard reads the clipboard: an image on this machine, else the text from the terminal.
 func (p *prompt) readClipboard() tea.Cmd {
 	if p.o.Clipboard == nil {
 		return tea.ReadClipboard

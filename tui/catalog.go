@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// catalog reads what there is to choose from, and where we are.
+// catalog loads agents, providers, commands, skills, MCP servers and the directory.
 type catalog struct {
 	*services
 	asks     *asks
@@ -29,10 +29,10 @@ type catalog struct {
 	prompt   *prompt
 	setup    *setup
 
-	serverWait time.Duration // until servers of tools are looked at again
+	serverWait time.Duration // until MCP servers are checked again
 }
 
-// serversDialog switches servers of tools on and off.
+// serversDialog toggles MCP servers.
 func (ct *catalog) serversDialog() tea.Cmd {
 	list := dialog.NewToolServers(ct.keys, ct.state.Servers)
 	o := &overlay{box: list, keepOpen: true, refill: func() { list.SetItems(dialog.ToolServerItems(ct.state.Servers)) }}
@@ -53,7 +53,7 @@ func (ct *catalog) serversDialog() tea.Cmd {
 	return tea.Batch(ct.overlays.show(o), ct.loadServers())
 }
 
-// afterSwitch shows what became of a server of tools that was switched on or off.
+// afterSwitch shows the result of toggling an MCP server.
 func (ct *catalog) afterSwitch(name string, on bool, all []lathe.ToolServer) tea.Cmd {
 	ct.state.Servers = all
 	ct.overlays.refresh()
@@ -65,7 +65,7 @@ func (ct *catalog) afterSwitch(name string, on bool, all []lathe.ToolServer) tea
 	return ct.notify(toast.Error, "Could not connect "+name+": "+why)
 }
 
-// setAgents tells the prompt who can be mentioned.
+// setAgents tells the prompt which agents can be mentioned.
 func (ct *catalog) setAgents(all []lathe.Agent) {
 	var out []editor.Agent
 	for _, a := range all {
@@ -76,7 +76,7 @@ func (ct *catalog) setAgents(all []lathe.Agent) {
 	ct.drafts.edit.SetAgents(out)
 }
 
-// load reads what there is to choose from. What fails is told and the rest goes on.
+// load reads the catalog. A failure is reported and does not stop the others.
 func (ct *catalog) load() tea.Cmd {
 	return tea.Batch(
 		ct.call("load the providers", func(ctx context.Context, e Engine) (then, error) {
@@ -99,7 +99,7 @@ func (ct *catalog) load() tea.Cmd {
 	)
 }
 
-// loadInfo reads where we are.
+// loadInfo reads the directory, branch and permission mode.
 func (ct *catalog) loadInfo() tea.Cmd {
 	return ct.call("load the directory", func(ctx context.Context, e Engine) (then, error) {
 		info, err := e.Info(ctx, ct.dir())
@@ -110,13 +110,13 @@ func (ct *catalog) loadInfo() tea.Cmd {
 	})
 }
 
-// untrustedNotice says why settings of the project do not count.
+// untrustedNotice says why the project config is ignored.
 const untrustedNotice = "The config of this project is not trusted yet: review it, then run lathe trust there"
 
-// configNotice says which settings of the project do not count; "" is that all do, or that it is not known yet.
+// configNotice says which project config is ignored; "" if none is, or it is not known yet.
 func configNotice(info api.Info) string {
 	switch {
-	case info.Home == "": // which is known together
+	case info.Home == "": // not loaded yet
 		return ""
 	case info.Trusted:
 		return info.ConfigProblem
@@ -126,7 +126,7 @@ func configNotice(info api.Info) string {
 	return untrustedNotice + "\n" + info.ConfigProblem
 }
 
-// setInfo takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
+// setInfo stores the info. Ignored config is reported here when the home screen, which reports it too, is not shown.
 func (ct *catalog) setInfo(info api.Info) tea.Cmd {
 	first := !ct.state.InfoLoaded
 	ct.state.Info, ct.state.InfoLoaded = info, true
@@ -149,7 +149,7 @@ func (ct *catalog) loadServers() tea.Cmd {
 	})
 }
 
-// recheckServers reads them again as long as some may be about to connect: nobody tells when one fails to.
+// recheckServers reads them again while some may still connect: no event reports a failure.
 func (ct *catalog) recheckServers() tea.Cmd {
 	if !slices.ContainsFunc(ct.state.Servers, func(s lathe.ToolServer) bool { return s.Status == "disabled" }) {
 		return nil
@@ -160,7 +160,7 @@ func (ct *catalog) recheckServers() tea.Cmd {
 	return tea.Batch(ct.loadServers(), ct.after(ct.serverWait, tickServers))
 }
 
-// loadActivity reads who is at work and what waits for an answer.
+// loadActivity reads the session statuses and open requests.
 func (ct *catalog) loadActivity() tea.Cmd {
 	return ct.call("load the session activity", func(ctx context.Context, e Engine) (then, error) {
 		at, err := e.Location(ctx, ct.dir())
@@ -180,14 +180,14 @@ func (ct *catalog) loadActivity() tea.Cmd {
 	})
 }
 
-// setProviders takes in who answers, and sends what was given on the command line.
+// setProviders stores providers and agents, and sends the prompt of the command line.
 func (ct *catalog) setProviders(providers lathe.Providers, agents []lathe.Agent) tea.Cmd {
 	ct.state.Providers, ct.state.Agents, ct.state.Loaded = providers, agents, true
 	ct.state.Epoch++
 	ct.setAgents(agents)
 	ct.choice.ensureValid()
 	if len(providers.Connected) == 0 {
-		if ct.setup.options.requested { // and perhaps put off
+		if ct.setup.options.requested { // and perhaps dismissed
 			return nil
 		}
 		return ct.setup.showOptions()
@@ -196,7 +196,7 @@ func (ct *catalog) setProviders(providers lathe.Providers, agents []lathe.Agent)
 	return tea.Batch(ct.reportBadStart(), ct.prompt.sendFirst())
 }
 
-// reportBadStart tells, once, what the command line names and there is not. Nobody else gets the prompt in its stead
+// reportBadStart reports, once, an unknown agent or model on the command line. No other model gets the prompt
 // unless the user sends it.
 func (ct *catalog) reportBadStart() tea.Cmd {
 	s := &ct.o.Start
@@ -219,8 +219,8 @@ func (ct *catalog) reportBadStart() tea.Cmd {
 	return ct.notify(toast.Error, strings.Join(wrong, "\n"))
 }
 
-// chooseMode asks for a permission mode, on the first start. Who closes the dialog takes the default and is
-// not asked again.
+// chooseMode asks for a permission mode on the first start. Closing the dialog takes the default, and it is
+// not shown again.
 func (ct *catalog) chooseMode() tea.Cmd {
 	usual := lathe.SandboxMode
 	if !ct.state.Info.Confined {
@@ -244,16 +244,16 @@ func (ct *catalog) modesDialog() tea.Cmd {
 
 // cycleMode goes to the next permission mode.
 func (ct *catalog) cycleMode() tea.Cmd {
-	if !ct.state.InfoLoaded { // nobody has told yet
+	if !ct.state.InfoLoaded { // not known yet
 		return nil
 	}
 	all := []lathe.Mode{lathe.AskMode, lathe.SandboxMode, lathe.ReadOnlyMode}
 	return ct.setMode(all[(slices.Index(all, ct.state.Info.Mode)+1)%len(all)])
 }
 
-// setMode changes the permission mode. It counts from the next tool call on.
+// setMode changes the permission mode. It applies from the next tool call.
 func (ct *catalog) setMode(m lathe.Mode) tea.Cmd {
-	ct.state.Info.Mode = m // a second press goes on from here
+	ct.state.Info.Mode = m // a second press continues from here
 	return ct.call("change the permission mode", func(ctx context.Context, e Engine) (then, error) {
 		is, err := e.SetMode(ctx, ct.dir(), m)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// choice is who is to answer: an agent, a model and how hard it thinks.
+// choice is the selected agent, model and variant.
 type choice struct {
 	*services
 	look     *look
@@ -28,7 +28,7 @@ type choice struct {
 	used     memory.Models             // in earlier runs and this one
 }
 
-// ensureValid makes the choice valid for what there is.
+// ensureValid replaces an agent that does not exist.
 func (ch *choice) ensureValid() {
 	if ch.models == nil {
 		ch.models, ch.variants = map[string]lathe.ModelRef{}, map[string]string{}
@@ -41,7 +41,7 @@ func (ch *choice) ensureValid() {
 	}
 }
 
-// follow takes over who answered last in a session.
+// follow takes over the agent and model of the last prompt of a session.
 func (ch *choice) follow(t *lathe.Transcript) {
 	ch.ensureValid()
 	for i := t.Count() - 1; i >= 0; i-- {
@@ -62,8 +62,8 @@ func (ch *choice) follow(t *lathe.Transcript) {
 	}
 }
 
-// model is who answers the next prompt: what was chosen for the agent in this run, the agent's own, the one of
-// the command line, of the settings, the last used, or the best there is.
+// model is the model for the next prompt: the one chosen for the agent in this run, the agent's own, the one of
+// the command line or the config, the last used, or the provider's default.
 func (ch *choice) model() (lathe.Model, bool) {
 	var try []lathe.ModelRef
 	if ref, ok := ch.models[ch.agent]; ok {
@@ -95,7 +95,7 @@ func (ch *choice) model() (lathe.Model, bool) {
 	return lathe.Model{}, false
 }
 
-// ref is the model as prompts name it, nil when there is none.
+// ref is the reference of the model, nil without one.
 func (ch *choice) ref() *lathe.ModelRef {
 	m, ok := ch.model()
 	if !ok {
@@ -104,7 +104,7 @@ func (ch *choice) ref() *lathe.ModelRef {
 	return &m.Ref
 }
 
-// variant is how hard the model thinks, "" for as it does by itself.
+// variant is the reasoning level, "" for the default of the model.
 func (ch *choice) variant() string {
 	m, ok := ch.model()
 	if !ok {
@@ -120,7 +120,7 @@ func (ch *choice) variant() string {
 	return v
 }
 
-// cycleAgent goes to the next agent that people may talk to.
+// cycleAgent selects the next primary agent.
 func (ch *choice) cycleAgent(step int) tea.Cmd {
 	all := slices.DeleteFunc(slices.Clone(ch.state.Agents), func(a lathe.Agent) bool { return !state.IsSelectable(a) })
 	if len(all) > 0 {
@@ -130,7 +130,7 @@ func (ch *choice) cycleAgent(step int) tea.Cmd {
 	return nil
 }
 
-// cycleModel goes to the next of the models used lately.
+// cycleModel selects the next of the given models.
 func (ch *choice) cycleModel(among []lathe.ModelRef, step int) tea.Cmd {
 	among = slices.DeleteFunc(slices.Clone(among), func(r lathe.ModelRef) bool { _, ok := ch.state.FindModel(r); return !ok })
 	if len(among) == 0 {
@@ -142,7 +142,7 @@ func (ch *choice) cycleModel(among []lathe.ModelRef, step int) tea.Cmd {
 	return nil
 }
 
-// cycleVariant goes to the next way to think of the model, its own included.
+// cycleVariant selects the next reasoning level of the model, its default included.
 func (ch *choice) cycleVariant() tea.Cmd {
 	m, ok := ch.model()
 	if !ok || len(m.Variants) == 0 {
@@ -163,7 +163,7 @@ func (ch *choice) agentsDialog() tea.Cmd {
 	return ch.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd { ch.agent = c.ID; return nil })})
 }
 
-// modelsDialog chooses who answers.
+// modelsDialog lists the models to choose from.
 func (ch *choice) modelsDialog() tea.Cmd {
 	now, _ := ch.model()
 	shown := func() dialog.Models {
@@ -200,7 +200,7 @@ func (ch *choice) variantsDialog() tea.Cmd {
 	return ch.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd { return ch.chooseVariant(m.Ref, c.ID) })})
 }
 
-// recordUse notes that a model was used.
+// recordUse records the use of a model.
 func (ch *choice) recordUse(ref lathe.ModelRef) tea.Cmd {
 	same := func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(ref) }
 	recent := slices.DeleteFunc(slices.Clone(ch.used.Recent), same)
@@ -209,7 +209,7 @@ func (ch *choice) recordUse(ref lathe.ModelRef) tea.Cmd {
 	return ch.save("save the recent model", func(ctx context.Context) error { return ch.memory.SaveRecent(ctx, ref) })
 }
 
-// toggleFavorite makes a model a favourite, or no longer.
+// toggleFavorite adds a model to the favorites, or removes it.
 func (ch *choice) toggleFavorite(ref lathe.ModelRef) tea.Cmd {
 	same := func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(ref) }
 	liked := !slices.ContainsFunc(ch.used.Favorite, same)

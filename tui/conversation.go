@@ -18,11 +18,11 @@ type conversation struct {
 	overlays *overlays
 
 	chats      map[lathe.SessionID]*chat.Chat
-	loadingTop bool // the beginning of the session is wanted, and not read yet
+	loadingTop bool // scrolling to the first message, which is not loaded yet
 }
 
-// drawScrollbar shows at the right edge where in the session one is. It counts messages: nobody knows how many
-// rows there are.
+// drawScrollbar shows the scroll position at the right edge. It counts messages: the number of
+// rows is not known.
 func (v *conversation) drawScrollbar(th *style.Theme, f frame, lines []style.Line) {
 	o := v.state.Shown()
 	if !v.look.prefs.Scrollbar || o == nil || len(lines) == 0 {
@@ -43,7 +43,7 @@ func (v *conversation) drawScrollbar(th *style.Theme, f frame, lines []style.Lin
 	}
 }
 
-// loadOlder reads the page before, when the top of what is known is on the screen.
+// loadOlder loads the previous page of messages.
 func (v *conversation) loadOlder() tea.Cmd {
 	o := v.state.Shown()
 	if o == nil || o.Older.IsZero() || o.LoadingOlder {
@@ -64,8 +64,8 @@ func (v *conversation) loadOlder() tea.Cmd {
 	})
 }
 
-// continueLoading goes on reading older messages while somebody wants all of them: a dialog, or who went to the beginning and
-// has not moved since.
+// continueLoading keeps loading older messages while all of them are needed: for a dialog, or after
+// scrolling to the top.
 func (v *conversation) continueLoading(o *state.Open) tea.Cmd {
 	if v.loadingTop = v.loadingTop && o == v.state.Shown() && v.chat().AtTop(); v.loadingTop {
 		v.chat().ToTop(o.Transcript)
@@ -97,7 +97,7 @@ func (v *conversation) child(id lathe.SessionID) (chat.Child, bool) {
 	switch s := v.state.Status(id); {
 	case s.Type == lathe.Retrying:
 		c.Retry = "waiting: " + s.Message
-	case id != "" && !v.state.Busy(id) && calls == 0: // few may work at the same time
+	case id != "" && !v.state.Busy(id) && calls == 0: // the number of parallel subagents is limited
 		c.Retry = "waiting for its turn"
 	}
 	return c, ok
@@ -124,7 +124,7 @@ func (v *conversation) scroll(rows int) tea.Cmd {
 	return v.loadOlderAtTop(c)
 }
 
-// scrollTop goes to the beginning of the session, also where that was not read yet.
+// scrollTop scrolls to the first message, and loads it if needed.
 func (v *conversation) scrollTop() tea.Cmd {
 	o := v.state.Shown()
 	if o == nil {
@@ -135,7 +135,7 @@ func (v *conversation) scrollTop() tea.Cmd {
 	return v.loadOlder()
 }
 
-// loadOlderAtTop reads older messages when their place comes into sight.
+// loadOlderAtTop loads older messages when the top comes into view.
 func (v *conversation) loadOlderAtTop(c *chat.Chat) tea.Cmd {
 	if c.View(v.state.Shown().Transcript, v.env()); c.AtTop() {
 		return v.loadOlder()

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// sessionDialogs are those about sessions and their messages.
+// sessionDialogs are the dialogs about sessions and their messages.
 type sessionDialogs struct {
 	*services
 	conversation *conversation
@@ -23,7 +23,7 @@ type sessionDialogs struct {
 	turns        *turns
 }
 
-// list lists sessions; what is typed is looked for among all there are.
+// list lists sessions; the filter searches all sessions of the engine.
 func (sd *sessionDialogs) list() tea.Cmd {
 	var found []lathe.Session
 	shown := func() dialog.Sessions {
@@ -62,7 +62,7 @@ func (sd *sessionDialogs) list() tea.Cmd {
 	return tea.Batch(sd.overlays.show(o), search(""))
 }
 
-// choose does with a session what its key says.
+// choose runs the action of a key on a session.
 func (sd *sessionDialogs) choose(c dialog.Chosen, all []lathe.Session, again func(string) tea.Cmd, query string) tea.Cmd {
 	id := lathe.SessionID(c.ID)
 	switch c.Key {
@@ -90,7 +90,7 @@ func (sd *sessionDialogs) renameDialog() tea.Cmd {
 	return sd.rename(s.ID, s.Title, nil)
 }
 
-// rename asks for another title; afterwards comes back to where it was asked from.
+// rename asks for a new title, and then returns to the previous dialog.
 func (sd *sessionDialogs) rename(id lathe.SessionID, title string, back func() tea.Cmd) tea.Cmd {
 	return sd.overlays.show(&overlay{box: dialog.NewRename(sd.keys, title), onClose: back, onResult: onEntered(func(text string) tea.Cmd {
 		return sd.call("rename the session", func(ctx context.Context, e Engine) (then, error) {
@@ -105,7 +105,7 @@ func (sd *sessionDialogs) rename(id lathe.SessionID, title string, back func() t
 	})})
 }
 
-// timeline jumps to a prompt, and offers what can be done with it.
+// timeline jumps to a prompt and shows its actions.
 func (sd *sessionDialogs) timeline() tea.Cmd {
 	box := dialog.NewTimeline(sd.keys, sd.state.Prompts(), sd.now())
 	fill := func() { box.SetItems(dialog.TimelineItems(sd.state.Prompts(), sd.now())) }
@@ -115,7 +115,7 @@ func (sd *sessionDialogs) timeline() tea.Cmd {
 	})}), sd.conversation.loadOlder())
 }
 
-// message offers what can be done with a prompt.
+// message shows the actions for a prompt.
 func (sd *sessionDialogs) message(id lathe.MessageID) tea.Cmd {
 	return sd.overlays.show(&overlay{box: dialog.NewMessageActions(sd.keys), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		switch c.ID {
@@ -140,7 +140,7 @@ func (sd *sessionDialogs) fork() tea.Cmd {
 	})}), sd.conversation.loadOlder())
 }
 
-// queued shows prompts that wait for the turn to end.
+// queued shows the queued prompts.
 func (sd *sessionDialogs) queued() tea.Cmd {
 	return sd.overlays.show(&overlay{box: dialog.NewQueued(sd.keys, sd.state.Queued(), sd.now()), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		sd.conversation.chat().To(lathe.MessageID(c.ID))
@@ -148,7 +148,7 @@ func (sd *sessionDialogs) queued() tea.Cmd {
 	})})
 }
 
-// firstChild shows the first session that works for this one, or lets choose among several.
+// firstChild opens the only subagent of this session, or lists several.
 func (sd *sessionDialogs) firstChild() tea.Cmd {
 	children := sd.state.Children(sd.state.Current)
 	switch len(children) {

@@ -12,19 +12,19 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// drafts is what is typed and was typed: the editor of the prompt, a draft for each session, the history and the stash.
+// drafts holds the prompt editor, a draft for each session, the history and the stash.
 type drafts struct {
 	*services
 	edit         *editor.Editor
 	saved        map[lathe.SessionID]editor.Draft // of sessions that are not on the screen
-	pending      *editor.Submit                   // sent before there was anybody to answer
-	revertedText string                           // what an undo put into the prompt
-	carryOver    bool                             // what is typed goes along to the session that comes: it is meant for that one
+	pending      *editor.Submit                   // submitted before a model was ready
+	revertedText string                           // text that an undo put into the prompt
+	carryOver    bool                             // the draft moves to the session that opens next
 	history      []editor.Draft
 	mentions     memory.Mentions
 }
 
-// saveUnsent keeps what was not sent, in the history and in the stash.
+// saveUnsent saves an unsent draft in the history and the stash.
 func (dr *drafts) saveUnsent(ctx context.Context, d editor.Draft, at lathe.Time) error {
 	if d.IsEmpty() {
 		return nil
@@ -32,7 +32,7 @@ func (dr *drafts) saveUnsent(ctx context.Context, d editor.Draft, at lathe.Time)
 	return errors.Join(dr.memory.SaveHistory(ctx, d), dr.memory.SaveStash(ctx, d, at))
 }
 
-// addHistory keeps a prompt for the next time.
+// addHistory saves a prompt in the history.
 func (dr *drafts) addHistory(d editor.Draft) tea.Cmd {
 	if !dr.addRecent(d) {
 		return nil
@@ -59,10 +59,10 @@ func (dr *drafts) addRecent(d editor.Draft) bool {
 	return true
 }
 
-// fileKey is what a file is remembered by: projects have files of the same name.
+// fileKey identifies a file across projects, which have files of the same name.
 func (dr *drafts) fileKey(path string) string { return dr.state.Info.Directory + "/" + path }
 
-// stash puts what is in the prompt aside.
+// stash moves the prompt to the stash.
 func (dr *drafts) stash() tea.Cmd {
 	d, ok := dr.edit.Stash()
 	if !ok {
@@ -76,14 +76,14 @@ func (dr *drafts) saveStash(d editor.Draft) tea.Cmd {
 	return tea.Batch(dr.notify(toast.Info, "Stashed"), dr.save("stash the prompt", func(ctx context.Context) error { return dr.memory.SaveStash(ctx, d, at) }))
 }
 
-// saveAside keeps what was not sent where it can be called back: in the history and in the stash.
+// saveAside saves an unsent draft in the history and the stash, and says so.
 func (dr *drafts) saveAside(d editor.Draft, note string) tea.Cmd {
 	dr.addRecent(d)
 	at := lathe.Time(dr.now().UnixMilli())
 	return tea.Batch(dr.notify(toast.Info, note), dr.save("save the draft", func(ctx context.Context) error { return dr.saveUnsent(ctx, d, at) }))
 }
 
-// saveTyped keeps a text that was typed into something that is gone.
+// saveTyped saves text that was typed into a dialog that closed.
 func (dr *drafts) saveTyped(text string) tea.Cmd {
 	if text == "" {
 		return nil
@@ -91,7 +91,7 @@ func (dr *drafts) saveTyped(text string) tea.Cmd {
 	return dr.saveAside(editor.Draft{Input: text}, "Your text was saved: /stash")
 }
 
-// unstash takes back what was put aside last.
+// unstash pops the last stashed prompt.
 func (dr *drafts) unstash() tea.Cmd {
 	return dr.background("pop the stash", func(ctx context.Context) (then, error) {
 		s, ok, err := dr.memory.PopStash(ctx)
@@ -104,7 +104,7 @@ func (dr *drafts) unstash() tea.Cmd {
 	})
 }
 
-// swapIn puts a draft into the prompt; what was there is put aside in its stead.
+// swapIn puts a draft into the prompt and stashes the previous text.
 func (dr *drafts) swapIn(d editor.Draft) tea.Cmd {
 	var cmd tea.Cmd
 	if was, ok := dr.edit.Stash(); ok {
@@ -114,7 +114,7 @@ func (dr *drafts) swapIn(d editor.Draft) tea.Cmd {
 	return cmd
 }
 
-// restoreOnError puts a draft back that could not be sent.
+// restoreOnError restores a draft that could not be sent.
 func (dr *drafts) restoreOnError(d editor.Draft) then {
 	return func() tea.Cmd {
 		dr.carryOver = false
@@ -125,10 +125,10 @@ func (dr *drafts) restoreOnError(d editor.Draft) then {
 	}
 }
 
-// storeCurrent puts what is in the prompt aside for the session on the screen.
+// storeCurrent stores the draft of the session on the screen.
 func (dr *drafts) storeCurrent() { dr.saved[dr.state.Current] = dr.edit.Draft() }
 
-// draftOf makes a message ready to be said again.
+// draftOf turns a message back into a draft.
 func draftOf(h lathe.MessageView) editor.Draft {
 	var parts []lathe.Part
 	for j := range h.Len() {
@@ -137,7 +137,7 @@ func draftOf(h lathe.MessageView) editor.Draft {
 	return editor.DraftOf(parts)
 }
 
-// restoreReverted puts the words of what was taken back into the prompt, unless the user has begun to write there.
+// restoreReverted puts the text of an undone message into the prompt, unless the user has typed something else.
 func (dr *drafts) restoreReverted(d editor.Draft) {
 	if dr.edit.IsEmpty() || dr.edit.Text() == dr.revertedText {
 		dr.edit.Restore(d)
@@ -145,7 +145,7 @@ func (dr *drafts) restoreReverted(d editor.Draft) {
 	}
 }
 
-// restoreNextReverted follows a redo with the prompt: the next message that is taken back, or nothing any more.
+// restoreNextReverted updates the prompt after a redo: the next undone message, or nothing.
 func (dr *drafts) restoreNextReverted(s lathe.Session) {
 	if dr.edit.IsEmpty() {
 		return

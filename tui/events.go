@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// openEngine gets the engine and begins to listen to it.
+// openEngine opens the engine and subscribes to its events.
 func (p *program) openEngine() tea.Cmd {
 	return p.inBackground(func() tea.Msg {
 		e, err := p.o.Open(p.ctx)
@@ -21,7 +21,7 @@ func (p *program) openEngine() tea.Cmd {
 	})
 }
 
-// start goes on when the engine is there: events first, so that nothing is missed, then what there is to know.
+// start subscribes to events first, so that none is missed, and then loads the catalog.
 func (p *program) start(e Engine) tea.Cmd {
 	p.engine = e
 	if p.calls.enter() {
@@ -34,7 +34,7 @@ func (p *program) start(e Engine) tea.Cmd {
 	return tea.Batch(p.nextBatch(), p.catalog.load(), p.sessions.openFirst(), p.after(p.catalog.serverWait, tickServers))
 }
 
-// nextBatch waits for a batch, and then until a frame has passed since the last: what comes meanwhile is in it.
+// nextBatch waits for a batch of events, at most one per frame.
 func (p *program) nextBatch() tea.Cmd {
 	ctx, f, last := p.ctx, p.feed, p.lastBatch
 	return p.inBackground(func() tea.Msg {
@@ -58,7 +58,7 @@ func (p *program) nextBatch() tea.Cmd {
 	})
 }
 
-// applyEvents takes in events.
+// applyEvents applies a batch of events to the state.
 func (p *program) applyEvents(b batch) tea.Cmd {
 	p.lastBatch = p.now()
 	var cmds []tea.Cmd
@@ -76,7 +76,7 @@ func (p *program) applyEvents(b batch) tea.Cmd {
 	return tea.Batch(append(cmds, p.asks.refresh(), p.animate(), p.overlays.refresh())...)
 }
 
-// applyEffect does what a note asks for.
+// applyEffect carries out an effect of an event.
 func (p *program) applyEffect(n state.Effect) tea.Cmd {
 	here := n.Session == p.state.Current && n.Session != ""
 	switch n.Kind {
@@ -114,8 +114,8 @@ func (p *program) applyEffect(n state.Effect) tea.Cmd {
 	return nil
 }
 
-// setConnection takes in whether there is one to the engine. When it is found again, what waits for an answer and what
-// was cut off may be others than before.
+// setConnection stores the state of the connection. After a reconnect, open requests and interrupted turns
+// are loaded again.
 func (p *program) setConnection(lost error) tea.Cmd {
 	was := p.state.ConnectionError != nil
 	if p.state.ConnectionError = lost; was == (lost != nil) {

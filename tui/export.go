@@ -25,7 +25,7 @@ type exporter struct {
 	overlays *overlays
 }
 
-// markdown reads a session to its beginning and writes it.
+// markdown reads all messages of a session and renders them.
 func markdown(ctx context.Context, e Engine, id lathe.SessionID, in chat.Include) (string, error) {
 	s, err := e.Get(ctx, id)
 	if err != nil {
@@ -54,7 +54,7 @@ func (ex *exporter) copyTranscript() tea.Cmd {
 	})
 }
 
-// dialog writes a session to a file of this machine.
+// dialog exports a session to a local file.
 func (ex *exporter) dialog() tea.Cmd {
 	s, _ := ex.state.Session(ex.state.Current)
 	return ex.background("choose a file name", func(context.Context) (then, error) {
@@ -70,7 +70,7 @@ func (ex *exporter) dialog() tea.Cmd {
 	})
 }
 
-// freeName is a name that no file has yet, as far as one looks for it.
+// freeName is a file name that is not taken; it tries up to 100.
 func freeName(dir, name string) string {
 	base, ext := strings.TrimSuffix(name, filepath.Ext(name)), filepath.Ext(name)
 	for i := 2; i < 100; i++ {
@@ -82,7 +82,7 @@ func freeName(dir, name string) string {
 	return name
 }
 
-// localPath is where a file is that somebody names.
+// localPath resolves a path that the user typed.
 func (sv *services) localPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && sv.state.Info.Home != "" && !sv.state.Info.Remote {
 		return filepath.Join(sv.state.Info.Home, rest)
@@ -93,7 +93,7 @@ func (sv *services) localPath(path string) string {
 	return filepath.Join(sv.o.Dir, path)
 }
 
-// fileName makes one of a title.
+// fileName makes a file name from the title.
 func fileName(s lathe.Session) string {
 	parts := strings.FieldsFunc(strings.ToLower(s.Title), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	name := strings.Join(parts, "-")
@@ -117,7 +117,7 @@ func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 		if open {
 			return func() tea.Cmd { return ex.editText(text, nil) }, nil
 		}
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // nothing is written over
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // never overwrite
 		if errors.Is(err, fs.ErrExist) {
 			return nil, lathe.Errorf(lathe.Conflict, "%s already exists: choose another name", shown)
 		}
@@ -129,7 +129,7 @@ func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 	})
 }
 
-// copyAnswer copies what was said last.
+// copyAnswer copies the last answer.
 func (ex *exporter) copyAnswer() tea.Cmd {
 	o := ex.state.Shown()
 	if o == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// editText opens the user's editor on a text. What it is afterwards goes to done, if anybody wants it.
+// editText opens the user's editor on a text. done, if not nil, gets the edited text.
 func (sv *services) editText(text string, done func(string)) tea.Cmd {
 	if len(sv.o.Editor) == 0 {
 		return sv.notify(toast.Info, "Set EDITOR or VISUAL to edit in your own editor")
@@ -29,7 +29,7 @@ func (sv *services) editText(text string, done func(string)) tea.Cmd {
 	cmd := exec.Command(sv.o.Editor[0], append(slices.Clone(sv.o.Editor[1:]), path)...)
 	return tea.Exec(childTTY{cmd, sv.o}, func(err error) tea.Msg {
 		text, readErr := os.ReadFile(path)
-		_ = os.Remove(path) // it is in the temporary folder
+		_ = os.Remove(path) // a leftover in the temporary directory is harmless
 		return answered{what: "open your editor", err: cmp.Or(err, readErr), then: func() tea.Cmd {
 			if err == nil && readErr == nil && done != nil {
 				done(string(text))
@@ -39,7 +39,7 @@ func (sv *services) editText(text string, done func(string)) tea.Cmd {
 	})
 }
 
-// childTTY is a command that has the terminal while it runs: ours, since what the library has is no file.
+// childTTY is a command that owns the terminal while it runs. It writes to our file, since the writer of the library is none.
 type childTTY struct {
 	*exec.Cmd
 	o Options

@@ -9,29 +9,29 @@ import (
 	"github.com/lathe-agent/lathe/api"
 )
 
-// frameTime is the least time between two batches of events: no screen shows more.
+// frameTime is the minimum time between two batches of events.
 const frameTime = 16 * time.Millisecond
 
 // feed collects events between frames. One goroutine fills it, Update empties it.
 type feed struct {
-	ready chan struct{} // holds one: something is there
+	ready chan struct{} // capacity one: signals new events
 
 	mu     sync.Mutex // guards what follows
 	events []lathe.Event
 	err    error
-	lost   error // why there is no connection at present
+	lost   error // why the connection is lost
 }
 
-// batch is what was told since the last one.
+// batch holds the events since the last one.
 type batch struct {
 	events []lathe.Event
-	err    error // the end of all events
-	lost   error // why no more come at present
+	err    error // the event stream ended
+	lost   error // why the connection is lost
 }
 
 func newFeed() *feed { return &feed{ready: make(chan struct{}, 1)} }
 
-// put takes in an event, or an error. It reports whether events go on behind that: the connection is lost, or found again.
+// put adds an event or an error. It reports whether more events can follow: after a lost connection they do.
 func (f *feed) put(e lathe.Event, err error) (more bool) {
 	f.mu.Lock()
 	broken, more := errors.AsType[*api.ConnectionChanged](err)

@@ -8,29 +8,29 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// How often the terminal library looks whether there is something to draw: often while something
-// happens, so that a key shows soon, and hardly ever while nothing does.
+// How often the terminal library checks for a new frame: often while the screen changes, so that a key
+// shows at once, and rarely while idle.
 const (
-	maxRate        = 120 // a second, the most it takes
+	maxRate        = 120 // per second, the maximum of the library
 	activeInterval = time.Second / maxRate
-	idleInterval   = 500 * time.Millisecond // for a frame that a slow terminal has kept waiting beyond the while
-	idleAfter      = 250 * time.Millisecond // with nothing new
+	idleInterval   = 500 * time.Millisecond // for a frame that a slow terminal delayed
+	idleAfter      = 250 * time.Millisecond // without a change
 )
 
-// frameRate is how often frames go out. The library ticks for ever, which alone is nearly the share of a processor
-// that the whole program may use at rest; so it is given a ticker that we can slow down. The zero value does
+// frameRate slows the frame ticker while idle. The library ticks forever, which alone uses nearly the
+// idle CPU budget of the whole program; so it gets a ticker that we can slow down. The zero value does
 // nothing.
 type frameRate struct {
-	ticker *time.Ticker // nil where the library has no place for it any more
+	ticker *time.Ticker // nil if the library has no such field
 
 	mu     sync.Mutex // guards what follows
 	slow   bool
-	paused bool // the terminal takes nothing
+	paused bool // the terminal does not accept output
 	sleep  *time.Timer
 }
 
-// attach gives the library our ticker. It has no option for that: its own field is set before it begins, and it
-// resets the ticker that it finds.
+// attach gives the library our ticker. It has no option for that: its own field is set before it starts, and it
+// resets the ticker in that field.
 func (c *frameRate) attach(t *tea.Program) bool {
 	f := reflect.ValueOf(t).Elem().FieldByName("ticker")
 	if !f.IsValid() || f.Type() != reflect.TypeFor[*time.Ticker]() {
@@ -42,7 +42,7 @@ func (c *frameRate) attach(t *tea.Program) bool {
 	return true
 }
 
-// wake lets frames go out for a while. Whatever may change the screen calls it.
+// wake restores the full frame rate for a while. Call it after any change of the screen.
 func (c *frameRate) wake() {
 	if c.ticker == nil {
 		return
@@ -69,7 +69,7 @@ func (c *frameRate) slowDown() {
 	c.ticker.Reset(idleInterval)
 }
 
-// pause lets no frame go out until release.
+// pause stops frames until resume.
 func (c *frameRate) pause() {
 	if c.ticker == nil {
 		return
@@ -80,7 +80,7 @@ func (c *frameRate) pause() {
 	c.ticker.Reset(time.Hour)
 }
 
-// resume ends hold, with a frame.
+// resume ends pause and draws a frame.
 func (c *frameRate) resume() {
 	if c.ticker == nil {
 		return

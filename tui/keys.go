@@ -13,15 +13,15 @@ import (
 	"github.com/lathe-agent/lathe/tui/whichkey"
 )
 
-// keyboard is what the root remembers of keys.
+// keyboard is the key state of the root.
 type keyboard struct {
 	leader    time.Time // when the leader was pressed; zero when it was not
-	quitAsked time.Time // when leaving was asked for the first time while a turn was under way
+	quitAsked time.Time // when exit was first requested while a turn was running
 	panel     whichkey.Panel
 	panelY    int
 }
 
-// handleKey takes a key to the region that has it: what lies above the rest first.
+// handleKey routes a key to the region that has focus, the topmost first.
 func (p *program) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	p.selection = selection{}
 	if p.panel.Key(k, p.keys, p.afterLeader()) {
@@ -60,7 +60,7 @@ func (p *program) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	return p.globalKey(k)
 }
 
-// editKey gives a key to the prompt. Some keys scroll while the prompt is empty, and move in it otherwise.
+// editKey passes a key to the prompt. Some keys scroll while the prompt is empty, and move in it otherwise.
 func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	if p.drafts.edit.IsEmpty() && p.state.Current != "" {
 		if n, ok := p.keys.First(k, key.MessagesFirst, key.MessagesLast); ok {
@@ -77,7 +77,7 @@ func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	return p.prompt.handle(out), true
 }
 
-// globalKey does what a key means wherever one is.
+// globalKey runs the action of a key outside of a region.
 func (p *program) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	for _, a := range p.menu.actions {
 		if a.name != "" && p.keys.Match(k, a.name) && a.isAvailable(p.state) {
@@ -102,7 +102,7 @@ func (p *program) leaderTimeout() time.Duration {
 	return 2 * time.Second
 }
 
-// leaderKey does what a key means behind the leader.
+// leaderKey runs the action of a key after the leader.
 func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
 	p.leader = time.Time{}
 	for _, a := range p.menu.actions {
@@ -119,8 +119,8 @@ func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// quitKey leaves the program. Where that would cut a turn off, it wants to be pressed again: the key is also what
-// empties a prompt.
+// quitKey exits. While a turn runs it must be pressed twice: the same key also clears
+// a prompt.
 func (p *program) quitKey() tea.Cmd {
 	if p.o.Remote || !p.state.AnyTurn() || p.now().Sub(p.quitAsked) < escapeTime {
 		return p.quit()
@@ -129,7 +129,7 @@ func (p *program) quitKey() tea.Cmd {
 	return p.notify(toast.Warning, "A turn is running. Press again to exit and interrupt it; /go resumes it later")
 }
 
-// runNamed does what clients of the HTTP API ask of the screen: by their names with dots, or by that of a key.
+// runNamed runs an action for a client of the HTTP API: by its dotted name, or by the name of a key.
 func (p *program) runNamed(name string) tea.Cmd {
 	switch name {
 	case "prompt.submit":
@@ -147,7 +147,7 @@ func (p *program) runNamed(name string) tea.Cmd {
 	return p.menu.runKey(key.Name(strings.ReplaceAll(name, ".", "_")))
 }
 
-// paste takes a paste to who has the keys.
+// paste routes a paste to the region that has focus.
 func (p *program) paste(text string) tea.Cmd {
 	switch {
 	case p.overlays.current != nil:

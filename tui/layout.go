@@ -14,18 +14,18 @@ import (
 	"github.com/lathe-agent/lathe/tui/whichkey"
 )
 
-// screen is what was drawn last.
+// screen is the last frame.
 type screen struct {
-	dirty bool // something may look different
+	dirty bool // the screen may have changed
 	last  tea.View
 	lines []style.Line // of the last frame, for selecting with the mouse
 	tip   int
 }
 
-// frame is where regions are on the screen.
+// frame holds the positions of the regions on the screen.
 type frame struct {
 	chatWidth, chatHeight int
-	sideX                 int // 0 without the column
+	sideX                 int // 0 without the sidebar
 	promptX, promptY      int
 	promptWidth           int
 	promptHeight          int
@@ -33,7 +33,7 @@ type frame struct {
 	popupY, popupRows     int
 }
 
-// onSide reports whether a cell is of the column at the right, which may lie over the conversation.
+// onSide reports whether a cell belongs to the sidebar, which may cover the conversation.
 func (f *frame) onSide(x, y int) bool {
 	return f.sideX > 0 && x >= f.sideX && (f.chatWidth == f.sideX || y < f.chatHeight)
 }
@@ -60,7 +60,7 @@ func (p *program) View() tea.View {
 	return v
 }
 
-// apply gives a cursor its looks.
+// apply sets the shape of a cursor.
 func (c Cursor) apply(at *tea.Cursor) *tea.Cursor {
 	if at == nil {
 		return nil
@@ -83,7 +83,7 @@ func windowTitle(st *state.State) string {
 	return "lathe | " + style.Plain(s.Title).Truncate(40).Text()
 }
 
-// draw makes the rows of the screen and says where the cursor is.
+// draw renders the screen and returns the cursor.
 func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 	th := p.look.theme()
 	if p.width < 1 || p.height < 1 {
@@ -104,7 +104,7 @@ func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 		lines, cursor = p.overlays.draw(th, lines, p.look.animationFrame())
 	}
 	lines = p.drawToasts(th, lines)
-	if p.width < 20 { // which regions do not know
+	if p.width < 20 { // too narrow for the regions
 		for i, l := range lines {
 			lines[i] = l.Cut(0, p.width)
 		}
@@ -112,7 +112,7 @@ func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 	return lines, cursor
 }
 
-// drawHome is the screen without a session.
+// drawHome renders the home screen.
 func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	f := frame{chatWidth: p.width, chatHeight: p.height, promptWidth: home.PromptWidth(p.width, p.o.Look.PromptMaxWidth)}
 	var prompt []style.Line
@@ -146,7 +146,7 @@ func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	return lines, p.prompt.cursor(f)
 }
 
-// drawSession is the screen of a session: the conversation, what stands below it, the column at the right.
+// drawSession renders a session: the conversation, the bottom area and the sidebar.
 func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	f := frame{chatWidth: p.width}
 	if p.column.visible() {
@@ -160,7 +160,7 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	f.promptY = max(0, p.height-len(bottom))
 	f.chatHeight, f.statusY = f.promptY, f.promptY+f.promptHeight
 	if p.asks.current != nil {
-		f.chatHeight = max(0, f.chatHeight-1) // an empty row between what is said and what is asked
+		f.chatHeight = max(0, f.chatHeight-1) // an empty row between the conversation and the request
 	}
 	p.at = f
 	var said []style.Line
@@ -188,13 +188,13 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	return lines[:min(len(lines), p.height)], cursor
 }
 
-// hasMoreBelow reports whether the end of the conversation is out of sight, where there is a row to say so: the one
-// above the prompt.
+// hasMoreBelow reports whether the conversation is scrolled up, so that the row above the prompt
+// can say so.
 func (p *program) hasMoreBelow() bool {
 	return p.asks.current == nil && p.state.Shown() != nil && !p.conversation.chat().AtEnd()
 }
 
-// drawBottom is what stands below the conversation: something to answer, the prompt, or a way back.
+// drawBottom renders the area below the conversation: a request, the prompt, or the subagent footer.
 func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, cursor *tea.Cursor) {
 	if p.asks.current != nil {
 		rows = p.asks.current.view(th, f.promptWidth, max(3, p.height-2), p.height)
@@ -219,7 +219,7 @@ func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, curs
 	return rows, cursor
 }
 
-// drawOver puts rows over others.
+// drawOver draws rows over others at a position.
 func drawOver(lines, rows []style.Line, x, y int) []style.Line {
 	for i, r := range rows {
 		if at := y + i; at >= 0 && at < len(lines) {
@@ -229,7 +229,7 @@ func drawOver(lines, rows []style.Line, x, y int) []style.Line {
 	return lines
 }
 
-// drawKeyPanel lays the keys that can come next over the bottom.
+// drawKeyPanel draws the available keys over the bottom.
 func (p *program) drawKeyPanel(th *style.Theme, lines []style.Line) []style.Line {
 	now := whichkey.Context{AfterLeader: p.afterLeader()}
 	if now.AfterLeader {

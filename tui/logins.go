@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// providersDialog begins a login: provider, way, and then a key, a code or a page.
+// providersDialog starts a login: choose the provider and the method, then enter a key or a code, or use a web page.
 func (su *setup) providersDialog() tea.Cmd {
 	box := dialog.NewProviders(su.keys, su.state.Providers)
 	return su.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
@@ -70,7 +70,7 @@ func (su *setup) keyDialog(provider lathe.Provider) tea.Cmd {
 	})})
 }
 
-// authorize shows the page to log in at, and waits for the end of it or for its code.
+// authorize shows the login page and waits for its completion or its code.
 func (su *setup) authorize(provider lathe.Provider, n int, a lathe.Authorization) tea.Cmd {
 	var waiting *overlay
 	complete := func(code string) tea.Cmd {
@@ -89,7 +89,7 @@ func (su *setup) authorize(provider lathe.Provider, n int, a lathe.Authorization
 	return tea.Batch(su.browse(a.URL), su.overlays.show(waiting), complete(""))
 }
 
-// finishLogin reads anew who can answer, and lets choose.
+// finishLogin reloads the providers and opens the model list.
 func (su *setup) finishLogin(provider lathe.Provider) tea.Cmd {
 	su.overlays.current = nil
 	return tea.Batch(su.notify(toast.Success, "Logged in to "+provider.Name), su.call("load the providers", func(ctx context.Context, e Engine) (then, error) {

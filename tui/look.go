@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// look is how things look: what the user has set in the program itself and wants to find again, and the theme.
+// look holds the display preferences and the theme.
 type look struct {
 	*services
 	drafts   *drafts
@@ -28,32 +28,32 @@ type look struct {
 	prefs    memory.Settings
 	show     chat.Show // of the conversation
 	themes   themes
-	warnings []string // what is wrong with settings
+	warnings []string // problems in the config
 }
 
-// themes finds themes by name and remembers the last it made.
+// themes loads themes by name and caches the last one.
 type themes struct {
-	name    string // that is wanted
-	preview string // that is only looked at, in the list of themes
+	name    string // selected
+	preview string // previewed in the theme list
 	dark    bool
-	locked  bool // light or dark was chosen and does not follow the terminal
+	locked  bool // light or dark does not follow the terminal
 
-	text, background style.Color // of the terminal itself, where it tells
+	text, background style.Color // of the terminal itself, if it reports them
 
-	warning   string // what was said of the one that is wanted
+	warning   string // the warning about the selected theme
 	theme     *style.Theme
 	themeName string
 	themeDark bool
 }
 
-// theme is what everything is drawn with.
+// theme is the current theme.
 func (l *look) theme() *style.Theme {
 	t := &l.themes
 	name := cmp.Or(t.preview, t.name)
 	if t.theme == nil || t.themeName != name || t.themeDark != t.dark {
 		made, err := l.findTheme(name, t.dark)
 		if err != nil {
-			if t.preview == "" && !slices.Contains(l.warnings, err.Error()) { // one that is looked at is told of there
+			if t.preview == "" && !slices.Contains(l.warnings, err.Error()) { // the theme list reports a broken preview
 				l.warnings, t.warning = append(l.warnings, err.Error()), err.Error()
 			}
 			made = style.Default(t.dark)
@@ -63,7 +63,7 @@ func (l *look) theme() *style.Theme {
 	return t.theme
 }
 
-// findTheme makes a theme: of a file, of ours, or of the colours of the terminal.
+// findTheme loads a theme: from a file, built in, or from the terminal colors.
 func (l *look) findTheme(name string, dark bool) (*style.Theme, error) {
 	switch name {
 	case "":
@@ -92,7 +92,7 @@ func fromImage(c color.Color) style.Color {
 	return style.RGB(uint8(r>>8), uint8(g>>8), uint8(b>>8))
 }
 
-// agentColor is the colour that settings give an agent, or one by its place in the list.
+// agentColor is the configured color of an agent, or one by its position in the list.
 func (l *look) agentColor(name string) style.Color {
 	th := l.theme()
 	n := 0
@@ -110,12 +110,12 @@ func (l *look) agentColor(name string) style.Color {
 	return th.Primary
 }
 
-// agentColors is the colours of agents that have none of their own, in turn.
+// agentColors are assigned in turn to agents without a color of their own.
 func agentColors(th *style.Theme) [7]style.Color {
 	return [...]style.Color{th.Primary, th.Secondary, th.Accent, th.Success, th.Warning, th.Info, th.Error}
 }
 
-// namedColor reads a colour of an agent: #rrggbb, or the name of one of a theme's.
+// namedColor parses the color of an agent: #rrggbb, or the name of a theme color.
 func namedColor(th *style.Theme, s string) (style.Color, bool) {
 	if i := slices.Index([]string{"primary", "secondary", "accent", "success", "warning", "info", "error"}, s); i >= 0 {
 		return agentColors(th)[i], true
@@ -127,7 +127,7 @@ func namedColor(th *style.Theme, s string) (style.Color, bool) {
 	return style.RGB(r, g, b), true
 }
 
-// reportWarnings tells what is wrong with settings where the home screen, which does too, is not seen.
+// reportWarnings shows problems in the config when the home screen, which shows them too, is skipped.
 func (l *look) reportWarnings() tea.Cmd {
 	l.theme()
 	if len(l.warnings) == 0 || l.o.Start.Session == "" && !l.o.Start.Continue {
@@ -143,7 +143,7 @@ const (
 	light  = "light"
 )
 
-// apply makes the settings so.
+// apply applies the preferences.
 func (l *look) apply() {
 	k := &l.prefs
 	l.show = chat.Show{
@@ -157,7 +157,7 @@ func (l *look) apply() {
 	}
 }
 
-// set changes a setting and writes it down beside the screen.
+// set changes a preference and saves it in the background.
 func (l *look) set(change func(*memory.Settings)) tea.Cmd {
 	was := l.prefs
 	change(&l.prefs)
@@ -166,7 +166,7 @@ func (l *look) set(change func(*memory.Settings)) tea.Cmd {
 	return l.save("save a setting", func(ctx context.Context) error { return l.memory.SaveSettings(ctx, was, is) })
 }
 
-// animationFrame is the frame of what moves, below 0 where nothing is to.
+// animationFrame is the frame of animations, below 0 when they are off.
 func (l *look) animationFrame() int {
 	if !l.prefs.Animations {
 		return -1
@@ -181,7 +181,7 @@ func modeName(isDark bool) string {
 	return light
 }
 
-// switchMode goes from dark to light and back, and stays there.
+// switchMode switches between dark and light, and locks the mode.
 func (l *look) switchMode() tea.Cmd {
 	mode := modeName(!l.themes.dark)
 	return l.set(func(k *memory.Settings) { k.ThemeMode, k.ThemeModeLock = mode, mode })
@@ -195,7 +195,7 @@ func (l *look) lockMode() tea.Cmd {
 	return tea.Batch(l.set(func(k *memory.Settings) { k.ThemeModeLock = mode }), l.notify(toast.Info, words), tea.RequestBackgroundColor)
 }
 
-// themesDialog shows each theme while it is looked at.
+// themesDialog previews each theme in the list.
 func (l *look) themesDialog() tea.Cmd {
 	names := style.Names()
 	for _, name := range slices.Sorted(maps.Keys(style.Files(l.o.Look.ThemeDirs))) {
@@ -220,14 +220,14 @@ func (l *look) themesDialog() tea.Cmd {
 			l.themes.name = out.ID
 			l.warnings = slices.DeleteFunc(l.warnings, func(s string) bool { return s == l.themes.warning })
 			return l.set(func(prefs *memory.Settings) { prefs.Theme = out.ID })
-		default: // a list of themes tells no more
+		default: // the theme list has no other results
 		}
 		return nil
 	}
 	return l.overlays.show(o)
 }
 
-// reportBroken tells what is wrong with a theme, if something is.
+// reportBroken shows the error of a theme that cannot be loaded.
 func (l *look) reportBroken(name string) (cmd tea.Cmd, broken bool) {
 	if _, err := l.findTheme(name, l.themes.dark); err != nil {
 		return l.notify(toast.Error, err.Error()), true

@@ -81,6 +81,6 @@ func TestNamedColor(t *testing.T) {
 		}
 	}
 	if _, ok := namedColor(th, "#12"); ok {
-		t.Error("half a colour counts")
+		t.Error("half a color counts")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// menu is everything that can be done: by key, by slash command or from the list of commands.
+// menu holds all actions: run by key, by slash command or from the command list.
 type menu struct {
 	*services
 	choice   *choice
@@ -24,8 +24,8 @@ type menu struct {
 	actions  []*action
 }
 
-// setCommands tells the prompt which slash commands there are: ours, then those of the engine that do not have
-// the same name.
+// setCommands tells the prompt the slash commands: ours, then those of the engine with other
+// names.
 func (mn *menu) setCommands(of []lathe.Command) {
 	if of != nil {
 		mn.state.Commands = of
@@ -50,7 +50,7 @@ func (mn *menu) setCommands(of []lathe.Command) {
 	mn.drafts.edit.SetCommands(all)
 }
 
-// runKey does what a name stands for, as its key would.
+// runKey runs the action with this key name.
 func (mn *menu) runKey(n key.Name) tea.Cmd {
 	for _, a := range mn.actions {
 		if a.name == n && a.isAvailable(mn.state) {
@@ -60,7 +60,7 @@ func (mn *menu) runKey(n key.Name) tea.Cmd {
 	return nil
 }
 
-// runSlash runs a slash command of this program.
+// runSlash runs a slash command of the TUI.
 func (mn *menu) runSlash(c editor.RunCommand) tea.Cmd {
 	name := c.Name
 	for _, a := range mn.actions {
@@ -78,7 +78,7 @@ func (mn *menu) runSlash(c editor.RunCommand) tea.Cmd {
 	return mn.notify(toast.Warning, "Unknown command: /"+name)
 }
 
-// palette lists everything that can be done here.
+// palette lists the available actions.
 func (mn *menu) palette() tea.Cmd {
 	var list []dialog.Action
 	for _, a := range mn.actions {

@@ -11,26 +11,26 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// pointer is what the root remembers of the mouse.
+// pointer is the mouse state of the root.
 type pointer struct {
 	selection selection
 	wheelAt   time.Time // of the last notch
-	wheelRun  int       // how many came shortly behind each other
+	wheelRun  int       // notches in quick succession
 }
 
-// selection is what was dragged over with the mouse.
+// selection is the text selected with the mouse.
 type selection struct {
 	from, to point
 	pressed  bool // the button is down
 	moved    bool
 
-	left, right int  // the columns of the region where it began; what stands beside is not meant
-	inChat      bool // it is of the conversation
+	left, right int  // the columns of the region where it started
+	inChat      bool // it is in the conversation
 }
 
 type point struct{ x, y int }
 
-// mouse takes what the mouse did to the region below it.
+// mouse routes a mouse event to the region under it.
 func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
 	switch msg.(type) {
@@ -53,14 +53,14 @@ func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// startSelection begins a selection, in the region that is there.
+// startSelection starts a selection in the region under the mouse.
 func (p *program) startSelection(at point) selection {
 	s := selection{from: at, to: at, pressed: true, right: p.width}
 	f := p.frame()
 	switch {
 	case p.overlays.current != nil:
 		if w := p.overlays.current.width; at.x >= p.overlays.current.x && at.x < p.overlays.current.x+w {
-			s.left, s.right = p.overlays.current.x+1, p.overlays.current.x+w-1 // without its frame
+			s.left, s.right = p.overlays.current.x+1, p.overlays.current.x+w-1 // without its border
 		}
 	case p.reviewer.view != nil || p.state.Current == "":
 	case f.sideX > 0 && at.x >= f.sideX:
@@ -95,7 +95,7 @@ func (p *program) release(m tea.Mouse) tea.Cmd {
 
 func (p *program) wheel(m tea.Mouse) tea.Cmd {
 	if !p.selection.pressed {
-		p.selection = selection{} // what it lay on moves away below it
+		p.selection = selection{} // its text scrolls away
 	}
 	dy := 1
 	switch m.Button {
@@ -119,15 +119,15 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 		return nil
 	case p.asks.current == nil && !p.state.IsChild() && m.Y >= f.promptY && m.Y < f.promptY+f.promptHeight:
 		out := p.drafts.edit.Wheel(dy)
-		if _, ends := out.(editor.NotHandled); !ends { // else there is no more of it
+		if _, ends := out.(editor.NotHandled); !ends { // otherwise the prompt cannot scroll further
 			return p.prompt.handle(out)
 		}
 	}
 	return p.conversation.scroll(dy * p.wheelRows())
 }
 
-// wheelRows is how many rows a notch of the wheel is. Where the user wants that, they become more while the wheel is
-// turned on and on.
+// wheelRows is how many rows a wheel notch scrolls. With acceleration they grow while the wheel
+// keeps turning.
 func (p *program) wheelRows() int {
 	rows := 3
 	if s := p.o.Look.ScrollSpeed; s > 0 {
@@ -190,7 +190,7 @@ func (p *program) clickHome(x, y int) tea.Cmd {
 	return p.prompt.handle(p.drafts.edit.Click(x-f.promptX, y-f.promptY))
 }
 
-// clickChat unfolds a part, opens the session behind a call, or offers what can be done with a prompt.
+// clickChat expands a part, opens the session of a subagent, or shows the actions for a prompt.
 func (p *program) clickChat(y int) tea.Cmd {
 	t, ok := p.conversation.chat().At(y)
 	switch {
@@ -220,7 +220,7 @@ func (p *program) clickFooter(x, y int) tea.Cmd {
 	}
 }
 
-// ordered returns the two ends as one reads them.
+// ordered returns the two ends in reading order.
 func (s selection) ordered() (from, to point) {
 	if s.to.y < s.from.y || s.to.y == s.from.y && s.to.x < s.from.x {
 		return s.to, s.from
@@ -228,7 +228,7 @@ func (s selection) ordered() (from, to point) {
 	return s.from, s.to
 }
 
-// span is which cells of a row are selected.
+// span returns the selected cells of a row.
 func (s selection) span(y, width int) (from, to int, ok bool) {
 	a, b := s.ordered()
 	if y < a.y || y > b.y {
@@ -244,7 +244,7 @@ func (s selection) span(y, width int) (from, to int, ok bool) {
 	return from, to, from < to
 }
 
-// highlight shows what is selected.
+// highlight inverts the selected cells.
 func (s selection) highlight(lines []style.Line) []style.Line {
 	if !s.moved {
 		return lines
@@ -260,7 +260,7 @@ func (s selection) highlight(lines []style.Line) []style.Line {
 	return out
 }
 
-// text is what is selected.
+// text is the selected text.
 func (s selection) text(lines []style.Line) string {
 	var b strings.Builder
 	for y, l := range lines {
@@ -270,7 +270,7 @@ func (s selection) text(lines []style.Line) string {
 			}
 			row := l.Cut(from, to).Text()
 			if s.inChat && from == s.left {
-				row = strings.TrimPrefix(row, "│ ") // left of what a tool printed
+				row = strings.TrimPrefix(row, "│ ") // the bar left of tool output
 			}
 			b.WriteString(strings.TrimRight(row, " "))
 		}

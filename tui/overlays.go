@@ -7,10 +7,10 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// overlays are the dialogs that lie over the rest, one at a time.
+// overlays shows dialogs over the screen, one at a time.
 type overlays struct {
 	*services
-	drafts  *drafts  // what was typed into a dialog that is gone is kept
+	drafts  *drafts  // saves text typed into a dialog that closes
 	current *overlay // nil when there is none
 }
 
@@ -24,34 +24,34 @@ type box interface {
 	Cursor() (x, y int, ok bool)
 }
 
-// overlay is a dialog and what is to be done with what comes of it.
+// overlay is a dialog and its handlers.
 type overlay struct {
 	box box
-	// onResult is called for everything but what closes it. A dialog that was chosen from is gone unless on opens it, or another.
+	// onResult is called for every result but Closed. The dialog closes after a choice unless keepOpen is set.
 	onResult func(dialog.Result) tea.Cmd
-	// onClose, if any, is called when it goes without a choice.
+	// onClose, if any, is called when it closes without a choice.
 	onClose func() tea.Cmd
-	// refill, if any, fills it anew when what it shows has changed.
+	// refill, if any, updates its items after a change of the state.
 	refill func()
-	// onOlderLoaded, if any, wants the session on the screen to be read to its beginning, and is called as it is.
+	// onOlderLoaded, if any, requests all older messages and is called after each page.
 	onOlderLoaded func()
-	// keepOpen keeps it open when something is chosen in it.
+	// keepOpen keeps it open after a choice.
 	keepOpen bool
-	// isAnimated, if any, reports whether something in it moves.
+	// isAnimated, if any, reports whether it shows an animation.
 	isAnimated func() bool
-	// noDim leaves the rest of the screen as it is, for a choice that shows there.
+	// noDim leaves the screen undimmed, for a preview.
 	noDim bool
 
 	x, y, width, height int // where it was drawn
 }
 
-// show puts a dialog over the rest.
+// show opens a dialog.
 func (ov *overlays) show(o *overlay) tea.Cmd {
 	ov.current = o
 	return ov.animate()
 }
 
-// handle does what a dialog wants.
+// handle processes the result of a dialog.
 func (ov *overlays) handle(out dialog.Result) tea.Cmd {
 	o := ov.current
 	switch out := out.(type) {
@@ -79,7 +79,7 @@ func (ov *overlays) handle(out dialog.Result) tea.Cmd {
 	}
 }
 
-// refresh fills the dialog on the screen anew.
+// refresh updates the items of the open dialog.
 func (ov *overlays) refresh() tea.Cmd {
 	if ov.current != nil && ov.current.refill != nil {
 		ov.current.refill()
@@ -87,7 +87,7 @@ func (ov *overlays) refresh() tea.Cmd {
 	return nil
 }
 
-// onChosen makes a handler of what to do with an entry.
+// onChosen makes a handler for a chosen entry.
 func onChosen(do func(c dialog.Chosen) tea.Cmd) func(dialog.Result) tea.Cmd {
 	return func(out dialog.Result) tea.Cmd {
 		if c, ok := out.(dialog.Chosen); ok {
@@ -97,7 +97,7 @@ func onChosen(do func(c dialog.Chosen) tea.Cmd) func(dialog.Result) tea.Cmd {
 	}
 }
 
-// onEntered makes a handler of what to do with a text.
+// onEntered makes a handler for an entered text.
 func onEntered(do func(text string) tea.Cmd) func(dialog.Result) tea.Cmd {
 	return func(out dialog.Result) tea.Cmd {
 		if e, ok := out.(dialog.Entered); ok {
@@ -107,7 +107,7 @@ func onEntered(do func(text string) tea.Cmd) func(dialog.Result) tea.Cmd {
 	}
 }
 
-// draw puts a dialog over the screen, which recedes.
+// draw draws the dialog over the dimmed screen.
 func (ov *overlays) draw(th *style.Theme, lines []style.Line, frame int) ([]style.Line, *tea.Cursor) {
 	o := ov.current
 	if m, ok := o.box.(interface{ SetFrame(n int) }); ok {
@@ -131,14 +131,14 @@ func (ov *overlays) draw(th *style.Theme, lines []style.Line, frame int) ([]styl
 	return lines, nil
 }
 
-// drop takes a dialog away that waits for what will not come any more.
+// drop closes a dialog that waits in vain.
 func (ov *overlays) drop(o *overlay) {
 	if o != nil && ov.current == o {
 		ov.current = nil
 	}
 }
 
-// click is a click while a dialog lies over the rest: outside of it, it closes.
+// click handles a click while a dialog is open: a click outside closes it.
 func (ov *overlays) click(x, y int) tea.Cmd {
 	o := ov.current
 	if x < o.x || x >= o.x+o.width || y < o.y || y >= o.y+o.height {

@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/state"
 )
 
-// program is the root: it routes what happens to the regions of the screen, and lays them out.
+// program is the root model: it routes messages to the regions of the screen, and lays them out.
 type program struct {
 	*services
 	screen
@@ -30,11 +30,11 @@ type program struct {
 	feed       *feed
 	frameRate  frameRate
 	lastBatch  time.Time
-	ttyBlocked bool // the terminal took nothing at the end
+	ttyBlocked bool // the terminal accepted no output at the end
 	fatalError error
 }
 
-// regions are the parts of the screen: each draws itself and takes the keys meant for it.
+// regions are the parts of the screen: each draws itself and handles its keys.
 type regions struct {
 	overlays     *overlays
 	conversation *conversation
@@ -46,7 +46,7 @@ type regions struct {
 	statusBar    *statusBar
 }
 
-// features are what regions and actions share, and what has no place of its own on the screen.
+// features are shared by regions and actions, and have no area of the screen.
 type features struct {
 	look     *look
 	choice   *choice
@@ -59,7 +59,7 @@ type features struct {
 	export   *exporter
 }
 
-// newProgram makes the program without looking at anything outside of it: the first frame must come at once.
+// newProgram makes the program without any I/O, so that the first frame appears at once.
 func newProgram(ctx context.Context, o Options) *program {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -82,7 +82,7 @@ func newProgram(ctx context.Context, o Options) *program {
 	return p
 }
 
-// wireParts makes the regions and features, each with those it uses.
+// wireParts makes the regions and features, and connects them.
 func (p *program) wireParts() {
 	s, f, r := p.services, &p.features, &p.regions
 	f.drafts = &drafts{services: s, edit: editor.New(s.keys), saved: map[lathe.SessionID]editor.Draft{}}
@@ -114,12 +114,12 @@ func (p *program) wireParts() {
 	}
 }
 
-// Init opens the engine behind the first frame.
+// Init opens the engine after the first frame.
 func (p *program) Init() tea.Cmd {
 	return tea.Batch(tea.Raw(ansi.SetModeLightDark), tea.RequestBackgroundColor, tea.RequestForegroundColor, p.openEngine(), p.loadPrefs())
 }
 
-// Update takes what happened to who has to do with it.
+// Update routes a message to its handler.
 func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	p.dirty = true
 	switch msg := msg.(type) {
@@ -139,7 +139,7 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		p.width, p.height = msg.Width, msg.Height
 	case tea.FocusMsg:
 		p.blurred = false
-		return p, tea.RequestBackgroundColor // it may have gone from light to dark meanwhile
+		return p, tea.RequestBackgroundColor // it may have changed between light and dark
 	case tea.BlurMsg:
 		p.blurred = true
 	case tea.BackgroundColorMsg:
@@ -147,7 +147,7 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.ForegroundColorMsg:
 		p.look.themes.text, p.look.themes.theme = fromImage(msg.Color), nil
 	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
-		return p, tea.RequestBackgroundColor // which tells the colour, too
+		return p, tea.RequestBackgroundColor // which reports the color, too
 	case tick:
 		return p, p.handleTick(msg)
 	default:

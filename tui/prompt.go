@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// prompt is where the user types: it sends prompts, commands and shell lines.
+// prompt is the input area: it sends prompts, commands and shell lines.
 type prompt struct {
 	*services
 	choice       *choice
@@ -31,10 +31,10 @@ type prompt struct {
 	setup        *setup
 
 	ids  *lathe.IDs
-	feed *feed // a new session comes onto the screen as an event
+	feed *feed // opens a new session by an event
 }
 
-// handle does what the prompt wants.
+// handle processes the result of the editor.
 func (p *prompt) handle(out editor.Result) tea.Cmd {
 	switch out := out.(type) {
 	case editor.Submit:
@@ -76,7 +76,7 @@ func (p *prompt) submit(s editor.Submit, steer bool) tea.Cmd {
 	}
 	ref := p.choice.ref()
 	if ref == nil {
-		p.drafts.edit.Restore(s.Draft) // nothing is lost
+		p.drafts.edit.Restore(s.Draft) // keep the text
 		return tea.Batch(p.notify(toast.Warning, "No model yet: connect a provider first"), p.setup.showOptions())
 	}
 	prompt := lathe.Prompt{ID: p.ids.Message(), Agent: p.choice.agent, Model: ref, Variant: p.choice.variant(), Delivery: lathe.Queue, Parts: s.Parts}
@@ -89,7 +89,7 @@ func (p *prompt) submit(s editor.Submit, steer bool) tea.Cmd {
 	}))
 }
 
-// runIn does something in the session on the screen, or in a new one. When it fails the draft comes back.
+// runIn runs do in the session on the screen, or in a new one. If it fails, the draft is restored.
 func (p *prompt) runIn(what string, d editor.Draft, do func(ctx context.Context, e Engine, id lathe.SessionID) error) tea.Cmd {
 	id, agent := p.state.Current, p.choice.agent
 	if id != "" {
@@ -103,7 +103,7 @@ func (p *prompt) runIn(what string, d editor.Draft, do func(ctx context.Context,
 				return p.drafts.restoreOnError(d), err
 			}
 			id = s.ID
-			// The new session comes onto the screen before anything happens in it.
+			// Show the new session before its first event.
 			p.feed.put(lathe.Event{Session: s.ID, Fact: &lathe.TUISessionSelect{Session: s.ID}}, nil)
 		}
 		if err := do(ctx, e, id); err != nil {
@@ -133,19 +133,19 @@ func (p *prompt) runShell(s editor.Shell) tea.Cmd {
 	}))
 }
 
-// sendFirst sends the prompt of the command line, or what somebody sent too early, once a model is there and the
-// session is open.
+// sendFirst sends the prompt of the command line, or one that was submitted too early, once a model is ready
+// and the session is open.
 func (p *prompt) sendFirst() tea.Cmd {
 	if !p.state.IsReady() {
 		return nil
 	}
 	if text := p.o.Start.Prompt; text != "" {
 		p.o.Start.Prompt = ""
-		return p.submit(plainPrompt(text), true) // the other comes when its session is shown
+		return p.submit(plainPrompt(text), true) // a pending one follows when its session is shown
 	}
 	s := p.drafts.pending
 	p.drafts.pending = nil
-	if s == nil || !reflect.DeepEqual(p.drafts.edit.Draft(), s.Draft) { // they have thought of something better
+	if s == nil || !reflect.DeepEqual(p.drafts.edit.Draft(), s.Draft) { // the user has edited it since
 		return nil
 	}
 	p.drafts.edit.Restore(editor.Draft{})
@@ -156,7 +156,7 @@ func plainPrompt(text string) editor.Submit {
 	return editor.Submit{Text: text, Parts: []lathe.Part{{Body: &lathe.Text{Text: text}}}, Draft: editor.Draft{Input: text}}
 }
 
-// queueNext sends a prompt that waits until the turn has ended.
+// queueNext sends a prompt for after the turn.
 func (p *prompt) queueNext(text string) tea.Cmd {
 	if strings.TrimSpace(text) == "" {
 		return p.notify(toast.Info, "Usage: /queue TEXT")
@@ -164,7 +164,7 @@ func (p *prompt) queueNext(text string) tea.Cmd {
 	return p.submit(plainPrompt(text), false)
 }
 
-// editOutside opens the user's editor on what is in the prompt.
+// editOutside opens the user's editor on the prompt.
 func (p *prompt) editOutside() tea.Cmd {
 	return p.editText(p.drafts.edit.Text(), func(text string) { p.drafts.edit.SetEdited(text) })
 }
@@ -175,7 +175,7 @@ func (p *prompt) skillsDialog() tea.Cmd {
 	})})
 }
 
-// stashDialog lists what was put aside.
+// stashDialog lists the stashed prompts.
 func (p *prompt) stashDialog() tea.Cmd {
 	return p.background("load the stash", func(context.Context) (then, error) {
 		all, err := p.memory.Stash()
@@ -227,7 +227,7 @@ func (p *prompt) draw(th *style.Theme, width int, focused bool) []style.Line {
 	return p.drafts.edit.View(th, look, width, p.promptMax())
 }
 
-// promptMax is how high the prompt may grow.
+// promptMax is the maximum height of the prompt.
 func (p *prompt) promptMax() int {
 	if n := p.o.Look.PromptMaxHeight; n > 0 {
 		return n
@@ -243,7 +243,7 @@ func (p *prompt) cursor(f frame) *tea.Cursor {
 	return tea.NewCursor(x+f.promptX, y+f.promptY)
 }
 
-// drawPopup lays what is suggested over what is above the prompt, or below it where there is more room.
+// drawPopup draws the suggestions above the prompt, or below it if they do not fit.
 func (p *prompt) drawPopup(th *style.Theme, f *frame, lines []style.Line) []style.Line {
 	if !p.drafts.edit.Suggesting() {
 		return lines

@@ -10,23 +10,23 @@ import (
 	"github.com/lathe-agent/lathe/tui/review"
 )
 
-// reviewer shows changes of files over the whole screen.
+// reviewer shows file changes full screen.
 type reviewer struct {
 	*services
 	look *look
 	view *review.Review // nil when it is closed
 	from source
-	file string // the file to begin with
+	file string // the file to open first
 }
 
-// source is where changes that are reviewed come from.
+// source selects the changes to review.
 type source int
 
 const (
-	fromSession source = iota // all that the session did
-	fromLast                  // what the last exchange did
-	fromTree                  // what is not committed
-	fromBranch                // what the branch did
+	fromSession source = iota // all changes of the session
+	fromLast                  // changes of the last exchange
+	fromTree                  // uncommitted changes
+	fromBranch                // changes of the branch
 	sources
 )
 
@@ -34,7 +34,7 @@ func (s source) name() string {
 	return [...]string{"this session", "last prompt", "uncommitted", "this branch"}[s]
 }
 
-// open shows changes: those of the session if it made any, else those that are not committed.
+// open shows the changes of the session if there are any, else the uncommitted ones.
 func (rv *reviewer) open() tea.Cmd {
 	from := fromTree
 	if o := rv.state.Shown(); o != nil && len(o.Transcript.Diff()) > 0 {
@@ -43,14 +43,14 @@ func (rv *reviewer) open() tea.Cmd {
 	return rv.start(from, "")
 }
 
-// start shows changes from a source, beginning with a file if one is given.
+// start shows changes from a source, at a file if one is given.
 func (rv *reviewer) start(from source, file string) tea.Cmd {
 	rv.from, rv.file = from, file
 	rv.view = review.New(review.Options{Keys: rv.keys, Split: !rv.look.show.Stacked, Wrap: !rv.look.show.CutDiff})
 	return rv.read()
 }
 
-// handle does what the viewer wants.
+// handle processes the result of the viewer.
 func (rv *reviewer) handle(out review.Result) tea.Cmd {
 	switch out {
 	case review.Close:
@@ -66,7 +66,7 @@ func (rv *reviewer) handle(out review.Result) tea.Cmd {
 	return nil
 }
 
-// read reads what the viewer is to show.
+// read loads the changes for the viewer.
 func (rv *reviewer) read() tea.Cmd {
 	r, from, id := rv.view, rv.from, rv.state.Current
 	r.Loading(from.name())
@@ -89,7 +89,7 @@ func (rv *reviewer) read() tea.Cmd {
 		}
 		return func() tea.Cmd {
 			switch {
-			case rv.view != r || rv.from != from: // another is wanted by now
+			case rv.view != r || rv.from != from: // outdated
 			case err != nil:
 				r.Fail(from.name(), errorText(err))
 			case len(files) == 0 && from >= fromTree && rv.state.Info.Branch == "":

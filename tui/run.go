@@ -15,8 +15,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/editor"
 )
 
-// Run shows the program until the user leaves it or the context ends. The terminal is as it was afterwards,
-// also when something went badly wrong.
+// Run shows the TUI until the user exits or the context ends. It restores the terminal,
+// even after a panic.
 func Run(ctx context.Context, o Options) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -24,12 +24,12 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	out := &ttyWriter{file: o.Out, frameRate: &p.frameRate}
 	t := tea.NewProgram(p, o.programOptions(out)...)
 	p.frameRate.attach(t)
-	// Told by its own context the library would close its reader while that reads.
+	// Canceled by its own context the library would close its reader during a read.
 	forget := context.AfterFunc(ctx, t.Quit)
 	last, err := t.Run()
 	forget()
 	p.frameRate.stop()
-	if o.Out != nil { // the library does not know of it
+	if o.Out != nil { // the library does not reset this mode
 		_, _ = out.Write([]byte(ansi.ResetModeLightDark))
 	}
 	cancel()
@@ -53,7 +53,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 }
 
 func (o *Options) programOptions(screen *ttyWriter) []tea.ProgramOption {
-	// Signals end the context. The library's own handler of them would wait for ever for a loop that has ended so.
+	// Signals end the context. The library's own signal handler would then wait forever for its loop.
 	out := []tea.ProgramOption{tea.WithFPS(maxRate), tea.WithoutSignalHandler()}
 	if o.In != nil {
 		out = append(out, tea.WithInput(o.In))
@@ -75,7 +75,7 @@ func (p *program) result() Result {
 	return out
 }
 
-// loadPrefs reads what was remembered, behind the first frame.
+// loadPrefs loads the saved state after the first frame.
 func (p *program) loadPrefs() tea.Cmd {
 	return p.inBackground(func() tea.Msg {
 		settings, err0 := p.memory.Settings()
@@ -90,7 +90,7 @@ func (p *program) loadPrefs() tea.Cmd {
 		}
 		return answered{then: func() tea.Cmd {
 			p.choice.used, p.sessions.pins, p.drafts.mentions, p.look.prefs = models, pinned, mentions, settings
-			p.drafts.history = append(history, p.drafts.history...) // what was sent before this was read
+			p.drafts.history = append(history, p.drafts.history...) // prompts sent before this was loaded
 			p.drafts.edit.SetHistory(p.drafts.history)
 			p.look.apply()
 			return p.look.reportWarnings()
@@ -98,7 +98,7 @@ func (p *program) loadPrefs() tea.Cmd {
 	})
 }
 
-// saveDrafts keeps what was being typed when the program ended, here and in other sessions.
+// saveDrafts saves the unsent drafts of all sessions at exit.
 func (p *program) saveDrafts() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -113,6 +113,6 @@ func (p *program) saveDrafts() error {
 	if a := p.asks.current; a != nil && !a.sent {
 		errs = append(errs, p.drafts.saveUnsent(ctx, editor.Draft{Input: a.Unsent()}, at))
 	}
-	errs = append(errs, p.drafts.saveUnsent(ctx, p.drafts.saved[p.state.Current], at)) // the last one comes back first
+	errs = append(errs, p.drafts.saveUnsent(ctx, p.drafts.saved[p.state.Current], at)) // the last one is recalled first
 	return errors.Join(errs...)
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// scope says whose events are wanted: those of our directory, and of others once a session of theirs is looked at. A
-// server with many directories is asked for all of them only then.
+// scope selects events by directory: ours, and others once one of their sessions is opened. Only then
+// is a server with many directories asked for all events.
 type scope struct {
 	mu      sync.Mutex // guards what follows
-	own     string     // known when events are read
+	own     string     // set when reading starts
 	others  map[string]bool
-	onWiden func() // called once there is a first other directory
+	onWiden func() // called for the first other directory
 }
 
-// add wants the events of a directory, too.
+// add includes the events of a directory.
 func (s *scope) add(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,13 +27,13 @@ func (s *scope) add(dir string) {
 	if s.others == nil {
 		s.others = map[string]bool{}
 	}
-	if s.others[dir] = true; s.own == "" { // nobody reads yet, and who does looks
+	if s.others[dir] = true; s.own == "" { // start checks others
 		return
 	}
 	s.onWiden()
 }
 
-// start says which directory is ours, and reports whether there are others. Once there are, widened is called.
+// start sets our directory and reports whether there are others. widened is called when one is added later.
 func (s *scope) start(own string, widened func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,14 +42,14 @@ func (s *scope) start(own string, widened func()) bool {
 	return len(s.others) > 0
 }
 
-// includes reports whether events of a directory are wanted; "" are those of all.
+// includes reports whether events of a directory are in scope; "" marks global events.
 func (s *scope) includes(dir string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return dir == "" || dir == s.own || s.others[dir]
 }
 
-// follow reads events until the context ends or nothing more can come.
+// follow reads events until the context or the stream ends.
 func (f *feed) follow(ctx context.Context, e Engine, dir string, in *scope) {
 	at, err := e.Location(ctx, dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *feed) follow(ctx context.Context, e Engine, dir string, in *scope) {
 		if !errors.Is(context.Cause(narrow), errWidened) || ctx.Err() != nil {
 			return
 		}
-		if !r.cursor.Set { // nobody knows what came between the two
+		if !r.cursor.Set { // events between the two readings are unknown
 			f.put(lathe.Event{Fact: &lathe.ServerResync{}}, nil)
 		}
 	}
@@ -73,16 +73,16 @@ func (f *feed) follow(ctx context.Context, e Engine, dir string, in *scope) {
 
 var errWidened = errors.New("scope widened to all directories")
 
-// eventReader is one reading of events, which may change its scope once.
+// eventReader reads events and can widen its scope once.
 type eventReader struct {
 	feed      *feed
 	engine    Engine
 	scope     *scope
-	cursor    lathe.Opt[lathe.Cursor] // behind which it goes on
-	connected bool                    // server.connected was told
+	cursor    lathe.Opt[lathe.Cursor] // where to resume
+	connected bool                    // server.connected was seen
 }
 
-// isNew leaves out that the engine lives, and that another reading has begun.
+// isNew filters heartbeats and repeated server.connected events.
 func (r *eventReader) isNew(f lathe.Fact) bool {
 	switch f.(type) {
 	case *lathe.ServerHeartbeat:
@@ -96,11 +96,11 @@ func (r *eventReader) isNew(f lathe.Fact) bool {
 	}
 }
 
-// read takes in what happens in a scope until that is widened, or the end.
+// read reads the events of a scope until it is widened or ends.
 func (r *eventReader) read(ctx context.Context, in lathe.Scope) {
 	for ev, err := range r.engine.Events(ctx, in, r.cursor) {
 		if errors.Is(context.Cause(ctx), errWidened) {
-			return // what came meanwhile comes again
+			return // the wider reading repeats them
 		}
 		if err != nil {
 			if !r.feed.put(lathe.Event{}, err) {

@@ -16,32 +16,32 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// services are what every part of the program uses: the engine, the terminal, notes and the clock.
+// services are shared by all controllers: the engine, the terminal, toasts and the clock.
 type services struct {
 	o      Options
-	ctx    context.Context // of the program's whole life; calls end with it
+	ctx    context.Context // of the whole run; calls end with it
 	calls  calls
 	engine Engine // nil until it is open
 	keys   *key.Map
 	memory *memory.Memory
 	state  *state.State
-	scope  scope // whose events are wanted
+	scope  scope // which events are read
 	terminal
 	toasts
 	animation
 }
 
-// terminal is how large the terminal is, and whether somebody looks at it.
+// terminal is the size and focus of the terminal.
 type terminal struct {
 	width, height int
-	at            frame // where regions were on the last frame
+	at            frame // positions of the regions in the last frame
 	blurred       bool
 }
 
-// now is the time as the program has it.
+// now is the time, from a clock that tests can set.
 func (sv *services) now() time.Time { return sv.o.Now() }
 
-// calls are those to the engine that are under way. The terminal library starts a goroutine for each and does
+// calls counts the running background calls. The terminal library starts a goroutine for each and does
 // not wait for them; we do.
 type calls struct {
 	mu     sync.Mutex // guards what follows
@@ -49,7 +49,7 @@ type calls struct {
 	wg     sync.WaitGroup
 }
 
-// enter begins a call, unless the program has ended.
+// enter registers a call, unless the TUI has ended.
 func (c *calls) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *calls) enter() bool {
 	return true
 }
 
-// wait lets calls come to their end, which their context tells them to do, for at most so long.
+// wait waits for the calls, whose context has ended, up to a timeout.
 func (c *calls) wait(most time.Duration) {
 	c.mu.Lock()
 	c.closed = true
@@ -70,7 +70,7 @@ func (c *calls) wait(most time.Duration) {
 	waitFor(done, most)
 }
 
-// inBackground runs something beside the screen, unless the program has ended; its message goes to Update.
+// inBackground runs do in a goroutine, unless the TUI has ended; its message goes to Update.
 func (sv *services) inBackground(do func() tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		if !sv.calls.enter() {
@@ -81,21 +81,21 @@ func (sv *services) inBackground(do func() tea.Msg) tea.Cmd {
 	}
 }
 
-// then is what is done with the answer of a call, in Update.
+// then handles the result of a call, in Update.
 type then func() tea.Cmd
 
-// answered carries it there.
+// answered is the message that carries a result to Update.
 type answered struct {
 	then then
 	err  error
 	what string
 }
 
-// callLimit is how long an engine may take for a call that should be quick.
+// callLimit is the timeout of a call that should be quick.
 const callLimit = 60 * time.Second
 
-// call asks the engine something beside the screen. what says in words what is tried, for the note that tells
-// of a failure.
+// call runs work with the engine in the background. what names the attempt for the toast about
+// a failure.
 func (sv *services) call(what string, work func(ctx context.Context, e Engine) (then, error)) tea.Cmd {
 	return sv.longCall(what, func(ctx context.Context, e Engine) (then, error) {
 		ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -104,12 +104,12 @@ func (sv *services) call(what string, work func(ctx context.Context, e Engine) (
 	})
 }
 
-// send is call for what has no answer.
+// send is call for work without a result.
 func (sv *services) send(what string, work func(ctx context.Context, e Engine) error) tea.Cmd {
 	return sv.call(what, func(ctx context.Context, e Engine) (then, error) { return nil, work(ctx, e) })
 }
 
-// onSuccess is what a call gives back that has nothing more to do when it fails.
+// onSuccess returns next, unless the call failed.
 func onSuccess(err error, next then) (then, error) {
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func onSuccess(err error, next then) (then, error) {
 	return next, nil
 }
 
-// longCall is call for what may take as long as it takes.
+// longCall is call without a timeout.
 func (sv *services) longCall(what string, work func(ctx context.Context, e Engine) (then, error)) tea.Cmd {
 	ctx, e := sv.ctx, sv.engine
 	if e == nil {
@@ -129,7 +129,7 @@ func (sv *services) longCall(what string, work func(ctx context.Context, e Engin
 	})
 }
 
-// handleAnswer goes on with what a call brought.
+// handleAnswer reports a failed call and runs its continuation.
 func (sv *services) handleAnswer(a answered) tea.Cmd {
 	var cmd tea.Cmd
 	if a.err != nil && !errors.Is(a.err, context.Canceled) {
@@ -142,7 +142,7 @@ func (sv *services) handleAnswer(a answered) tea.Cmd {
 	return cmd
 }
 
-// dir is the directory that calls are about; a server was told.
+// dir is the directory of calls; a server knows its own.
 func (sv *services) dir() string {
 	if sv.o.Remote {
 		return ""
@@ -150,7 +150,7 @@ func (sv *services) dir() string {
 	return sv.o.Dir
 }
 
-// listSessions returns sessions that no other one began, of the directory or of its whole project.
+// listSessions returns root sessions of the directory or of its whole project.
 func (sv *services) listSessions(ctx context.Context, e Engine, q lathe.Query, project bool) ([]lathe.Session, error) {
 	at, err := e.Location(ctx, sv.dir())
 	if err != nil {
@@ -164,7 +164,7 @@ func (sv *services) listSessions(ctx context.Context, e Engine, q lathe.Query, p
 	return e.List(ctx, q)
 }
 
-// errorText are what an error says to people.
+// errorText is the message of an error for the user.
 func errorText(err error) string {
 	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Message != "" {
 		return e.Message
@@ -172,8 +172,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// save touches the files of the memory, or something else of this machine, beside the screen. What fails is written to
-// the log: it is not worth a note.
+// save runs a local side effect in the background, such as writing state. A failure is logged,
+// without a toast.
 func (sv *services) save(what string, do func(ctx context.Context) error) tea.Cmd {
 	return sv.inBackground(func() tea.Msg {
 		ctx, cancel := context.WithTimeout(sv.ctx, 10*time.Second)
@@ -185,7 +185,7 @@ func (sv *services) save(what string, do func(ctx context.Context) error) tea.Cm
 	})
 }
 
-// background does something with the memory whose result changes the screen.
+// background runs local work in the background whose result changes the screen.
 func (sv *services) background(what string, do func(ctx context.Context) (then, error)) tea.Cmd {
 	return sv.inBackground(func() tea.Msg {
 		ctx, cancel := context.WithTimeout(sv.ctx, 10*time.Second)
@@ -195,7 +195,7 @@ func (sv *services) background(what string, do func(ctx context.Context) (then, 
 	})
 }
 
-// quit leaves the program. Run keeps what was typed.
+// quit exits. Run saves the drafts.
 func (sv *services) quit() tea.Cmd {
 	if sv.o.OnQuit != nil {
 		sv.o.OnQuit()
@@ -203,7 +203,7 @@ func (sv *services) quit() tea.Cmd {
 	return tea.Quit
 }
 
-// frame is that of the last view; before the first it is guessed.
+// frame is the layout of the last view, or a guess before the first.
 func (sv *services) frame() frame {
 	if sv.at.chatWidth == 0 {
 		return frame{chatWidth: max(1, sv.width), chatHeight: max(1, sv.height-5)}
@@ -211,7 +211,7 @@ func (sv *services) frame() frame {
 	return sv.at
 }
 
-// browse opens a page where the user has a browser; the address is on the screen in any case.
+// browse opens a page in the browser; the link is on the screen in any case.
 func (sv *services) browse(url string) tea.Cmd {
 	if sv.o.Browse == nil {
 		return nil
@@ -219,13 +219,13 @@ func (sv *services) browse(url string) tea.Cmd {
 	return sv.save("open the browser", func(context.Context) error { return sv.o.Browse(url) })
 }
 
-// copy puts a text on the clipboard: by the terminal, which also works from far away, and by the means of this
-// machine.
+// copy puts a text on the clipboard: through the terminal, which also works over SSH, and through a local
+// program.
 func (sv *services) copy(text string) tea.Cmd {
 	return tea.Batch(sv.copySilently(text), sv.notify(toast.Info, "Copied"))
 }
 
-// copySilently is copy for who says more about it.
+// copySilently is copy without a toast.
 func (sv *services) copySilently(text string) tea.Cmd {
 	cmds := []tea.Cmd{tea.SetClipboard(text)}
 	if sv.o.Copy != nil {

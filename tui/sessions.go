@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// sessions opens sessions, reads them and goes from one to another.
+// sessions opens, loads and switches sessions.
 type sessions struct {
 	*services
 	asks         *asks
@@ -28,10 +28,10 @@ type sessions struct {
 	pins []lathe.SessionID
 }
 
-// pageSize is how many messages are read at a time.
+// pageSize is how many messages are loaded at a time.
 const pageSize = 100
 
-// openFirst opens what the command line asked for.
+// openFirst opens the session of the command line.
 func (ss *sessions) openFirst() tea.Cmd {
 	s := ss.o.Start
 	ss.state.Opening = s.Session != "" || s.Continue
@@ -66,7 +66,7 @@ func (ss *sessions) openFirst() tea.Cmd {
 	}
 }
 
-// open shows a session, which is read if it was not before.
+// open shows a session, and loads it if needed.
 func (ss *sessions) open(id lathe.SessionID) tea.Cmd {
 	if id != ss.state.Current {
 		d := ss.drafts.edit.Draft()
@@ -84,17 +84,17 @@ func (ss *sessions) open(id lathe.SessionID) tea.Cmd {
 	return ss.load(id)
 }
 
-// switchScreen puts another session on the screen, "" for none, with the draft of it.
+// switchScreen shows another session with its draft, "" for the home screen.
 func (ss *sessions) switchScreen(id lathe.SessionID) {
 	ss.drafts.storeCurrent()
 	if ss.state.Current = id; id == "" {
 		ss.asks.current = nil
 	}
-	ss.menu.setCommands(nil) // some have meaning only in a session
+	ss.menu.setCommands(nil) // some are available only in a session
 	ss.drafts.edit.Restore(ss.drafts.saved[id])
 }
 
-// load reads the newest page of a session and what belongs to it.
+// load reads the newest page of a session, its todos, diff and subagents.
 func (ss *sessions) load(id lathe.SessionID) tea.Cmd {
 	o := ss.state.Track(id)
 	if o.Loading {
@@ -115,7 +115,7 @@ func (ss *sessions) load(id lathe.SessionID) tea.Cmd {
 		diff, err2 := e.Diff(ctx, id, "")
 		children, err3 := e.Children(ctx, id)
 		if err := cmp.Or(err1, err2, err3); err != nil {
-			ss.log("load details of session %s: %v", id, err) // the conversation itself is there
+			ss.log("load details of session %s: %v", id, err) // the messages are loaded
 		}
 		return func() tea.Cmd {
 			ss.state.SetTranscript(s, page, todos, diff)
@@ -125,7 +125,7 @@ func (ss *sessions) load(id lathe.SessionID) tea.Cmd {
 	})
 }
 
-// afterOpen does what belongs to a session that has come onto the screen.
+// afterOpen updates the rest of the screen for a session that was opened.
 func (ss *sessions) afterOpen() tea.Cmd {
 	o := ss.state.Shown()
 	if o == nil {
@@ -136,8 +136,8 @@ func (ss *sessions) afterOpen() tea.Cmd {
 	return tea.Batch(ss.asks.refresh(), ss.prompt.sendFirst(), ss.checkInterrupted())
 }
 
-// openFailed goes on when what the command line asked for cannot be shown. Its prompt was not meant for another
-// session: it is left to the user.
+// openFailed continues when the session of the command line cannot be opened. Its prompt was not meant for another
+// session: it stays in the editor.
 func (ss *sessions) openFailed() tea.Cmd {
 	if !ss.state.Opening {
 		return nil
@@ -162,7 +162,7 @@ func (ss *sessions) leave(id lathe.SessionID) tea.Cmd {
 
 // fork makes a copy of a session, up to a message if one is given, and shows it.
 func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
-	var again editor.Draft // of the message that the copy ends before: it is to be said otherwise
+	var again editor.Draft // the message after the copy, to be rephrased
 	if o := ss.state.Shown(); o != nil && before != "" {
 		if i := o.Transcript.Find(before); i >= 0 {
 			again = draftOf(o.Transcript.View(i))
@@ -184,7 +184,7 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 	})
 }
 
-// identify finds out whose session it is that asks.
+// identify loads an unknown session that has a request.
 func (ss *sessions) identify(id lathe.SessionID) tea.Cmd {
 	return ss.call("load the session that asks", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Get(ctx, id)
@@ -196,10 +196,10 @@ func (ss *sessions) identify(id lathe.SessionID) tea.Cmd {
 	})
 }
 
-// reload reads sessions afresh after something was missed.
+// reload loads sessions again after missed events.
 func (ss *sessions) reload(id lathe.SessionID) tea.Cmd {
 	if id != "" && id != ss.state.Current {
-		ss.state.Forget(id) // it is read when it is looked at
+		ss.state.Forget(id) // loaded again when it is opened
 		return nil
 	}
 	ss.state.KeepOnly(ss.state.Current)
@@ -207,10 +207,10 @@ func (ss *sessions) reload(id lathe.SessionID) tea.Cmd {
 	if ss.state.Current == "" {
 		return cmd
 	}
-	return tea.Batch(cmd, ss.load(ss.state.Current)) // what is on the screen stays there until then
+	return tea.Batch(cmd, ss.load(ss.state.Current)) // the screen keeps the old messages until then
 }
 
-// togglePin pins a session, or no longer.
+// togglePin pins or unpins a session.
 func (ss *sessions) togglePin(id lathe.SessionID) tea.Cmd {
 	on := !slices.Contains(ss.pins, id)
 	if on {
@@ -221,7 +221,7 @@ func (ss *sessions) togglePin(id lathe.SessionID) tea.Cmd {
 	return ss.save("save the pin", func(ctx context.Context) error { return ss.memory.SavePinned(ctx, id, on) })
 }
 
-// unpin gives the place of a session free that is no more.
+// unpin unpins a deleted session.
 func (ss *sessions) unpin(id lathe.SessionID) tea.Cmd {
 	if !slices.Contains(ss.pins, id) {
 		return nil
@@ -229,7 +229,7 @@ func (ss *sessions) unpin(id lathe.SessionID) tea.Cmd {
 	return ss.togglePin(id)
 }
 
-// quickSwitch opens a pinned session by its place.
+// quickSwitch opens a pinned session by its slot.
 func (ss *sessions) quickSwitch(i int) tea.Cmd {
 	if i >= len(ss.pins) {
 		return ss.notify(toast.Info, "No session pinned there: press "+ss.keys.Label(key.SessionPinToggle)+" in the session list to pin one")
@@ -237,8 +237,8 @@ func (ss *sessions) quickSwitch(i int) tea.Cmd {
 	return ss.open(ss.pins[i])
 }
 
-// checkInterrupted finds out whether the turn of the session on the screen was cut off: by a process that died, or that
-// was left while it worked.
+// checkInterrupted checks whether the turn of the session on the screen was interrupted: by a crash,
+// or by exiting.
 func (ss *sessions) checkInterrupted() tea.Cmd {
 	id := ss.state.Current
 	if id == "" || ss.state.IsChild() || ss.state.Busy(id) {
@@ -247,7 +247,7 @@ func (ss *sessions) checkInterrupted() tea.Cmd {
 	return ss.call("check for interrupted turns", func(ctx context.Context, e Engine) (then, error) {
 		all, err := e.Interrupted(ctx)
 		if err != nil {
-			return nil, nil // a server that does not know cannot go on, either
+			return nil, nil // such a server cannot resume, either
 		}
 		return func() tea.Cmd {
 			cut := map[lathe.SessionID]bool{}
@@ -260,7 +260,7 @@ func (ss *sessions) checkInterrupted() tea.Cmd {
 	})
 }
 
-// startNew goes to an empty screen; the session itself begins with its first prompt.
+// startNew shows the home screen; the session is created with its first prompt.
 func (ss *sessions) startNew() tea.Cmd {
 	ss.switchScreen("")
 	return ss.asks.refresh()
@@ -273,7 +273,7 @@ func (ss *sessions) openParent() tea.Cmd {
 	return nil
 }
 
-// openSibling goes to the next session that works for the same one.
+// openSibling opens the next subagent of the same parent.
 func (ss *sessions) openSibling(step int) tea.Cmd {
 	s, _ := ss.state.Session(ss.state.Current)
 	all := ss.state.Children(s.Parent)

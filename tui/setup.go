@@ -9,18 +9,18 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// setup gets a user without a provider going, and logs in to providers.
+// setup helps a user without a provider to get started, and logs in to providers.
 type setup struct {
 	*services
 	choice        *choice
 	overlays      *overlays
-	reloadCatalog func() tea.Cmd // reads again what there is to choose from
+	reloadCatalog func() tea.Cmd // reloads providers and agents
 
 	options      setupState
-	chosenOption string // the id of an offer that ends the program
+	chosenOption string // the id of an option that exits the TUI
 }
 
-// setupState are what somebody without a provider can do.
+// setupState holds the options for a user without a provider.
 type setupState struct {
 	visible   bool
 	requested bool
@@ -28,10 +28,10 @@ type setupState struct {
 	panel     home.Setup
 }
 
-// isShown reports whether they stand in the place of the prompt.
+// isShown reports whether the options replace the prompt.
 func (su *setup) isShown() bool { return su.options.visible && su.state.Current == "" }
 
-// showOptions looks for what can be done without a provider, and offers it.
+// showOptions finds ways to get started without a provider, and shows them.
 func (su *setup) showOptions() tea.Cmd {
 	if len(su.state.Providers.Connected) > 0 {
 		return nil
@@ -51,7 +51,7 @@ func (su *setup) showOptions() tea.Cmd {
 	})
 }
 
-// setOptions shows what can be done.
+// setOptions shows the options.
 func (su *setup) setOptions(found []SetupOption) {
 	su.options.list = found
 	var choices []home.Choice
@@ -62,7 +62,7 @@ func (su *setup) setOptions(found []SetupOption) {
 }
 
 func (su *setup) handleKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
-	if su.keys.Match(k, key.SessionInterrupt) { // later; there is more to see than answers
+	if su.keys.Match(k, key.SessionInterrupt) { // dismissed for now
 		su.options.visible = false
 		return nil, true
 	}
@@ -73,7 +73,7 @@ func (su *setup) handleKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	return su.runOption(out), true
 }
 
-// runOption does what was chosen.
+// runOption runs the chosen option.
 func (su *setup) runOption(out home.Result) tea.Cmd {
 	for _, f := range su.options.list {
 		if f.ID != out.Chosen {

@@ -8,14 +8,14 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// sidebarView is the column at the right.
+// sidebarView is the sidebar.
 type sidebarView struct {
 	*services
 	look *look
 	view sidebar.Sidebar
 }
 
-// visible reports whether the column at the right shows.
+// visible reports whether the sidebar shows.
 func (col *sidebarView) visible() bool {
 	switch col.look.prefs.Sidebar {
 	case hidden:
@@ -29,7 +29,7 @@ func (col *sidebarView) visible() bool {
 
 func (col *sidebarView) draw(th *style.Theme, f frame, lines []style.Line) []style.Line {
 	height := col.height
-	if f.chatWidth == col.width { // it lies over the conversation, never over the prompt
+	if f.chatWidth == col.width { // it covers the conversation, never the prompt
 		height = f.chatHeight
 	}
 	rows := col.view.View(th, col.values(), min(col.width, sidebar.Width), height)
@@ -63,7 +63,7 @@ func (col *sidebarView) toggle() tea.Cmd {
 	switch wide := col.width > 120; {
 	case col.visible() && wide:
 		mode = hidden
-	case col.visible() != wide: // as it would be by itself
+	case col.visible() != wide: // the default for this width
 		mode = "auto"
 	}
 	return col.look.set(func(k *memory.Settings) { k.Sidebar = mode })

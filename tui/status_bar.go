@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// statusBar is what stands below the prompt, or in its place.
+// statusBar is the area below the prompt, or in its place.
 type statusBar struct {
 	*services
 	choice *choice
@@ -26,7 +26,7 @@ func percent(tokens, window int64) int {
 	return int(tokens * 100 / window)
 }
 
-// lines are what stands below the prompt.
+// lines renders the status lines below the prompt.
 func (sb *statusBar) lines(th *style.Theme, width int) []style.Line {
 	v := status.Values{
 		Agent: style.Capitalize(sb.choice.agent), AgentColor: sb.look.agentColor(sb.choice.agent), Shell: sb.drafts.edit.InShell(),
@@ -57,7 +57,7 @@ func (sb *statusBar) lines(th *style.Theme, width int) []style.Line {
 	return status.View(th, v, width, sb.now())
 }
 
-// retryReason says above the prompt why an answer is tried again, where the lines below it had no room for that.
+// retryReason says above the prompt why a request is retried, if the status lines do not show it.
 func (sb *statusBar) retryReason(th *style.Theme, width int, below []style.Line) style.Line {
 	s := sb.state.Status(sb.state.Current)
 	if s.Type != lathe.Retrying || sb.state.ConnectionError != nil || s.Message == "" {

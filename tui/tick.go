@@ -11,35 +11,35 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// tick is a time that has come.
+// tick is a timer message.
 type tick int
 
-// What times are for.
+// The timers.
 const (
-	tickFrame   tick = iota // something moves
-	tickToast               // a note has been there for long enough
-	tickLeader              // the leader is forgotten
-	tickEscape              // the first escape is forgotten
-	tickServers             // servers of tools have had time to connect
+	tickFrame   tick = iota // next animation frame
+	tickToast               // a toast expires
+	tickLeader              // the leader key times out
+	tickEscape              // the first escape times out
+	tickServers             // check the MCP servers again
 )
 
-// animation moves what moves.
+// animation counts the frames of animations.
 type animation struct {
-	frameCount int // counts while something moves
+	frameCount int // counts while something is animated
 	ticking    bool
 	isMoving   func() bool
 }
 
-// toasts are what is said at the top right.
+// toasts shows the toasts at the top right.
 type toasts struct {
 	stack           toast.Stack
-	expiryScheduled bool // a tick comes when one is to go
+	expiryScheduled bool // a timer for the next expiry runs
 }
 
-// animationInterval is how often what moves does.
+// animationInterval is the time between animation frames.
 const animationInterval = 100 * time.Millisecond
 
-// after makes a tick come. Nothing ticks while nothing needs to.
+// after starts a timer. None runs while idle.
 func (sv *services) after(d time.Duration, what tick) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return what })
 }
@@ -65,7 +65,7 @@ func (p *program) handleTick(t tick) tea.Cmd {
 	return nil
 }
 
-// animate keeps what moves moving, as long as something does.
+// animate schedules the next frame while something is animated.
 func (sv *services) animate() tea.Cmd {
 	if sv.ticking || !sv.isMoving() {
 		return nil
@@ -74,7 +74,7 @@ func (sv *services) animate() tea.Cmd {
 	return sv.after(animationInterval, tickFrame)
 }
 
-// hasMotion reports whether something on the screen moves.
+// hasMotion reports whether something on the screen is animated.
 func (p *program) hasMotion() bool {
 	if p.overlays.current != nil && p.overlays.current.isAnimated != nil && p.overlays.current.isAnimated() {
 		return true
@@ -85,24 +85,24 @@ func (p *program) hasMotion() bool {
 	return p.state.Shown() == nil || p.state.ConnectionError == nil && p.state.AnyBusy(p.state.Current)
 }
 
-// notify shows a note at the top right.
+// notify shows a toast.
 func (sv *services) notify(v toast.Variant, text string) tea.Cmd {
 	sv.stack.Add(toast.Note{Variant: v, Text: text}, sv.now())
 	return sv.expireToasts()
 }
 
-// showToast shows a note of somebody else. Paths in it are shown from the directory.
+// showToast shows a toast from the engine, with paths relative to the directory.
 func (sv *services) showToast(t *lathe.TUIToast) tea.Cmd {
 	n := toast.Note{Title: t.Title, Text: t.Message, For: time.Duration(t.Duration) * time.Millisecond}
 	if dir := sv.state.Info.Directory; dir != "" {
 		n.Text = strings.ReplaceAll(n.Text, dir+"/", "")
 	}
-	n.Variant = map[string]toast.Variant{"success": toast.Success, "warning": toast.Warning, "error": toast.Error}[t.Variant] // others inform
+	n.Variant = map[string]toast.Variant{"success": toast.Success, "warning": toast.Warning, "error": toast.Error}[t.Variant] // anything else is info
 	sv.stack.Add(n, sv.now())
 	return sv.expireToasts()
 }
 
-// expireToasts comes back when a note is to go.
+// expireToasts schedules the expiry of the next toast.
 func (sv *services) expireToasts() tea.Cmd {
 	next, ok := sv.stack.Next()
 	if !ok || sv.expiryScheduled {
@@ -112,7 +112,7 @@ func (sv *services) expireToasts() tea.Cmd {
 	return sv.after(max(next.Sub(sv.now()), 50*time.Millisecond), tickToast)
 }
 
-// sendAttention tells of something while nobody looks at the terminal, where the user wants that.
+// sendAttention notifies the user while the terminal has no focus, if configured.
 func (sv *services) sendAttention(text string) tea.Cmd {
 	if !sv.blurred {
 		return nil
@@ -135,7 +135,7 @@ func (sv *services) sendAttention(text string) tea.Cmd {
 	return tea.Raw(bell + "\x1b]9;" + text + "\x07\x1b]777;notify;lathe;" + text + "\x07")
 }
 
-// drawToasts lays notes over the rest.
+// drawToasts draws the toasts over the screen.
 func (sv *services) drawToasts(th *style.Theme, lines []style.Line) []style.Line {
 	rows := sv.stack.View(th, sv.width)
 	if len(rows) == 0 {

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// writeTimeout is how long who draws waits for the terminal to take a frame.
+// writeTimeout is how long a write waits for the terminal to accept a frame.
 const writeTimeout = 250 * time.Millisecond
 
-// ttyWriter is the way to the terminal. One that takes nothing (a connection that is gone without a word, a window
-// that is held) would keep whoever writes to it, and with him keys, signals and the end of the program; here it
-// keeps a goroutine. Until it goes on no frame is made: the next one shows what is then.
+// ttyWriter writes to the terminal from its own goroutine. A terminal that accepts no output (a dead connection,
+// a paused window) would block its writer, and with it keys, signals and exit. Here it blocks
+// only a goroutine. No frame is drawn until it continues; the next one shows the current state.
 type ttyWriter struct {
 	file      *os.File
 	frameRate *frameRate
 
 	mu      sync.Mutex // guards what follows
-	queue   []byte     // not begun to be written yet
+	queue   []byte     // not written yet
 	err     error
-	done    chan struct{} // closed when all is taken; nil when it is
-	blocked bool          // the terminal has kept somebody waiting, and still does
+	done    chan struct{} // closed when all is written; nil while idle
+	blocked bool          // the terminal blocks
 }
 
-// Write waits until the terminal has taken it, but not for long.
+// Write waits until the terminal accepts the output, up to a timeout.
 func (o *ttyWriter) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	o.queue = append(o.queue, b...)
@@ -49,7 +49,7 @@ func (o *ttyWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// drain writes until there is nothing more. The last that was written may outlive the program's wish to end.
+// drain writes until the queue is empty. A blocked write may outlive Run.
 func (o *ttyWriter) drain() {
 	for {
 		o.mu.Lock()
@@ -74,7 +74,7 @@ func (o *ttyWriter) drain() {
 	}
 }
 
-// flush waits for so long until all is taken, and reports whether it is.
+// flush waits until all output is written, up to a timeout, and reports whether it is.
 func (o *ttyWriter) flush(most time.Duration) bool {
 	o.mu.Lock()
 	done := o.done
@@ -82,7 +82,7 @@ func (o *ttyWriter) flush(most time.Duration) bool {
 	return done == nil || waitFor(done, most)
 }
 
-// waitFor waits for something, and reports whether it came in time.
+// waitFor waits for a channel, and reports whether it was ready in time.
 func waitFor(c <-chan struct{}, most time.Duration) bool {
 	select {
 	case <-c:
@@ -92,8 +92,8 @@ func waitFor(c <-chan struct{}, most time.Duration) bool {
 	}
 }
 
-// Read, Close and Fd are there for the terminal library, which wants to know the size of the terminal and its
-// abilities. It closes nothing.
+// Read, Close and Fd are for the terminal library, which queries the size and the capabilities of the
+// terminal.
 
 // Read reads from the terminal.
 func (o *ttyWriter) Read(b []byte) (int, error) { return o.file.Read(b) }

@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// turns is what is done with the session on the screen: interrupt, resume, undo, compact, share.
+// turns holds the actions on the session on the screen: interrupt, resume, undo, compact, share.
 type turns struct {
 	*services
 	choice       *choice
@@ -24,13 +24,13 @@ type turns struct {
 	look         *look
 	overlays     *overlays
 
-	escapedAt time.Time // when interrupting was asked for the first time
+	escapedAt time.Time // when the interrupt key was first pressed
 }
 
-// escapeTime is how long the first escape counts.
+// escapeTime is how long the first press counts.
 const escapeTime = 5 * time.Second
 
-// interrupt ends the turn when it is asked for twice.
+// interrupt ends the turn at the second press.
 func (t *turns) interrupt() tea.Cmd {
 	id := t.state.Current
 	if !t.state.Busy(id) {
@@ -44,7 +44,7 @@ func (t *turns) interrupt() tea.Cmd {
 	return t.send("interrupt the turn", func(ctx context.Context, e Engine) error { return e.Cancel(ctx, id) })
 }
 
-// turnEnded tells of it if nobody looks.
+// turnEnded notifies the user if the terminal has no focus.
 func (t *turns) turnEnded(id lathe.SessionID) tea.Cmd {
 	delete(t.state.Interrupted, id)
 	if s, ok := t.state.Session(id); !ok || s.Parent != "" {
@@ -54,7 +54,7 @@ func (t *turns) turnEnded(id lathe.SessionID) tea.Cmd {
 	return t.sendAttention("Turn finished")
 }
 
-// resume goes on with what a dead process left, or with prompts that were held.
+// resume continues an interrupted turn, or sends the paused prompts.
 func (t *turns) resume() tea.Cmd {
 	id, waits := t.state.Current, t.state.HasPausedPrompts()
 	if t.state.Busy(id) {
@@ -79,7 +79,7 @@ func (t *turns) compact() tea.Cmd {
 	})
 }
 
-// undo takes back the last prompt that is still there, and what was done for it.
+// undo reverts the last prompt that is still there, and its changes.
 func (t *turns) undo() tea.Cmd {
 	o := t.state.Shown()
 	if o == nil {
@@ -100,7 +100,7 @@ func (t *turns) undo() tea.Cmd {
 	return t.notify(toast.Info, "Nothing to undo")
 }
 
-// undoTo takes back a message and everything behind it. Its words come back into the prompt.
+// undoTo reverts a message and everything after it. Its text returns to the prompt.
 func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 	o := t.state.Shown()
 	i := o.Transcript.Find(id)
@@ -139,7 +139,7 @@ func (t *turns) redo() tea.Cmd {
 	})
 }
 
-// reportUndo tells what became of files. Which were left alone the engine tells everybody who looks at the session.
+// reportUndo counts the restored files. The engine lists the skipped ones in a toast of its own.
 func (t *turns) reportUndo(what string, u lathe.Undone) tea.Cmd {
 	conflicts := 0
 	for _, f := range u.Files {
@@ -157,7 +157,7 @@ func (t *turns) reportUndo(what string, u lathe.Undone) tea.Cmd {
 	return t.notify(toast.Success, what)
 }
 
-// share makes a session readable for others, when the user has agreed once. What it needs is said before that.
+// share publishes a session after the user has agreed once. Without a server it says how to start one.
 func (t *turns) share() tea.Cmd {
 	if !t.o.Remote {
 		return t.notify(toast.Warning, "Sharing needs a server. Run lathe serve, open the session with lathe attach, and share it there")

@@ -261,7 +261,7 @@ func TestPermission_Scrolls(t *testing.T) {
 	}
 }
 
-func TestPermission_Colours(t *testing.T) {
+func TestPermission_Colors(t *testing.T) {
 	th := style.Default(true)
 	colors := func(p *ask.Permission) (bar style.Color, marked string) {
 		lines := p.View(th, 80, 20)

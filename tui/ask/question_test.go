@@ -139,7 +139,7 @@ func TestQuestion_Mouse(t *testing.T) {
 	want(t, click("Send these", ready), ask.Answer{Answers: [][]string{{"Postgres"}, {"Traces"}}})
 }
 
-func TestQuestion_Colours(t *testing.T) {
+func TestQuestion_Colors(t *testing.T) {
 	th := style.Default(true)
 	q := question(t, base())
 	found := false
@@ -147,11 +147,11 @@ func TestQuestion_Colours(t *testing.T) {
 		for _, s := range l {
 			found = found || strings.HasPrefix(s.Text, "SQLite") && s.Attr.FG == th.Primary && s.Attr.Bold
 			if strings.HasPrefix(s.Text, "Postgres") && s.Attr.FG != th.Text {
-				t.Errorf("an option that is not under the cursor has the colour %v", s.Attr.FG)
+				t.Errorf("an option that is not under the cursor has the color %v", s.Attr.FG)
 			}
 		}
 	}
 	if !found {
-		t.Error("the option under the cursor is not coloured")
+		t.Error("the option under the cursor is not colored")
 	}
 }

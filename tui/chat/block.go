@@ -162,7 +162,7 @@ type form uint8
 
 const (
 	hidden form = iota
-	inline      // one row, close to its neighbours
+	inline      // one row, close to its neighbors
 	boxed       // with space around it
 )
 

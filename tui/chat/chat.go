@@ -17,7 +17,7 @@ type Env struct {
 	Show          Show
 	Dir, Home     string // paths below the first are shown from there, below the second from ~
 
-	// AgentColor is the colour of an agent, ModelName what people call a model, Child what is known of a
+	// AgentColor is the color of an agent, ModelName what people call a model, Child what is known of a
 	// session that works for this one. Each may be nil.
 	AgentColor func(agent string) style.Color
 	ModelName  func(lathe.ModelRef) string

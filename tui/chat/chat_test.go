@@ -372,7 +372,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-func TestView_Colours(t *testing.T) {
+func TestView_Colors(t *testing.T) {
 	th := style.Default(true)
 	lines := chat.New().View(newTalk().user(text("go")).answer("stop", failed("bash", `{"command":"false"}`, "boom")).transcript(), env(60, 40))
 	red := false
@@ -382,7 +382,7 @@ func TestView_Colours(t *testing.T) {
 		}
 	}
 	if !red {
-		t.Error("a call that failed is not in the colour of errors")
+		t.Error("a call that failed is not in the color of errors")
 	}
 }
 

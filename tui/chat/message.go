@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// user draws a prompt: a panel with a bar in the colour of its agent.
+// user draws a prompt: a panel with a bar in the color of its agent.
 func (pt *painter) user(h lathe.MessageView, queued bool) []style.Line {
 	th, m := pt.env.Theme, h.Message()
 	said := m.Data.(*lathe.User)

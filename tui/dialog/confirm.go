@@ -20,7 +20,7 @@ const (
 type ConfirmOptions struct {
 	Title, Text string
 	Yes, No     string // what the buttons say; "Yes" and "No" without
-	Danger      bool   // begins at No, in the colour of errors
+	Danger      bool   // begins at No, in the color of errors
 }
 
 // Confirm asks yes or no. Make one with NewConfirm.
@@ -115,7 +115,7 @@ func (c *Confirm) View(th *style.Theme, width, height int) []style.Line {
 	return box(th, c.o.Title, rows, width, bar{0, c.text.top, c.text.shown, c.text.all})
 }
 
-// Button draws a button. The chosen one has brackets too, for screens without colours.
+// Button draws a button. The chosen one has brackets too, for screens without colors.
 func Button(th *style.Theme, name string, on, danger bool) (text string, a style.Attr) {
 	if !on {
 		return " " + name + " ", style.Attr{FG: th.Text, BG: th.BackgroundElement}

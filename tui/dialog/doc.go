@@ -2,7 +2,7 @@
 // texts, and the dialogs of the program made of them. One is open at a time.
 //
 // Every dialog has the same methods: Key, Paste, Click and Wheel take what a person did and return an Out that
-// says what it came to; View draws the box, never wider and higher than asked, for the root to centre; Cursor
+// says what it came to; View draws the box, never wider and higher than asked, for the root to center; Cursor
 // tells where the cursor stands in it. Places are cells from the upper left corner of what View returned last.
 //
 // Dialogs do nothing themselves: they are pure functions of what they are given and of a small state, they read

@@ -268,7 +268,7 @@ func TestDialogs_Corner(t *testing.T) {
 	}
 }
 
-func TestList_Colours(t *testing.T) {
+func TestList_Colors(t *testing.T) {
 	th := style.Default(true)
 	l := dialog.NewSessions(styletest.Keys(t), someSessions())
 	l.View(th, 80, 30)
@@ -285,7 +285,7 @@ func TestList_Colours(t *testing.T) {
 		}
 	}
 	if !on || !hit {
-		t.Errorf("cursor coloured: %v, letters found marked: %v", on, hit)
+		t.Errorf("cursor colored: %v, letters found marked: %v", on, hit)
 	}
 	send(l, "ctrl+d")
 	red := false
@@ -295,7 +295,7 @@ func TestList_Colours(t *testing.T) {
 		}
 	}
 	if !red {
-		t.Error("the question whether to delete is not in the colour of errors")
+		t.Error("the question whether to delete is not in the color of errors")
 	}
 }
 

@@ -39,7 +39,7 @@ func NewModels(m *key.Map, s Models) *List {
 	})
 }
 
-// Items are the entries, for SetItems when a favourite was added.
+// Items are the entries, for SetItems when a favorite was added.
 func (s Models) Items() []Item {
 	var out []Item
 	add := func(group string, refs, not []lathe.ModelRef) {

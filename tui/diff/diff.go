@@ -1,4 +1,4 @@
-// Package diff reads patches and draws them: unified or side by side, with line numbers, the colours of the
+// Package diff reads patches and draws them: unified or side by side, with line numbers, the colors of the
 // language and the words that changed. It owns what a patch means on the screen; where patches come from is
 // not its business, so it trusts none of them.
 //

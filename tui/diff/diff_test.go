@@ -95,7 +95,7 @@ func TestParse_Odd(t *testing.T) {
 	}
 }
 
-func TestLines_Colours(t *testing.T) {
+func TestLines_Colors(t *testing.T) {
 	th := style.Default(true)
 	lines := Lines("--- a/x.go\n+++ b/x.go\n@@ -1,2 +1,2 @@\n-return value one\n+return value two\n \"both\"\n", options(60))
 	find := func(row int, text string) style.Attr {

@@ -145,7 +145,7 @@ func (s *Sheet) numbered(i, n int, op byte, width int, o Options) []style.Line {
 	return out
 }
 
-// text is a line in the colours of its language, with the words that changed.
+// text is a line in the colors of its language, with the words that changed.
 func (s *Sheet) text(i int, op byte, o Options) style.Line {
 	r := &s.flat[i]
 	text := r.Text
@@ -176,7 +176,7 @@ func (s *Sheet) text(i int, op byte, o Options) style.Line {
 }
 
 // highlight is how changed words look: on as strong a ground as they can be read on. Where there is none, as
-// with colours of the terminal's own, which cannot be mixed, they are underlined.
+// with colors of the terminal's own, which cannot be mixed, they are underlined.
 func highlight(text, strong, ground style.Color) style.Attr {
 	for _, share := range [...]float64{0.25, 0.17, 0.1} {
 		if mixed := strong.Blend(ground, share); mixed != strong && style.Contrast(text, mixed) >= 4 {

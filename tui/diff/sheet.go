@@ -206,7 +206,7 @@ func (s *Sheet) layPairs(from, to int) []item {
 	return out
 }
 
-// lexer returns where the colours of a line begin. Lines before it are read once.
+// lexer returns where the colors of a line begin. Lines before it are read once.
 func (s *Sheet) lexer(i int) markdown.Lexer {
 	for k := len(s.lexed); k <= i; k++ {
 		r := &s.flat[k]

@@ -200,7 +200,7 @@ func tidy(s string) string {
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsRune(s, 0x1b) {
-		s = ansi.Strip(s) // colours of a log that was copied
+		s = ansi.Strip(s) // colors of a log that was copied
 	}
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {

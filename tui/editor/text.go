@@ -46,7 +46,7 @@ func (tx *text) insert(lines []*line) {
 func (tx *text) edit(from, to pos, with []*line) {
 	before := tx.cursor
 	removed, end := tx.buf.replace(from, to, with)
-	// What was put in may join with its neighbours to one character.
+	// What was put in may join with its neighbors to one character.
 	at := pos{end.line, tx.buf.lines[end.line].snap(end.off)}
 	tx.past.add(change{at: from, end: end, removed: removed, added: with, before: before, after: at})
 	tx.cursor, tx.marked, tx.goal = at, false, -1

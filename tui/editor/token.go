@@ -136,7 +136,7 @@ func slashed(p string) string {
 	return p
 }
 
-// look is the colour of a token.
+// look is the color of a token.
 func (t *Token) look(th *style.Theme) style.Attr {
 	switch t.Kind {
 	case KindAgent:

@@ -116,7 +116,7 @@ func (v *Values) below(th *style.Theme, width, room int) []style.Line {
 // maxNote bounds what is drawn of an error, in bytes.
 const maxNote = 2000
 
-// tipLine colours what stands between backticks: it is to be typed or pressed.
+// tipLine colors what stands between backticks: it is to be typed or pressed.
 func tipLine(th *style.Theme, tip string) style.Line {
 	out := style.Of("● ", style.Fg(th.Warning)).Add("Tip ", style.Fg(th.Warning))
 	for i, piece := range strings.Split(tip, "`") {
@@ -159,7 +159,7 @@ func footer(th *style.Theme, v *Values, width int) style.Line {
 		if servers.Width() > room-10 { // the hint is the first to go
 			servers = servers[:2]
 		}
-		if v.Broken > 0 && servers.Width() > room-10 { // its colour tells, too
+		if v.Broken > 0 && servers.Width() > room-10 { // its color tells, too
 			servers = style.Of("⊙ ", style.Fg(th.Error)).Add(strconv.Itoa(v.Servers)+" MCP", style.Fg(th.Text))
 		}
 		room -= servers.Width() + 2

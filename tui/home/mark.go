@@ -20,7 +20,7 @@ const picture = `
 // smallBelow is the width from which on the picture has room.
 const smallBelow = 50
 
-// mark draws the name, from one colour of the theme to another.
+// mark draws the name, from one color of the theme to another.
 func mark(th *style.Theme, small bool) []style.Line {
 	if small {
 		return []style.Line{style.Of("▞ ", style.Fg(th.Secondary)).Add("lathe", style.Bold(th.Primary))}

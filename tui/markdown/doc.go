@@ -1,11 +1,11 @@
-// Package markdown draws texts of models: markdown as lines of a screen, and code in the colours of its
+// Package markdown draws texts of models: markdown as lines of a screen, and code in the colors of its
 // language. It owns how a text is divided into blocks and how each of them looks; it knows nothing of where
 // the text comes from.
 //
 // A Doc is made for texts that grow: what has been drawn and can no longer change is kept, so that a further
 // word costs the same behind a long text as behind a short one. It reads blocks line by line (scan.go) and
 // goes on where it stopped. What stands within one is taken apart by parse.go, its words are read by words.go
-// and runs.go, and pen.go draws them. Code is coloured line by line by lexer.go.
+// and runs.go, and pen.go draws them. Code is colored line by line by lexer.go.
 //
 // Everything here belongs to one goroutine. Start with Doc.Lines.
 package markdown
@@ -201,7 +201,7 @@ func isHalfMark(line string) bool {
 	return t == "" || len(t) <= 2 && strings.Trim(t, "-=*`~_+|") == "" || len(t) < 7 && strings.Trim(t, "#") == ""
 }
 
-// Code returns code in the colours of its language (a name as in a fence, or a file's path), one line for
+// Code returns code in the colors of its language (a name as in a fence, or a file's path), one line for
 // each of its lines, not wrapped.
 func Code(lang, code string, th *style.Theme) []style.Line {
 	code = strings.TrimSuffix(strings.ReplaceAll(code, "\r\n", "\n"), "\n")

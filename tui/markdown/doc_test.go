@@ -22,7 +22,7 @@ func attr(t *testing.T, lines []style.Line, text string) style.Attr {
 	return style.Attr{}
 }
 
-func TestDoc_Colours(t *testing.T) {
+func TestDoc_Colors(t *testing.T) {
 	th := style.Default(true)
 	lines := drawn("# Head\n\nSome **strong** and *soft* and `span` and [text](https://example.com/é) and ~~gone~~.\n\n> quoted\n\n1. item\n\n```go\nreturn \"x\"\n```\n\n[bad](javascript:x)", look(80))
 	for text, want := range map[string]style.Attr{
@@ -65,7 +65,7 @@ func TestDoc_OpenCode(t *testing.T) {
 		lines := d.Lines(look(40))
 		for text, want := range step.want {
 			if got := attr(t, lines, text); got.FG != want {
-				t.Errorf("%q has the colour %v, want %v", text, got.FG, want)
+				t.Errorf("%q has the color %v, want %v", text, got.FG, want)
 			}
 		}
 	}

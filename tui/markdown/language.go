@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// language is what the lexer must know to colour a text. It need not understand it.
+// language is what the lexer must know to color a text. It need not understand it.
 type language struct {
 	words    map[string]kind // keywords, types and constants
 	lines    []string        // what begins a comment to the end of the line

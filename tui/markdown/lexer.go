@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Lexer colours code line by line. It keeps what reaches over the end of a line (a comment, a long string)
+// Lexer colors code line by line. It keeps what reaches over the end of a line (a comment, a long string)
 // and nothing else: a copy of it is a place in the text to which one can return. The zero value knows no
 // language.
 type Lexer struct {
@@ -34,16 +34,16 @@ const (
 const maxLexed = 8192
 
 // NewLexer begins a text in a language. It is named as in a fence ("go", "typescript"), or by a file's
-// path. An unknown one gives text without colours.
+// path. An unknown one gives text without colors.
 func NewLexer(name string) Lexer { return Lexer{lang: lookup(name)} }
 
 // IsSupported reports whether the language is known.
 func (x *Lexer) IsSupported() bool { return x.lang != nil }
 
-// Same reports whether two places are alike: what follows gets the same colours.
+// Same reports whether two places are alike: what follows gets the same colors.
 func (x *Lexer) Same(y Lexer) bool { return x.lang == y.lang && x.st == y.st }
 
-// Line returns a line with its colours and goes on to the next. The text may come from anywhere.
+// Line returns a line with its colors and goes on to the next. The text may come from anywhere.
 func (x *Lexer) Line(text string, th *style.Theme) style.Line {
 	if text == "" {
 		return nil
@@ -58,7 +58,7 @@ func (x *Lexer) Line(text string, th *style.Theme) style.Line {
 	return r.out
 }
 
-// Skip goes over a line without colouring it.
+// Skip goes over a line without coloring it.
 func (x *Lexer) Skip(text string) {
 	if x.lang == nil || text == "" {
 		return

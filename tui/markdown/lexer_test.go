@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// kinds is a theme in which every kind of code has a colour of its own, and the letters to call them by.
+// kinds is a theme in which every kind of code has a color of its own, and the letters to call them by.
 func kinds() (*style.Theme, map[style.Color]string) {
 	th := &style.Theme{}
 	names := map[style.Color]string{}
@@ -102,7 +102,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Colours change no text, in no language, and a line may be read or skipped.
+// Colors change no text, in no language, and a line may be read or skipped.
 func TestLexer_AnyText(t *testing.T) {
 	th := style.Default(true)
 	all := slices.Sorted(maps.Keys(languages()))

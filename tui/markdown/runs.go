@@ -6,7 +6,7 @@ import (
 )
 
 // signRun is a row of equal signs that may open or close emphasis, or strike text out. The runs that are open
-// are a list, each with its neighbours; number 0 stands before the first.
+// are a list, each with its neighbors; number 0 stands before the first.
 type signRun struct {
 	sign       byte
 	opens      bool // may open

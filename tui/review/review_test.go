@@ -188,7 +188,7 @@ func TestClick(t *testing.T) {
 	}
 }
 
-func TestView_Colours(t *testing.T) {
+func TestView_Colors(t *testing.T) {
 	th := style.Default(true)
 	r := opened(t, change())
 	r.Key(styletest.Press("tab"))

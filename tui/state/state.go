@@ -69,7 +69,7 @@ const (
 	TurnFailed                 // a turn, or something beside it; Text says why
 	Asked                      // somebody must answer
 	SessionDeleted             // a session was deleted
-	CatalogChanged             // settings may have changed: read the catalogue again
+	CatalogChanged             // settings may have changed: read the catalog again
 	EventsMissed               // events are missing: read what is looked at again
 	BranchChanged              // the branch is another; Text is its name
 	ShowToast                  // somebody wants a note shown; Toast

@@ -123,7 +123,7 @@ func TestView_BarMoves(t *testing.T) {
 	v.Frame = 4
 	first := style.Render(status.View(sys, v, 80, now))
 	if v.Frame = 5; first == style.Render(status.View(sys, v, 80, now)) {
-		t.Error("nothing moves in the terminal's colours")
+		t.Error("nothing moves in the terminal's colors")
 	}
 }
 

@@ -5,7 +5,7 @@ import "slices"
 // DefaultName is the theme of those who chose none.
 const DefaultName = "lathe"
 
-// SystemName is the theme that takes its colours from the terminal.
+// SystemName is the theme that takes its colors from the terminal.
 const SystemName = "system"
 
 // Default is the theme of those who chose none.
@@ -57,7 +57,7 @@ func Builtin(name string, dark bool) (*Theme, bool) {
 	return nil, false
 }
 
-// System makes a theme of the terminal's own colours. Text and background are what the terminal says it uses;
+// System makes a theme of the terminal's own colors. Text and background are what the terminal says it uses;
 // where it did not, they are none, and so is everything that would have to be mixed from them.
 func System(dark bool, text, background Color) *Theme {
 	s := seed{
@@ -77,7 +77,7 @@ func System(dark bool, text, background Color) *Theme {
 		t.DiffAddedBg, t.DiffRemovedBg = green.Blend(background, 0.14), red.Blend(background, 0.14)
 		t.DiffAddedLineNumberBg, t.DiffRemovedLineNumberBg = green.Blend(background, 0.2), red.Blend(background, 0.2)
 	}
-	// Something must stand out on a line of the primary colour.
+	// Something must stand out on a line of the primary color.
 	t.SelectedText = Palette(15)
 	if dark {
 		t.SelectedText = Palette(0)

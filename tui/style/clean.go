@@ -133,7 +133,7 @@ func Lines(text string, a Attr) []Line {
 }
 
 // StripEscapes takes whole escape sequences out of what a program wrote, so that no half of them is left as
-// text: what its colours mean is not known here.
+// text: what its colors mean is not known here.
 func StripEscapes(s string) string {
 	if !strings.Contains(s, "\x1b") {
 		return s

@@ -7,10 +7,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Color is a colour of 24 bits, one of the terminal's palette, or none: what lies beneath shows.
+// Color is a color of 24 bits, one of the terminal's palette, or none: what lies beneath shows.
 type Color struct {
 	kind    colorKind
-	r, g, b uint8 // of a palette's colour, r is its number
+	r, g, b uint8 // of a palette's color, r is its number
 }
 
 type colorKind uint8
@@ -21,16 +21,16 @@ const (
 	paletteColor
 )
 
-// RGB makes a colour of 24 bits.
+// RGB makes a color of 24 bits.
 func RGB(r, g, b uint8) Color { return Color{trueColor, r, g, b} }
 
-// Palette makes a colour of the terminal's own, 0 to 255.
+// Palette makes a color of the terminal's own, 0 to 255.
 func Palette(n uint8) Color { return Color{paletteColor, n, 0, 0} }
 
-// Hex makes a colour of 0xrrggbb.
+// Hex makes a color of 0xrrggbb.
 func Hex(v uint32) Color { return RGB(uint8(v>>16), uint8(v>>8), uint8(v)) }
 
-// IsSet reports whether there is a colour at all.
+// IsSet reports whether there is a color at all.
 func (c Color) IsSet() bool { return c.kind != noColor }
 
 // Or returns other where c is none.
@@ -41,7 +41,7 @@ func (c Color) Or(other Color) Color {
 	return other
 }
 
-// Image returns the colour for the terminal library, nil for none.
+// Image returns the color for the terminal library, nil for none.
 func (c Color) Image() color.Color {
 	switch c.kind {
 	case trueColor:
@@ -53,7 +53,7 @@ func (c Color) Image() color.Color {
 	}
 }
 
-// Blend mixes two colours of 24 bits: share 1 is all c, 0 all other. Others stay as they are, since nobody knows
+// Blend mixes two colors of 24 bits: share 1 is all c, 0 all other. Others stay as they are, since nobody knows
 // what a terminal's palette looks like.
 func (c Color) Blend(other Color, share float64) Color {
 	if c.kind != trueColor || other.kind != trueColor {
@@ -63,7 +63,7 @@ func (c Color) Blend(other Color, share float64) Color {
 	return RGB(mix(c.r, other.r), mix(c.g, other.g), mix(c.b, other.b))
 }
 
-// Luma tells how bright a colour of 24 bits is, 0 to 1; others count as dark.
+// Luma tells how bright a color of 24 bits is, 0 to 1; others count as dark.
 func (c Color) Luma() float64 {
 	if c.kind != trueColor {
 		return 0
@@ -71,7 +71,7 @@ func (c Color) Luma() float64 {
 	return (0.2126*float64(c.r) + 0.7152*float64(c.g) + 0.0722*float64(c.b)) / 255
 }
 
-// String writes the colour as theme files do.
+// String writes the color as theme files do.
 func (c Color) String() string {
 	switch c.kind {
 	case trueColor:
@@ -84,7 +84,7 @@ func (c Color) String() string {
 	}
 }
 
-// appendTo writes the parameters of a colour: lead is '3' for the text, '4' for what is behind it.
+// appendTo writes the parameters of a color: lead is '3' for the text, '4' for what is behind it.
 func (c Color) appendTo(b []byte, lead byte) []byte {
 	switch c.kind {
 	case trueColor:

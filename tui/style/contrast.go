@@ -2,8 +2,8 @@ package style
 
 import "math"
 
-// Contrast tells how well one colour of 24 bits reads on another, from 1 (not at all) to 21. Below 3 a text
-// is hard to find, from 7 on it is easy to read. Colours of a terminal's palette are not known: 0.
+// Contrast tells how well one color of 24 bits reads on another, from 1 (not at all) to 21. Below 3 a text
+// is hard to find, from 7 on it is easy to read. Colors of a terminal's palette are not known: 0.
 func Contrast(a, b Color) float64 {
 	if a.kind != trueColor || b.kind != trueColor {
 		return 0
@@ -15,7 +15,7 @@ func Contrast(a, b Color) float64 {
 	return (hi + 0.05) / (lo + 0.05)
 }
 
-// light is how much light a colour gives off, as eyes weigh it.
+// light is how much light a color gives off, as eyes weigh it.
 func (c Color) light() float64 {
 	return 0.2126*linear(c.r) + 0.7152*linear(c.g) + 0.0722*linear(c.b)
 }
@@ -29,7 +29,7 @@ func linear(v uint8) float64 {
 	return math.Pow((x+0.055)/1.055, 2.4)
 }
 
-// readable moves a colour towards another, away from the grounds it stands on, until it can be read on all of
+// readable moves a color towards another, away from the grounds it stands on, until it can be read on all of
 // them. Where even that one cannot, it is taken as it is.
 func readable(c, towards Color, least float64, grounds ...Color) Color {
 	for share := 1.0; share > 0; share -= 0.05 {
@@ -50,7 +50,7 @@ func leastContrast(c Color, grounds []Color) float64 {
 	return least
 }
 
-// oklch makes a colour of a lightness (0 to 1), a strength (0 is grey, 0.3 is loud) and a hue in degrees, in
+// oklch makes a color of a lightness (0 to 1), a strength (0 is gray, 0.3 is loud) and a hue in degrees, in
 // a space where equal steps look equal; so one row of hues serves a dark and a light theme.
 func oklch(l, strength, hue float64) Color {
 	a, b := strength*math.Cos(hue*math.Pi/180), strength*math.Sin(hue*math.Pi/180)

@@ -1,6 +1,6 @@
 package style
 
-// seed is the few colours a theme grows from. A colour that is none takes the place of another one.
+// seed is the few colors a theme grows from. A color that is none takes the place of another one.
 type seed struct {
 	bg, text, muted            Color
 	primary, secondary, accent Color
@@ -8,7 +8,7 @@ type seed struct {
 }
 
 // derive fills a whole theme from its seed: what is not said is mixed of what is. On a background that is not
-// known nothing can be mixed: there grounds are none and lines take the muted colour.
+// known nothing can be mixed: there grounds are none and lines take the muted color.
 func derive(name string, s seed) *Theme {
 	ground := func(c Color, share float64) Color {
 		if s.bg.kind != trueColor || c.kind != trueColor {
@@ -41,11 +41,11 @@ func derive(name string, s seed) *Theme {
 // The least contrasts of our own themes.
 const (
 	textContrast  = 7.0
-	quietContrast = 3.0 // and that of colours
+	quietContrast = 3.0 // and that of colors
 	diffContrast  = 4.0
 )
 
-// adjust makes a theme of our own readable: colours that are too near to what they stand on move towards
+// adjust makes a theme of our own readable: colors that are too near to what they stand on move towards
 // black or white. Files of others are left as their authors wanted them.
 func (t *Theme) adjust() *Theme {
 	end := RGB(0, 0, 0)
@@ -70,6 +70,6 @@ func (t *Theme) adjust() *Theme {
 	raise(diffContrast, []Color{t.DiffAddedBg, t.DiffAddedLineNumberBg}, &t.DiffAdded, &t.DiffHighlightAdded)
 	raise(diffContrast, []Color{t.DiffRemovedBg, t.DiffRemovedLineNumberBg}, &t.DiffRemoved, &t.DiffHighlightRemoved)
 	raise(quietContrast, append(diffs, t.DiffAddedLineNumberBg, t.DiffRemovedLineNumberBg), &t.DiffLineNumber)
-	raise(diffContrast, []Color{t.Background}, &t.Primary) // what is chosen is written in the background's colour on it
+	raise(diffContrast, []Color{t.Background}, &t.Primary) // what is chosen is written in the background's color on it
 	return t
 }

@@ -58,7 +58,7 @@ func Load(dirs []string, name string, dark bool) (*Theme, error) {
 	return t, nil
 }
 
-// Parse reads a theme file. Colours it does not give come from those it does, and what even those leave open
+// Parse reads a theme file. Colors it does not give come from those it does, and what even those leave open
 // from our own theme.
 func Parse(name string, data []byte, dark bool) (*Theme, error) {
 	var f struct {
@@ -87,7 +87,7 @@ type resolver struct {
 	path        []string // names that are being looked up, to find circles
 }
 
-// value is a colour before it is laid over the background.
+// value is a color before it is laid over the background.
 type value struct {
 	color Color
 	alpha float64
@@ -110,7 +110,7 @@ func (r *resolver) build(name string) (*Theme, error) {
 		}
 	}
 	if _, said := r.theme["selectedListItemText"]; !said && !t.SelectedText.IsSet() {
-		t.SelectedText = defaultSeed(r.dark).bg // on a line of the primary colour something must be read
+		t.SelectedText = defaultSeed(r.dark).bg // on a line of the primary color something must be read
 	}
 	if raw, ok := r.theme["thinkingOpacity"]; ok {
 		if err := json.Unmarshal(raw, &t.ThinkingOpacity); err != nil || t.ThinkingOpacity < 0 || t.ThinkingOpacity > 1 {
@@ -120,7 +120,7 @@ func (r *resolver) build(name string) (*Theme, error) {
 	return t, nil
 }
 
-// names are the colours of a theme that others grow from; the background is the first.
+// names are the colors of a theme that others grow from; the background is the first.
 func (s *seed) names() []named {
 	return []named{
 		{"background", &s.bg},
@@ -136,7 +136,7 @@ func (s *seed) names() []named {
 	}
 }
 
-// set gives a colour the value the file has for it, if it has one.
+// set gives a color the value the file has for it, if it has one.
 func (r *resolver) set(n named, bg Color) error {
 	raw, ok := r.theme[n.name]
 	if !ok {
@@ -202,7 +202,7 @@ func (r *resolver) value(key string, raw json.RawMessage, mayBePair bool) (value
 	}
 }
 
-// word reads a colour that is written out, or goes on to the one that has this name.
+// word reads a color that is written out, or goes on to the one that has this name.
 func (r *resolver) word(key, s string, raw json.RawMessage) (value, error) {
 	if s == "none" || s == "transparent" {
 		return value{}, nil
@@ -220,7 +220,7 @@ func (r *resolver) word(key, s string, raw json.RawMessage) (value, error) {
 		return r.lookUp(key, "theme."+s, other)
 	}
 	for _, n := range Default(r.dark).names() {
-		if n.name == s { // a colour that the file leaves to us
+		if n.name == s { // a color that the file leaves to us
 			return value{*n.color, 1}, nil
 		}
 	}

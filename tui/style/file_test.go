@@ -76,24 +76,24 @@ func TestParse_NoBackground(t *testing.T) {
 
 func TestParse_Errors(t *testing.T) {
 	for in, want := range map[string]string{
-		`{`:                              "no JSON",
-		`[]`:                             "no JSON",
-		`null`:                           `"theme" with the colours is missing`,
-		`{"theme": {"text": "blue"}}`:    `text: "blue" is no colour: use "#rrggbb"`,
-		`{"theme": {"text": "#12"}}`:     `text: "#12" is no colour`,
-		`{"theme": {"text": "#+12345"}}`: `is no colour`,
-		`{"theme": {"text": 256}}`:       `text: 256 is no colour`,
-		`{"theme": {"text": -1}}`:        `text: -1 is no colour`,
-		`{"theme": {"text": 1.5}}`:       `text: 1.5 is no colour`,
-		`{"theme": {"text": true}}`:      `text: true is no colour`,
-		`{"theme": {"text": {"dark": "#000000"}}}`:                                      `must have the members dark and light`,
+		`{`:                              "not JSON",
+		`[]`:                             "not JSON",
+		`null`:                           `"theme" with the colors is missing`,
+		`{"theme": {"text": "blue"}}`:    `text: "blue" is not a color: use "#rrggbb"`,
+		`{"theme": {"text": "#12"}}`:     `text: "#12" is not a color`,
+		`{"theme": {"text": "#+12345"}}`: `is not a color`,
+		`{"theme": {"text": 256}}`:       `text: 256 is not a color`,
+		`{"theme": {"text": -1}}`:        `text: -1 is not a color`,
+		`{"theme": {"text": 1.5}}`:       `text: 1.5 is not a color`,
+		`{"theme": {"text": true}}`:      `text: true is not a color`,
+		`{"theme": {"text": {"dark": "#000000"}}}`:                                      `must have the keys dark and light`,
 		`{"theme": {"text": {"dark": {"dark": 1, "light": 2}, "light": 1}}}`:            `text.dark: {"dark"`,
-		`{"theme": {"primary": "accent", "accent": "primary"}}`:                         `primary: the names go in a circle: theme.primary → theme.accent → theme.primary`,
-		`{"defs": {"a": "b", "b": "a"}, "theme": {"text": "a"}}`:                        `circle`,
+		`{"theme": {"primary": "accent", "accent": "primary"}}`:                         `primary: circular reference: theme.primary → theme.accent → theme.primary`,
+		`{"defs": {"a": "b", "b": "a"}, "theme": {"text": "a"}}`:                        `circular reference`,
 		`{"theme": {"primry": "#000000"}}`:                                              `unknown key "primry": did you mean "primary"?`,
-		`{"theme": {"thinkingOpacity": 3}}`:                                             `thinkingOpacity: 3 is no number from 0 to 1`,
-		`{"theme": {"text": "\u001b[31m` + strings.Repeat("x", 500) + `"}}`:             `is no colour`,
-		`{"defs": {"x": "nothing"}, "theme": {"markdownCode": {"dark":"x","light":1}}}`: `markdownCode.dark: "nothing" is no colour`,
+		`{"theme": {"thinkingOpacity": 3}}`:                                             `thinkingOpacity: 3 is not a number from 0 to 1`,
+		`{"theme": {"text": "\u001b[31m` + strings.Repeat("x", 500) + `"}}`:             `is not a color`,
+		`{"defs": {"x": "nothing"}, "theme": {"markdownCode": {"dark":"x","light":1}}}`: `markdownCode.dark: "nothing" is not a color`,
 	} {
 		_, err := style.Parse("bad", []byte(in), true)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -143,7 +143,7 @@ func TestFilesAndLoad(t *testing.T) {
 	if th, err := style.Load(nil, "nord", true); err != nil || th.Primary.String() == "#040506" {
 		t.Errorf("our own: %v, %v", th, err)
 	}
-	for name, want := range map[string]string{"broken": "broken.json: theme broken: primary", "nobody": `no theme "nobody"`} {
+	for name, want := range map[string]string{"broken": "broken.json: theme broken: primary", "nobody": `theme "nobody" not found`} {
 		if _, err := style.Load(dirs, name, true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load(%s): %v", name, err)
 		}

@@ -17,10 +17,10 @@ type Attr struct {
 // On returns the attributes with this background where they have none.
 func (a Attr) On(bg Color) Attr { a.BG = a.BG.Or(bg); return a }
 
-// Fg returns plain text of a colour.
+// Fg returns plain text of a color.
 func Fg(c Color) Attr { return Attr{FG: c} }
 
-// Bold returns bold text of a colour.
+// Bold returns bold text of a color.
 func Bold(c Color) Attr { return Attr{FG: c, Bold: true} }
 
 // Span is a piece of text that looks the same from end to end. Its text has been through Clean and has no

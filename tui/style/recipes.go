@@ -12,9 +12,9 @@ type recipe struct {
 	name   string
 	ground tint    // of the dark background
 	paper  tint    // of the light background; the zero value is a paper of the ground's hue
-	loud   float64 // how strong colours are: 1 is usual
+	loud   float64 // how strong colors are: 1 is usual
 	// Hues in degrees: about 25 red, 60 orange, 95 yellow, 145 green, 190 teal, 230 sky, 260 blue, 300 violet,
-	// 350 pink. A negative hue is grey.
+	// 350 pink. A negative hue is gray.
 	primary, secondary, accent float64
 	red, yellow, green, blue   float64
 }
@@ -24,7 +24,7 @@ type tint struct{ light, strength, hue float64 }
 
 func (t tint) color() Color { return oklch(t.light/100, t.strength/1000, t.hue) }
 
-// seed mixes the colours of a dark or a light theme.
+// seed mixes the colors of a dark or a light theme.
 func (r recipe) seed(dark bool) seed {
 	bg, light, strength := r.ground, 0.78, 0.115
 	text, muted := tint{92, r.ground.strength / 3, r.ground.hue}, tint{64, min(r.ground.strength, 25), r.ground.hue}

@@ -50,7 +50,7 @@ type Theme struct {
 	SyntaxType, SyntaxOperator     Color
 	SyntaxPunctuation              Color
 
-	ThinkingOpacity float64 // how much of the text's colour reasoning keeps, 0 to 1
+	ThinkingOpacity float64 // how much of the text's color reasoning keeps, 0 to 1
 }
 
 // Hint is a key and what it does.
@@ -58,7 +58,7 @@ func (t *Theme) Hint(key, does string) Line {
 	return Of(key, Fg(t.Text)).Add(" "+does, Fg(t.TextMuted))
 }
 
-// UsageColor is the colour of something that is nearly full, none as long as there is room.
+// UsageColor is the color of something that is nearly full, none as long as there is room.
 func (t *Theme) UsageColor(percent int) Color {
 	switch {
 	case percent >= 90:
@@ -84,7 +84,7 @@ func (t *Theme) Todo(status string) (box string, a Attr) {
 	}
 }
 
-// Thinking is the colour of reasoning.
+// Thinking is the color of reasoning.
 func (t *Theme) Thinking() Color {
 	share := t.ThinkingOpacity
 	if share <= 0 || share > 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// colorsOf lists the colours of a theme by the names of its fields.
+// colorsOf lists the colors of a theme by the names of its fields.
 func colorsOf(th *style.Theme) map[string]style.Color {
 	out := map[string]style.Color{}
 	v := reflect.ValueOf(*th)
@@ -20,7 +20,7 @@ func colorsOf(th *style.Theme) map[string]style.Color {
 	return out
 }
 
-// eachTheme calls back for all themes whose colours are known, dark and light.
+// eachTheme calls back for all themes whose colors are known, dark and light.
 func eachTheme(t *testing.T, check func(t *testing.T, th *style.Theme)) {
 	t.Helper()
 	for _, name := range style.Names() {
@@ -146,7 +146,7 @@ func TestContrast(t *testing.T) {
 		t.Errorf("white on white: %v", got)
 	}
 	if got := style.Contrast(style.Palette(1), white); got != 0 {
-		t.Errorf("a colour nobody knows: %v", got)
+		t.Errorf("a color nobody knows: %v", got)
 	}
 }
 
@@ -161,6 +161,6 @@ func TestTheme_DimAndThinking(t *testing.T) {
 		t.Errorf("thinking %v: %.2f", th.Thinking(), c)
 	}
 	if sys, _ := style.Builtin("system", true); sys.Thinking() != sys.TextMuted {
-		t.Errorf("thinking of the terminal's colours: %v", sys.Thinking())
+		t.Errorf("thinking of the terminal's colors: %v", sys.Thinking())
 	}
 }

@@ -137,7 +137,7 @@ func (s *Stack) View(th *style.Theme, width int) []style.Line {
 	return style.Block(out, widest+1, len(out), th.BackgroundMenu)
 }
 
-// view draws one note: a bar in the colour of its kind, a title, a text.
+// view draws one note: a bar in the color of its kind, a title, a text.
 func (n Note) view(th *style.Theme, width int) []style.Line {
 	color, sign := n.Variant.look(th)
 	bar := style.Of("▌ ", style.Fg(color))
@@ -162,7 +162,7 @@ func (n Note) view(th *style.Theme, width int) []style.Line {
 	return out
 }
 
-// look is the colour of a kind and its sign, for those who cannot tell colours apart.
+// look is the color of a kind and its sign, for those who cannot tell colors apart.
 func (v Variant) look(th *style.Theme) (c style.Color, sign string) {
 	switch v {
 	case Success:

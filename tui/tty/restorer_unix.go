@@ -129,7 +129,7 @@ func Restore(args []string) (mine bool) {
 }
 
 // resetSequence takes back what a program may have asked of a terminal: drawing held back, keys told in
-// another way, pasting marked, the mouse, focus and colours told, the other screen, the cursor.
+// another way, pasting marked, the mouse, focus and colors told, the other screen, the cursor.
 const resetSequence = "\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2031l" +
 	"\x1b[?1049l\x1b[0m\x1b[?25h\x1b[0 q\r\n"
 

@@ -95,7 +95,7 @@ func TestPanel_Pages(t *testing.T) {
 			seen.WriteString(style.Text(rows[1:]) + "\n")
 			p.Key(press(both, tea.KeyPgDown), m, true)
 		}
-		for _, does := range []string{"Choose a", "Leave", "Redo", "Show"} {
+		for _, does := range []string{"Choose a", "Exit", "Redo", "Show"} {
 			if !strings.Contains(seen.String(), does) {
 				t.Errorf("at %d nobody sees %q:\n%s", width, does, seen.String())
 			}
