@@ -41,8 +41,8 @@ func (c *Hub) Call(ctx context.Context, hook string, input, output json.RawMessa
 var errSlow = errors.New("out of time")
 
 // call runs the hook of one plugin.
-func (m *member) call(ctx context.Context, hook string, input, output json.RawMessage) (json.RawMessage, error) {
-	limit := m.company.opt.Timeouts.Hook
+func (m *plugin) call(ctx context.Context, hook string, input, output json.RawMessage) (json.RawMessage, error) {
+	limit := m.hub.opt.Timeouts.Hook
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
 	defer cancel()
 	l, err := m.ready(timed)
@@ -70,7 +70,7 @@ func (m *member) call(ctx context.Context, hook string, input, output json.RawMe
 
 // failedCall sorts the ways in which a call of a hook or a tool fails.
 // code is that of an error the plugin threw.
-func (m *member) failedCall(ctx context.Context, l *link, doing string, err error, slow string, code lathe.Code) error {
+func (m *plugin) failedCall(ctx context.Context, l *process, doing string, err error, slow string, code lathe.Code) error {
 	var thrown *jsonrpc.Error
 	switch {
 	case errors.As(err, &thrown) && thrown.Code == codeNonsense:
@@ -103,7 +103,7 @@ const codeNonsense = -32010
 const messageMost = 8 << 10
 
 // accept checks what a hook made of its output; null is that it left it as it was.
-func (m *member) accept(before, data json.RawMessage) (json.RawMessage, error) {
+func (m *plugin) accept(before, data json.RawMessage) (json.RawMessage, error) {
 	var answer struct {
 		Output json.RawMessage `json:"output"`
 	}

@@ -37,9 +37,9 @@ const (
 	Off     State = "off"    // it failed too often and is no longer called
 )
 
-// member is one plugin, or one file of tools.
-type member struct {
-	company *Hub
+// plugin is one plugin, or one file of tools.
+type plugin struct {
+	hub     *Hub
 	index   int
 	name    string // for people
 	kind    kind
@@ -47,19 +47,19 @@ type member struct {
 	command []string
 	options json.RawMessage
 
-	mu     sync.Mutex
-	peer   *peer // where it runs
-	state  State
-	reason string // of Failed and Off
-	offers offer
-	faults int // in a row
+	mu         sync.Mutex
+	supervisor *supervisor // where it runs
+	state      State
+	reason     string // of Failed and Off
+	offers     offer
+	faults     int // in a row
 
 	unsupported sync.Once // told of hooks that are not used
 }
 
-// newMember sorts an entry of the settings by who runs it.
-func newMember(c *Hub, index int, p Plugin, tools string) *member {
-	m := &member{company: c, index: index, name: p.Spec, spec: p.Spec, options: p.Options, state: Waiting, kind: kindPackage}
+// newPlugin sorts an entry of the settings by who runs it.
+func newPlugin(c *Hub, index int, p Plugin, tools string) *plugin {
+	m := &plugin{hub: c, index: index, name: p.Spec, spec: p.Spec, options: p.Options, state: Waiting, kind: kindPackage}
 	switch {
 	case tools != "":
 		m.kind, m.name = kindTools, path.Base(filepath.ToSlash(tools))
@@ -107,14 +107,14 @@ func isScript(name string) bool {
 }
 
 // has reports whether it would be called for a hook. One that could not be loaded would not.
-func (m *member) has(hook string) bool {
+func (m *plugin) has(hook string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state != Off && m.state != Failed && slices.Contains(m.offers.Hooks, hook)
 }
 
 // set changes its state where it may: what is off stays off.
-func (m *member) set(s State, reason string) {
+func (m *plugin) set(s State, reason string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.state != Off {
@@ -122,27 +122,27 @@ func (m *member) set(s State, reason string) {
 	}
 }
 
-func (m *member) stateNow() (State, string) {
+func (m *plugin) stateNow() (State, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state, m.reason
 }
 
 // isOut reports whether it is not called any more: it could not be loaded, or is off.
-func (m *member) isOut() bool {
+func (m *plugin) isOut() bool {
 	s, _ := m.stateNow()
 	return s == Off || s == Failed
 }
 
 // process is where it runs now.
-func (m *member) process() *peer {
+func (m *plugin) process() *supervisor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.peer
+	return m.supervisor
 }
 
 // ready returns its process, started if need be.
-func (m *member) ready(ctx context.Context) (*link, error) {
+func (m *plugin) ready(ctx context.Context) (*process, error) {
 	for {
 		l, err := m.process().ready(ctx)
 		if !errors.Is(err, errSplit) || pause(ctx, time.Millisecond) != nil { // which is when it has its new one

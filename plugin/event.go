@@ -48,7 +48,7 @@ func (c *Hub) spread(e lathe.Event) {
 		hook = deltaHook
 	}
 	for _, p := range c.processes() {
-		for _, m := range p.members {
+		for _, m := range p.plugins {
 			if m.has(hook) {
 				p.events.add(e)
 				break
@@ -59,7 +59,7 @@ func (c *Hub) spread(e lathe.Event) {
 
 // queue holds the events for one process. Its goroutine runs while there are some.
 type queue struct {
-	peer *peer
+	peer *supervisor
 
 	mu      sync.Mutex
 	waiting []lathe.Event
@@ -70,7 +70,7 @@ type queue struct {
 	untold  int // since the last message
 }
 
-func newQueue(p *peer) *queue { return &queue{peer: p, parts: map[lathe.PartID]int{}} }
+func newQueue(p *supervisor) *queue { return &queue{peer: p, parts: map[lathe.PartID]int{}} }
 
 func (q *queue) add(e lathe.Event) {
 	q.mu.Lock()
@@ -97,7 +97,7 @@ func (q *queue) add(e lathe.Event) {
 		clear(q.parts)
 	}
 	q.waiting = append(q.waiting, e)
-	if !q.busy && q.peer.company.enter() == nil {
+	if !q.busy && q.peer.hub.enter() == nil {
 		q.busy = true
 		go q.run()
 	}
@@ -105,7 +105,7 @@ func (q *queue) add(e lathe.Event) {
 
 // run sends what waits until nothing does.
 func (q *queue) run() {
-	defer q.peer.company.work.Done()
+	defer q.peer.hub.work.Done()
 	for {
 		batch, dropped := q.next()
 		if batch == nil {
@@ -135,7 +135,7 @@ func (q *queue) next() ([]lathe.Event, int) {
 
 // send tells a process of events; one that does not take them loses them.
 func (q *queue) send(batch []lathe.Event, dropped int) {
-	ctx, cancel := context.WithTimeoutCause(q.peer.company.life, eventTime, errSlow)
+	ctx, cancel := context.WithTimeoutCause(q.peer.hub.life, eventTime, errSlow)
 	defer cancel()
 	l, err := q.peer.ready(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 const maxFaults = 3
 
 // fault counts a spoilt call and returns what its caller is told.
-func (m *member) fault(doing, what string) error {
+func (m *plugin) fault(doing, what string) error {
 	m.mu.Lock()
 	m.faults++
 	off := m.faults >= maxFaults && m.state != Off
@@ -24,35 +24,35 @@ func (m *member) fault(doing, what string) error {
 	reason := m.reason
 	m.mu.Unlock()
 	if off {
-		m.company.report(m.name, fmt.Sprintf("plugin %s %s; restart lathe to try it again", m.name, reason))
+		m.hub.report(m.name, fmt.Sprintf("plugin %s %s; restart lathe to try it again", m.name, reason))
 	} else {
-		m.company.opt.Log.Warn("a plugin failed", "plugin", m.name, "in", doing, "because", what)
+		m.hub.opt.Log.Warn("a plugin failed", "plugin", m.name, "in", doing, "because", what)
 	}
 	return m.problem(doing, what)
 }
 
 // problem is the error of a call that the plugin spoilt, or that another one spoilt for it.
-func (m *member) problem(doing, what string) error {
+func (m *plugin) problem(doing, what string) error {
 	return lathe.Errorf(lathe.Unavailable, "plugin %s: %s: %s", m.name, doing, what)
 }
 
 // well ends a row of faults.
-func (m *member) well() {
+func (m *plugin) well() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.faults = 0
 }
 
 // fail notes that a plugin cannot be loaded.
-func (p *peer) fail(m *member, err error) {
+func (p *supervisor) fail(m *plugin, err error) {
 	m.set(Failed, err.Error())
-	p.company.report(m.name, fmt.Sprintf("plugin %s could not be loaded: %s", m.name, err))
+	p.hub.report(m.name, fmt.Sprintf("plugin %s could not be loaded: %s", m.name, err))
 }
 
 // reportFailure notes that a process could not be started, or was given up.
-func (p *peer) reportFailure(err error, forGood bool) {
+func (p *supervisor) reportFailure(err error, forGood bool) {
 	told := false
-	for _, m := range p.members {
+	for _, m := range p.plugins {
 		state, _ := m.stateNow()
 		switch {
 		case state == Off || state == Failed:
@@ -62,7 +62,7 @@ func (p *peer) reportFailure(err error, forGood bool) {
 		}
 		if !told || m.kind == kindProgram {
 			told = true
-			p.company.report(m.name, fmt.Sprintf("plugin %s does not run: %s", m.name, err))
+			p.hub.report(m.name, fmt.Sprintf("plugin %s does not run: %s", m.name, err))
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // maxStreams is how many streams a process may have open.
 const maxStreams = 64
 
-func (l *link) streaming() int {
+func (l *process) streaming() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.streams)
@@ -49,12 +49,12 @@ type wireResponse struct {
 // fetch answers a request with the server's own handler, without a socket. An answer that the handler
 // flushes is a stream: its head is the answer, its body comes in messages that the plugin confirms, so
 // that one that does not read makes the handler wait and not us.
-func (l *link) fetch(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+func (l *process) fetch(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	var w wireRequest
 	if err := json.Unmarshal(params, &w); err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("fetch: %v", err)}
 	}
-	handler := l.peer.company.opt.Client
+	handler := l.supervisor.hub.opt.Client
 	if handler == nil {
 		return encodeResponse(wireResponse{Status: http.StatusServiceUnavailable, Body: "plugins have no server here"})
 	}
@@ -62,12 +62,12 @@ func (l *link) fetch(ctx context.Context, params json.RawMessage) (json.RawMessa
 		return encodeResponse(wireResponse{Status: http.StatusTooManyRequests, Body: fmt.Sprintf("%d streams are open, which is all at once", maxStreams)})
 	}
 	life, stop := context.WithCancel(l.life)
-	req, err := w.request(life, l.peer.company.opt.ServerURL)
+	req, err := w.request(life, l.supervisor.hub.opt.ServerURL)
 	if err != nil {
 		stop()
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("fetch: %v", err)}
 	}
-	if err := l.peer.company.enter(); err != nil {
+	if err := l.supervisor.hub.enter(); err != nil {
 		stop()
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func encodeResponse(w wireResponse) (json.RawMessage, error) {
 
 // recorder is the [http.ResponseWriter] of a request of a plugin. The handler's goroutine alone uses it.
 type recorder struct {
-	link   *link
+	link   *process
 	ctx    context.Context
 	stop   context.CancelFunc
 	header http.Header
@@ -133,12 +133,12 @@ type recorder struct {
 
 // run calls the handler and ends the answer, whatever the handler did.
 func (r *recorder) run(handler http.Handler, req *http.Request) {
-	defer r.link.peer.company.work.Done()
+	defer r.link.supervisor.hub.work.Done()
 	defer r.stop()
 	func() {
 		defer func() {
 			if p := recover(); p != nil && p != http.ErrAbortHandler { //nolint:errorlint // it is thrown as it is
-				r.link.peer.company.opt.Log.Error("a request of a plugin failed", "panic", fmt.Sprint(p))
+				r.link.supervisor.hub.opt.Log.Error("a request of a plugin failed", "panic", fmt.Sprint(p))
 				r.status, r.body = http.StatusInternalServerError, nil
 			}
 		}()
@@ -236,7 +236,7 @@ func encodeBody(b []byte) (text, encoding string) {
 	return base64.StdEncoding.EncodeToString(b), "base64"
 }
 
-func (l *link) openStream(stop context.CancelFunc) int64 {
+func (l *process) openStream(stop context.CancelFunc) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.serial++
@@ -245,7 +245,7 @@ func (l *link) openStream(stop context.CancelFunc) int64 {
 }
 
 // cut ends a stream, or does nothing where it has ended.
-func (l *link) cut(stream int64) {
+func (l *process) cut(stream int64) {
 	l.mu.Lock()
 	stop := l.streams[stream]
 	delete(l.streams, stream)

@@ -30,13 +30,13 @@ const (
 var toolID = phrase.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
 // command is what to start for a peer.
-func (p *peer) command() (sandbox.Command, error) {
-	o := p.company.opt
+func (p *supervisor) command() (sandbox.Command, error) {
+	o := p.hub.opt
 	c := sandbox.Command{Dir: o.Dir, Env: o.Env}
 	var err error
-	switch m := p.members[0]; {
+	switch m := p.plugins[0]; {
 	case m.kind != kindProgram:
-		c.Path, c.Args, err = p.company.hostCommand()
+		c.Path, c.Args, err = p.hub.hostCommand()
 	case len(m.command) > 0:
 		c.Path, err = lookPath(o.Dir, o.Env, m.command[0])
 		c.Args = m.command[1:]
@@ -73,7 +73,7 @@ type offer struct {
 }
 
 // loadProgram brings a program to life, which is a member by itself.
-func (l *link) loadProgram(ctx context.Context, m *member) (culprit *member, err error) {
+func (l *process) loadProgram(ctx context.Context, m *plugin) (culprit *plugin, err error) {
 	m.set(Loading, "")
 	data, err := l.within(ctx, "initialize", l.greeting().raw("options", m.options).done())
 	if err == nil {
@@ -86,12 +86,12 @@ func (l *link) loadProgram(ctx context.Context, m *member) (culprit *member, err
 }
 
 // load brings the members of a process that has just started to life.
-func (l *link) load(ctx context.Context) (culprit *member, err error) {
-	p := l.peer
-	if m := p.members[0]; m.kind == kindProgram {
+func (l *process) load(ctx context.Context) (culprit *plugin, err error) {
+	p := l.supervisor
+	if m := p.plugins[0]; m.kind == kindProgram {
 		return l.loadProgram(ctx, m)
 	}
-	support, err := p.company.provided()
+	support, err := p.hub.provided()
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +99,13 @@ func (l *link) load(ctx context.Context) (culprit *member, err error) {
 		return nil, fmt.Errorf("start the JavaScript host: %w", err)
 	}
 	packages := p.packages(ctx)
-	for _, m := range p.members {
+	for _, m := range p.plugins {
 		if m.isOut() {
 			continue
 		}
 		m.set(Loading, "")
 		if err := l.module(ctx, m, packages[m]); err != nil {
-			if name := missing(err); name != "" && p.company.provide(ctx, name) {
+			if name := missing(err); name != "" && p.hub.provide(ctx, name) {
 				return nil, errAgain
 			}
 			if l.alive() {
@@ -128,16 +128,16 @@ type fetched struct {
 }
 
 // packages installs what the members need, all at once.
-func (p *peer) packages(ctx context.Context) map[*member]fetched {
+func (p *supervisor) packages(ctx context.Context) map[*plugin]fetched {
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	out := map[*member]fetched{}
-	for _, m := range p.members {
+	out := map[*plugin]fetched{}
+	for _, m := range p.plugins {
 		if m.kind != kindPackage || m.isOut() {
 			continue
 		}
 		all.Go(func() {
-			dir, err := p.company.install(ctx, m.spec)
+			dir, err := p.hub.install(ctx, m.spec)
 			mu.Lock()
 			defer mu.Unlock()
 			out[m] = fetched{dir, err}
@@ -148,7 +148,7 @@ func (p *peer) packages(ctx context.Context) map[*member]fetched {
 }
 
 // module loads one plugin, or one file of tools, into the JavaScript host.
-func (l *link) module(ctx context.Context, m *member, pkg fetched) error {
+func (l *process) module(ctx context.Context, m *plugin, pkg fetched) error {
 	path := m.spec
 	if m.kind == kindPackage {
 		if pkg.err != nil {
@@ -165,8 +165,8 @@ func (l *link) module(ctx context.Context, m *member, pkg fetched) error {
 }
 
 // greeting is what every process is told first.
-func (l *link) greeting() *object {
-	o := l.peer.company.opt
+func (l *process) greeting() *object {
+	o := l.supervisor.hub.opt
 	project := o.Project
 	if len(project) == 0 {
 		project = json.RawMessage("{}")
@@ -176,16 +176,16 @@ func (l *link) greeting() *object {
 }
 
 // within is a call that must be answered in the time for loading.
-func (l *link) within(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	limit := l.peer.company.opt.Timeouts.Load
+func (l *process) within(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	limit := l.supervisor.hub.opt.Timeouts.Load
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it was not ready within %s", limit))
 	defer cancel()
 	return l.conn.Call(ctx, method, params)
 }
 
 // alive asks whether the process still answers after something failed in it.
-func (l *link) alive() bool {
-	ctx, cancel := context.WithTimeout(l.life, l.peer.company.opt.Timeouts.Probe)
+func (l *process) alive() bool {
+	ctx, cancel := context.WithTimeout(l.life, l.supervisor.hub.opt.Timeouts.Probe)
 	defer cancel()
 	_, err := l.conn.Call(ctx, "ping", nil)
 	var answer *jsonrpc.Error
@@ -193,7 +193,7 @@ func (l *link) alive() bool {
 }
 
 // take checks what a plugin says it has, and keeps it.
-func (m *member) take(data json.RawMessage) error {
+func (m *plugin) take(data json.RawMessage) error {
 	var o offer
 	if err := json.Unmarshal(data, &o); err != nil {
 		return fmt.Errorf("its answer to initialize is not what the protocol says: %w", err)
@@ -229,7 +229,7 @@ func (m *member) take(data json.RawMessage) error {
 
 // sayUnsupported tells once that a plugin brings logins or models: they are not used, and whoever
 // counts on them would look for the mistake elsewhere.
-func (m *member) sayUnsupported(o offer) {
+func (m *plugin) sayUnsupported(o offer) {
 	var brings []string
 	if o.Auth != "" {
 		brings = append(brings, "logins for "+o.Auth+" (hook auth)")
@@ -243,8 +243,8 @@ func (m *member) sayUnsupported(o offer) {
 	m.unsupported.Do(func() {
 		text := "The plugin " + m.name + " brings " + strings.Join(brings, " and ") + ", which lathe does not support. " +
 			"Log in with `lathe auth login`, or describe the provider in the setting provider."
-		m.company.opt.Log.Warn("a plugin has hooks that are not supported", "plugin", m.name, "auth", o.Auth, "provider", o.Provider)
-		m.company.opt.Publish(&lathe.TUIToast{Title: "Plugins", Message: text, Variant: "warning", Duration: 10000})
+		m.hub.opt.Log.Warn("a plugin has hooks that are not supported", "plugin", m.name, "auth", o.Auth, "provider", o.Provider)
+		m.hub.opt.Publish(&lathe.TUIToast{Title: "Plugins", Message: text, Variant: "warning", Duration: 10000})
 	})
 }
 

@@ -9,7 +9,7 @@
 // A [Hub] is the plugins of one directory. It is safe for use by many goroutines. It starts
 // nothing until the first use, and a company without plugins costs nothing at all.
 //
-// Start reading at [Open] and [Hub.Call]; peer.go is a process and its restarts, fault.go the rule
+// Start reading at [Open] and [Hub.Call]; supervisor.go is a process and its restarts, fault.go the rule
 // by which a plugin is switched off.
 package plugin
 
@@ -91,14 +91,14 @@ func (t Timeouts) withDefaults() Timeouts {
 // Hub is the plugins of one directory.
 type Hub struct {
 	opt     Options
-	members []*member          // in load order: the plugins, then the files of tools
+	members []*plugin          // in load order: the plugins, then the files of tools
 	stop    context.CancelFunc // ends what is under way
 	life    context.Context
 	work    sync.WaitGroup
 	started atomic.Bool // loading has been tried for all
 
 	mu      sync.Mutex
-	peers   []*peer
+	peers   []*supervisor
 	support map[string]fetched // packages that were installed for the host
 	loading chan struct{}      // closed when it is done; nil before the first use
 	closed  bool
@@ -120,10 +120,10 @@ func Open(o Options) *Hub {
 	life, stop := context.WithCancel(context.Background())
 	c := &Hub{opt: o, life: life, stop: stop, support: map[string]fetched{}}
 	for _, p := range o.Plugins {
-		c.members = append(c.members, newMember(c, len(c.members), p, ""))
+		c.members = append(c.members, newPlugin(c, len(c.members), p, ""))
 	}
 	for _, file := range o.Tools {
-		c.members = append(c.members, newMember(c, len(c.members), Plugin{Spec: file}, file))
+		c.members = append(c.members, newPlugin(c, len(c.members), Plugin{Spec: file}, file))
 	}
 	c.assign()
 	return c
@@ -131,22 +131,22 @@ func Open(o Options) *Hub {
 
 // assign gives each member its process: one for all of JavaScript, one for each program.
 func (c *Hub) assign() {
-	var host *peer
+	var host *supervisor
 	for _, m := range c.members {
 		if m.kind == kindProgram {
-			c.peers = append(c.peers, newPeer(c, m.name, m))
+			c.peers = append(c.peers, newSupervisor(c, m.name, m))
 			continue
 		}
 		if host == nil {
-			host = newPeer(c, hostName)
+			host = newSupervisor(c, hostName)
 			c.peers = append(c.peers, host)
 		}
-		host.take(m)
+		host.add(m)
 	}
 }
 
 // processes are the places for processes as they are now.
-func (c *Hub) processes() []*peer {
+func (c *Hub) processes() []*supervisor {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.peers // which is replaced, never changed
@@ -209,7 +209,7 @@ func (c *Hub) Has(hook string) bool {
 	if !c.started.Load() {
 		return true
 	}
-	return slices.ContainsFunc(c.members, func(m *member) bool { return m.has(hook) })
+	return slices.ContainsFunc(c.members, func(m *plugin) bool { return m.has(hook) })
 }
 
 // Close lets the plugins put themselves away, ends their processes and waits for them.

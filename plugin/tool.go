@@ -69,8 +69,8 @@ type Attachment struct {
 	Filename string `json:"filename"`
 }
 
-// running is a call of a tool. Its time stands still while a person is asked.
-type running struct {
+// toolCall is a call of a tool. Its time stands still while a person is asked.
+type toolCall struct {
 	back  ToolCallbacks
 	ctx   context.Context
 	limit time.Duration
@@ -82,13 +82,13 @@ type running struct {
 	refused error // the last answer that was no
 }
 
-func newRunning(ctx context.Context, back ToolCallbacks, limit time.Duration) (*running, context.CancelCauseFunc) {
+func newToolCall(ctx context.Context, back ToolCallbacks, limit time.Duration) (*toolCall, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return &running{back: back, ctx: ctx, limit: limit, timer: time.AfterFunc(limit, func() { cancel(errSlow) })}, cancel
+	return &toolCall{back: back, ctx: ctx, limit: limit, timer: time.AfterFunc(limit, func() { cancel(errSlow) })}, cancel
 }
 
 // ask hands a wish on, and keeps the answer for who waits for the call.
-func (r *running) ask(ctx context.Context, a PermissionRequest) error {
+func (r *toolCall) ask(ctx context.Context, a PermissionRequest) error {
 	r.mu.Lock()
 	if r.over {
 		r.mu.Unlock()
@@ -110,7 +110,7 @@ func (r *running) ask(ctx context.Context, a PermissionRequest) error {
 }
 
 // show passes progress on, never after the call has ended.
-func (r *running) show(p Progress) {
+func (r *toolCall) show(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over && r.back.Progress != nil {
@@ -119,7 +119,7 @@ func (r *running) show(p Progress) {
 }
 
 // end returns the answer that was no, if there was one.
-func (r *running) end() error {
+func (r *toolCall) end() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true
@@ -149,7 +149,7 @@ func (c *Hub) Tools() []Tool {
 }
 
 // owner is the last plugin that has a tool.
-func (c *Hub) owner(id string) *member {
+func (c *Hub) owner(id string) *plugin {
 	for _, m := range slices.Backward(c.members) {
 		m.mu.Lock()
 		has := slices.ContainsFunc(m.offers.Tools, func(t Tool) bool { return t.ID == id })
@@ -175,7 +175,7 @@ func (c *Hub) Execute(ctx context.Context, id string, args json.RawMessage, tc T
 		return ToolResult{}, lathe.Errorf(lathe.Unavailable, "the tool %s does not work: plugin %s: %s", id, m.name, reason)
 	}
 	limit := c.opt.Timeouts.Tool
-	r, cancel := newRunning(ctx, back, limit)
+	r, cancel := newToolCall(ctx, back, limit)
 	defer cancel(nil)
 	l, err := m.ready(r.ctx)
 	if err != nil {
@@ -212,7 +212,7 @@ func (t ToolContext) encode(n int64) json.RawMessage {
 }
 
 // begin lets the plugin ask questions about a call until done is called.
-func (l *link) begin(r *running) (n int64, done func()) {
+func (l *process) begin(r *toolCall) (n int64, done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.serial++

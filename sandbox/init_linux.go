@@ -32,8 +32,8 @@ const (
 	initNetworkFD = 4
 )
 
-// errand is what the first process is told to start. Its streams and its control socket come with it.
-type errand struct {
+// initTask is what the first process is told to start. Its streams and its control socket come with it.
+type initTask struct {
 	Grace   time.Duration `json:"grace"`
 	Request request       `json:"request"`
 	Dir     string        `json:"dir"`
@@ -43,7 +43,7 @@ type errand struct {
 }
 
 // The files that come with an errand, in their order; the first holds the errand itself.
-const errandFiles = 5
+const initTaskFiles = 5
 
 // initProcess is the first process of a session.
 type initProcess struct {
@@ -51,7 +51,7 @@ type initProcess struct {
 	commands map[*launcher]bool
 	starting int                     // commands that nobody looks after yet
 	ended    map[int]unix.WaitStatus // since there are such, what they may have been
-	born     chan struct{}           // a process was started
+	started  chan struct{}           // a process was started
 	reaches  map[string]reach        // of commands, by the namespace of their mounts
 
 	mounts  *sharedMounts
@@ -73,7 +73,7 @@ func beInit(args []string) int {
 			return 2
 		}
 	}
-	p := &initProcess{commands: map[*launcher]bool{}, ended: map[int]unix.WaitStatus{}, born: make(chan struct{}, 1), reaches: map[string]reach{}}
+	p := &initProcess{commands: map[*launcher]bool{}, ended: map[int]unix.WaitStatus{}, started: make(chan struct{}, 1), reaches: map[string]reach{}}
 	if err := p.prepare(); err != nil {
 		_, _ = unix.Write(controlFD, []byte(err.Error()))
 		return 2
@@ -81,7 +81,7 @@ func beInit(args []string) int {
 	go p.collect()
 	_, _ = unix.Write(controlFD, []byte("ready"))
 	for {
-		e, files, err := receiveErrand(controlFD)
+		e, files, err := receiveInitTask(controlFD)
 		if err != nil {
 			break // nobody is there
 		}
@@ -143,10 +143,10 @@ func ignoreSignals() {
 //go:norace
 func doNothing() {}
 
-// receiveErrand waits for the next one.
-func receiveErrand(control int) (errand, []int, error) {
-	var e errand
-	buf, oob := make([]byte, 16), make([]byte, unix.CmsgSpace(4*(errandFiles+1)))
+// receiveInitTask waits for the next one.
+func receiveInitTask(control int) (initTask, []int, error) {
+	var e initTask
+	buf, oob := make([]byte, 16), make([]byte, unix.CmsgSpace(4*(initTaskFiles+1)))
 	n, oobn, _, _, err := unix.Recvmsg(control, buf, oob, unix.MSG_CMSG_CLOEXEC)
 	for err == unix.EINTR {
 		n, oobn, _, _, err = unix.Recvmsg(control, buf, oob, unix.MSG_CMSG_CLOEXEC)
@@ -160,7 +160,7 @@ func receiveErrand(control int) (errand, []int, error) {
 		fds, _ := unix.ParseUnixRights(&m) // those of another kind are none
 		files = append(files, fds...)
 	}
-	if err != nil || len(files) != errandFiles {
+	if err != nil || len(files) != initTaskFiles {
 		return e, nil, errors.Join(errors.New("files are missing"), err)
 	}
 	text := os.NewFile(uintptr(files[0]), "errand")
@@ -172,7 +172,7 @@ func receiveErrand(control int) (errand, []int, error) {
 }
 
 // look runs one command to its end, with all that comes of it.
-func (p *initProcess) look(e errand, files []int) {
+func (p *initProcess) look(e initTask, files []int) {
 	_ = unix.SetNonblock(files[3], true)
 	l := &launcher{
 		control: os.NewFile(uintptr(files[3]), "control"), parent: os.Getppid(), grace: e.Grace, orders: make(chan order), ended: make(chan wstatus, 1),
@@ -208,7 +208,7 @@ func (p *initProcess) look(e errand, files []int) {
 }
 
 // start starts a command in a domain of the session.
-func (p *initProcess) start(e errand, streams [3]int, m *membership) (s started, f failure) {
+func (p *initProcess) start(e initTask, streams [3]int, m *membership) (s started, f failure) {
 	r := e.Request
 	plan, err := newPlan(r, way{mounts: true, session: true}, place{dir: e.Dir, env: e.Env})
 	defer func() {
@@ -302,7 +302,7 @@ func (p *initProcess) enter(l *launcher) {
 		clear(p.ended)
 	}
 	select {
-	case p.born <- struct{}{}:
+	case p.started <- struct{}{}:
 	default:
 	}
 }
@@ -320,7 +320,7 @@ func (p *initProcess) collect() {
 		pid, err := unix.Wait4(-1, &ws, 0, nil)
 		switch {
 		case err == unix.ECHILD:
-			<-p.born
+			<-p.started
 		case err == nil:
 			p.noteReaped(pid, ws)
 		}

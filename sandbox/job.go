@@ -9,8 +9,8 @@ type Job struct {
 	Processes []Process // the first was started by the command
 }
 
-// keptJob is one that the runner keeps.
-type keptJob struct {
+// trackedJob is one that the runner keeps.
+type trackedJob struct {
 	number int
 	tree   tree
 	known  []Process // that were seen in it
@@ -50,7 +50,7 @@ func (r *Runner) number(owner string, t tree, rest []Process) []Process {
 	if _, live := r.live[t]; !live || owner == "" {
 		return rest
 	}
-	r.forgetJobs(func(j *keptJob) bool {
+	r.forgetJobs(func(j *trackedJob) bool {
 		if j.tree == t {
 			j.known = slices.DeleteFunc(j.known, func(k Process) bool { return !slices.ContainsFunc(rest, k.same) })
 		}
@@ -68,7 +68,7 @@ func (r *Runner) number(owner string, t tree, rest []Process) []Process {
 		j, top := r.jobOf(owner, t, *p, rest)
 		if j == nil {
 			last++
-			j = &keptJob{number: last, tree: t, known: []Process{top}}
+			j = &trackedJob{number: last, tree: t, known: []Process{top}}
 			r.jobs[owner] = append(r.jobs[owner], j)
 		}
 		if p.Job = j.number; !slices.ContainsFunc(j.known, p.same) {
@@ -80,7 +80,7 @@ func (r *Runner) number(owner string, t tree, rest []Process) []Process {
 
 // jobOf is the job of a process, or of the first one above it that has one. Where none has, it is nil and
 // top is the process that begins one.
-func (r *Runner) jobOf(owner string, t tree, p Process, rest []Process) (j *keptJob, top Process) {
+func (r *Runner) jobOf(owner string, t tree, p Process, rest []Process) (j *trackedJob, top Process) {
 	for range rest { // numbers used again meanwhile could make a circle
 		for _, j := range r.jobs[owner] {
 			if j.tree == t && slices.ContainsFunc(j.known, p.same) {
@@ -97,7 +97,7 @@ func (r *Runner) jobOf(owner string, t tree, p Process, rest []Process) (j *kept
 }
 
 // forgetJobs is called with the mutex held.
-func (r *Runner) forgetJobs(gone func(*keptJob) bool) {
+func (r *Runner) forgetJobs(gone func(*trackedJob) bool) {
 	for owner, jobs := range r.jobs {
 		if r.jobs[owner] = slices.DeleteFunc(jobs, gone); len(r.jobs[owner]) == 0 {
 			delete(r.jobs, owner)

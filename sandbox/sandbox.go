@@ -136,8 +136,8 @@ type Runner struct {
 	closed bool
 
 	sessions map[sessionKey]*session
-	uppers   map[string]*session   // which has used the folder of an overlay last
-	jobs     map[string][]*keptJob // by owner
+	uppers   map[string]*session      // which has used the folder of an overlay last
+	jobs     map[string][]*trackedJob // by owner
 }
 
 // tree is a command and all that came of it.
@@ -194,7 +194,7 @@ func Open(c Config) *Runner {
 	if c.Kernel != nil {
 		kernel = func() Kernel { return *c.Kernel }
 	}
-	return &Runner{launcher: c.Launcher, never: c.Forbidden, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*keptJob{}}
+	return &Runner{launcher: c.Launcher, never: c.Forbidden, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*trackedJob{}}
 }
 
 // Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.
@@ -258,7 +258,7 @@ func (r *Runner) enter(c Command, start func() (tree, error)) error {
 		keep(t, c.Profile.Monitor, left)
 		r.mu.Lock()
 		delete(r.live, t)
-		r.forgetJobs(func(j *keptJob) bool { return j.tree == t })
+		r.forgetJobs(func(j *trackedJob) bool { return j.tree == t })
 		r.last = time.Now()
 		r.mu.Unlock()
 	}()
@@ -269,7 +269,7 @@ func (r *Runner) letGo(t tree) {
 	r.mu.Lock()
 	left := r.live[t] // nil where it is gone by itself
 	delete(r.live, t)
-	r.forgetJobs(func(j *keptJob) bool { return j.tree == t })
+	r.forgetJobs(func(j *trackedJob) bool { return j.tree == t })
 	r.mu.Unlock()
 	if left != nil {
 		t.letGo()

@@ -197,7 +197,7 @@ func (s *session) end() {
 }
 
 // send starts a command in the session.
-func (s *session) send(e errand, files ...*os.File) error {
+func (s *session) send(e initTask, files ...*os.File) error {
 	fd, err := unix.MemfdCreate("errand", unix.MFD_CLOEXEC)
 	if err != nil {
 		return err

@@ -145,7 +145,7 @@ func (t *launched) join(r *Runner, c Command, own bool, theirs *os.File, s strea
 		return err
 	}
 	profile, drop := r.share(in, c.Profile)
-	err = in.send(errand{
+	err = in.send(initTask{
 		Grace: r.grace, Request: request{Profile: profile, Kernel: k, OwnNetwork: own}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: env, Drop: drop,
 	}, s.in, s.out, s.err, theirs)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // RepairInput rewrites an input so that it fits the schema, where what was meant is plain, and says
 // which repairs it made. What needs no repair keeps its bytes. raw is valid JSON.
 func RepairInput(s *Schema, raw []byte) ([]byte, []Repair) {
-	m := mender{schema: s}
+	m := repairer{schema: s}
 	raw = raw[skipSpace(raw, 0):]
 	out := m.value(s.Root, "", raw)
 	slices.Sort(m.made)
@@ -42,20 +42,20 @@ const (
 	RepairCommand Repair = "command" // [shell, -c, text] in place of the text
 )
 
-type mender struct {
+type repairer struct {
 	schema *Schema
 	made   []Repair
 	depth  int
 }
 
-// did notes a repair and returns what it made.
-func (m *mender) did(r Repair, out []byte) []byte {
+// note notes a repair and returns what it made.
+func (m *repairer) note(r Repair, out []byte) []byte {
 	m.made = append(m.made, r)
 	return out
 }
 
 // value returns raw, or what was meant by it. name is the member it is the value of.
-func (m *mender) value(s *jsonschema.Schema, name string, raw []byte) []byte {
+func (m *repairer) value(s *jsonschema.Schema, name string, raw []byte) []byte {
 	s, _ = m.schema.follow(s)
 	if s == nil || m.depth > maxDepth {
 		return raw
@@ -83,7 +83,7 @@ func (m *mender) value(s *jsonschema.Schema, name string, raw []byte) []byte {
 }
 
 // convert makes a value of another type of raw; nil where none fits.
-func (m *mender) convert(s *jsonschema.Schema, name string, raw []byte) []byte {
+func (m *repairer) convert(s *jsonschema.Schema, name string, raw []byte) []byte {
 	types, kind := typesOf(s), KindOf(raw)
 	wants := func(t string) bool { return slices.Contains(types, t) }
 	switch {
@@ -93,11 +93,11 @@ func (m *mender) convert(s *jsonschema.Schema, name string, raw []byte) []byte {
 		}
 	case wants("string") && (kind == "integer" || kind == "number" || kind == "boolean"):
 		if !verbatim(name) {
-			return m.did(RepairText, AppendText(nil, string(raw)))
+			return m.note(RepairText, AppendText(nil, string(raw)))
 		}
 	case wants("string") && kind == "array" && name == "command":
 		if text := shellText(raw); text != nil {
-			return m.did(RepairCommand, text)
+			return m.note(RepairCommand, text)
 		}
 	}
 	if !wants("array") || kind == "null" || s.Items == nil {
@@ -107,7 +107,7 @@ func (m *mender) convert(s *jsonschema.Schema, name string, raw []byte) []byte {
 }
 
 // one makes a list of a single item, if the item fits.
-func (m *mender) one(s *jsonschema.Schema, name string, raw []byte) []byte {
+func (m *repairer) one(s *jsonschema.Schema, name string, raw []byte) []byte {
 	if KindOf(raw) == "string" {
 		if text := strings.TrimSpace(Unquote(raw)); text == "" || text[0] == '[' || text[0] == '{' {
 			return nil // a list that is broken, not an item
@@ -119,16 +119,16 @@ func (m *mender) one(s *jsonschema.Schema, name string, raw []byte) []byte {
 		m.made = m.made[:made]
 		return nil
 	}
-	return m.did(RepairList, slices.Concat([]byte{'['}, item, []byte{']'}))
+	return m.note(RepairList, slices.Concat([]byte{'['}, item, []byte{']'}))
 }
 
 // fromText reads a number, a truth value or JSON out of a text.
-func (m *mender) fromText(s *jsonschema.Schema, name, text string) []byte {
+func (m *repairer) fromText(s *jsonschema.Schema, name, text string) []byte {
 	types := typesOf(s)
 	text = strings.TrimSpace(text)
 	lower := strings.ToLower(text)
 	if slices.Contains(types, "boolean") && (lower == "true" || lower == "false") {
-		return m.did(RepairBoolean, []byte(lower))
+		return m.note(RepairBoolean, []byte(lower))
 	}
 	raw := []byte(text)
 	if len(raw) == 0 || !json.Valid(raw) {
@@ -137,18 +137,18 @@ func (m *mender) fromText(s *jsonschema.Schema, name, text string) []byte {
 	switch kind := KindOf(raw); kind {
 	case "integer", "number":
 		if accepts(types, kind) {
-			return m.did(RepairNumber, m.integer(types, raw))
+			return m.note(RepairNumber, m.integer(types, raw))
 		}
 	case "array", "object":
 		if accepts(types, kind) {
-			return m.value(s, name, m.did(RepairDecode, raw))
+			return m.value(s, name, m.note(RepairDecode, raw))
 		}
 	}
 	return nil
 }
 
 // integer writes 3.0 and 3e2 as Go reads whole numbers.
-func (m *mender) integer(types []string, raw []byte) []byte {
+func (m *repairer) integer(types []string, raw []byte) []byte {
 	if !slices.Contains(types, "integer") || !bytes.ContainsAny(raw, ".eE") {
 		return raw
 	}
@@ -157,13 +157,13 @@ func (m *mender) integer(types []string, raw []byte) []byte {
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > exact {
 		return raw
 	}
-	return m.did(RepairNumber, strconv.AppendInt(nil, int64(f), 10))
+	return m.note(RepairNumber, strconv.AppendInt(nil, int64(f), 10))
 }
 
-func (m *mender) text(s *jsonschema.Schema, name string, raw []byte) []byte {
+func (m *repairer) text(s *jsonschema.Schema, name string, raw []byte) []byte {
 	if isPath(name) && bytes.HasPrefix(raw, []byte(`"file://`)) {
 		if u, err := url.Parse(Unquote(raw)); err == nil && (u.Host == "" || u.Host == "localhost") && u.Path != "" {
-			return m.did(RepairPath, AppendText(nil, u.Path))
+			return m.note(RepairPath, AppendText(nil, u.Path))
 		}
 	}
 	if len(s.Enum) == 0 || len(raw) > 200 {
@@ -182,10 +182,10 @@ func (m *mender) text(s *jsonschema.Schema, name string, raw []byte) []byte {
 	if len(meant) != 1 {
 		return raw
 	}
-	return m.did(RepairWord, AppendText(nil, meant[0]))
+	return m.note(RepairWord, AppendText(nil, meant[0]))
 }
 
-func (m *mender) array(s *jsonschema.Schema, name string, raw []byte) []byte {
+func (m *repairer) array(s *jsonschema.Schema, name string, raw []byte) []byte {
 	if s.Items == nil || len(s.PrefixItems) > 0 {
 		return raw
 	}
@@ -203,12 +203,12 @@ func (m *mender) array(s *jsonschema.Schema, name string, raw []byte) []byte {
 	return slices.Concat([]byte{'['}, bytes.Join(list, []byte{','}), []byte{']'})
 }
 
-func (m *mender) object(s *jsonschema.Schema, raw []byte) []byte {
+func (m *repairer) object(s *jsonschema.Schema, raw []byte) []byte {
 	all := Members(raw)
 	ms := lastOfEach(all)
 	changed := len(ms) < len(all)
 	if changed {
-		m.did(RepairDrop, nil)
+		m.note(RepairDrop, nil)
 	}
 	if len(s.Properties) > 0 {
 		changed = m.rename(s, ms) || changed
@@ -246,7 +246,7 @@ func Unchanged(a, b []byte) bool {
 }
 
 // rename gives members the name the schema has for them, where only one can be meant.
-func (m *mender) rename(s *jsonschema.Schema, ms []Member) bool {
+func (m *repairer) rename(s *jsonschema.Schema, ms []Member) bool {
 	have := make(map[string]bool, len(ms))
 	unknown := false
 	for _, mb := range ms {
@@ -268,7 +268,7 @@ func (m *mender) rename(s *jsonschema.Schema, ms []Member) bool {
 	for i := range ms {
 		if meant[i] != "" && claims[meant[i]] == 1 {
 			ms[i].Key = meant[i]
-			m.did(RepairMember, nil)
+			m.note(RepairMember, nil)
 			changed = true
 		}
 	}
@@ -303,14 +303,14 @@ func memberMeant(s *jsonschema.Schema, key string, have map[string]bool) string 
 // useless reports whether a member only stands in the way: an optional one that says
 // nothing, one that Go would read in place of its better written neighbour, or one that is
 // not known where the schema allows no others.
-func (m *mender) useless(s *jsonschema.Schema, mb Member, ms []Member) bool {
+func (m *repairer) useless(s *jsonschema.Schema, mb Member, ms []Member) bool {
 	sub := s.Properties[mb.Key]
 	if sub == nil {
 		twin := slices.ContainsFunc(ms, func(o Member) bool {
 			return o.Key != mb.Key && s.Properties[o.Key] != nil && strings.EqualFold(o.Key, mb.Key)
 		})
 		if twin || isFalse(s.AdditionalProperties) && len(s.PatternProperties) == 0 {
-			m.did(RepairDrop, nil)
+			m.note(RepairDrop, nil)
 			return true
 		}
 		return false
@@ -319,13 +319,13 @@ func (m *mender) useless(s *jsonschema.Schema, mb Member, ms []Member) bool {
 	if slices.Contains(s.Required, mb.Key) || target == nil || nullable || !m.empty(target, mb.Val) {
 		return false
 	}
-	m.did(RepairDrop, nil)
+	m.note(RepairDrop, nil)
 	return true
 }
 
 // empty reports whether a value is what models write for "not given" and is not one the
 // member may have.
-func (m *mender) empty(s *jsonschema.Schema, val []byte) bool {
+func (m *repairer) empty(s *jsonschema.Schema, val []byte) bool {
 	types := typesOf(s)
 	if len(types) == 0 {
 		return false

@@ -17,7 +17,7 @@ import (
 // permit asks for what a command would do: first for the directories outside of the project
 // that it names, then for its commands.
 func (b *bash) permit(ctx context.Context, c *tool.Call, command string, dir target.Target, s scanned) error {
-	dirs := outsideDirs(c, dir, s.paths)
+	dirs := externalDirs(c, dir, s.paths)
 	for _, d := range linksOut(c, s.plan.FollowedDirs) {
 		dirs = target.AppendUnique(dirs, d)
 	}

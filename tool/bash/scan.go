@@ -79,9 +79,9 @@ func alwaysFor(c sh.Command) (string, bool) {
 	return strings.Join(prefix, " ") + " *", len(prefix) > 0
 }
 
-// outsideDirs returns the directories outside of the project among where a command runs and
+// externalDirs returns the directories outside of the project among where a command runs and
 // what it names; of a file it is the one it is in.
-func outsideDirs(c *tool.Call, dir target.Target, paths []sh.Path) []string {
+func externalDirs(c *tool.Call, dir target.Target, paths []sh.Path) []string {
 	var out []string
 	add := func(name string, p sh.Path) {
 		t, err := target.Locate(c, name)

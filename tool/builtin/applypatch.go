@@ -36,7 +36,7 @@ func ApplyPatch(cfg EditConfig) tool.Tool {
 		if err != nil {
 			return tool.Result{}, tool.Failf("apply_patch verification failed: %w", err)
 		}
-		a := applying{cfg: cfg, call: c, patch: p, targets: map[string]target.Target{}}
+		a := patchRun{cfg: cfg, call: c, patch: p, targets: map[string]target.Target{}}
 		if err := a.locate(ctx); err != nil {
 			return tool.Result{}, err
 		}
@@ -44,8 +44,8 @@ func ApplyPatch(cfg EditConfig) tool.Tool {
 	})
 }
 
-// applying is one call of the tool.
-type applying struct {
+// patchRun is one call of the tool.
+type patchRun struct {
 	cfg     EditConfig
 	call    *tool.Call
 	patch   patch.Patch
@@ -53,7 +53,7 @@ type applying struct {
 }
 
 // locate finds the files of the patch, and asks about those outside.
-func (a *applying) locate(ctx context.Context) error {
+func (a *patchRun) locate(ctx context.Context) error {
 	for i := range a.patch.Files {
 		f := &a.patch.Files[i]
 		for _, name := range []*string{&f.Path, &f.MoveTo} {
@@ -86,7 +86,7 @@ func isLink(name string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-func (a *applying) run(ctx context.Context) (tool.Result, error) {
+func (a *patchRun) run(ctx context.Context) (tool.Result, error) {
 	files, err := a.work(ctx)
 	if err != nil {
 		return tool.Result{}, err
@@ -127,7 +127,7 @@ type patched struct {
 }
 
 // work applies the patch to what the files are now, and writes nothing.
-func (a *applying) work(ctx context.Context) ([]patched, error) {
+func (a *patchRun) work(ctx context.Context) ([]patched, error) {
 	list, err := a.patch.Apply(func(path string) (string, bool, error) {
 		c, err := load(a.targets[path])
 		return c.text, c.exists, err
@@ -149,7 +149,7 @@ func (a *applying) work(ctx context.Context) ([]patched, error) {
 	return out, nil
 }
 
-func (a *applying) explain(ctx context.Context, r *patch.Refusal) error {
+func (a *patchRun) explain(ctx context.Context, r *patch.Refusal) error {
 	const failed = "apply_patch verification failed: "
 	t, ok := a.targets[r.Path]
 	if !ok {
@@ -166,7 +166,7 @@ func (a *applying) explain(ctx context.Context, r *patch.Refusal) error {
 	if err != nil {
 		return err
 	}
-	return &tool.Failure{Text: failed + refusedWords(t, r, shown) + a.cfg.Tracker.changed(a.call, t, now), Err: r}
+	return &tool.Failure{Text: failed + editRefused(t, r, shown) + a.cfg.Tracker.changed(a.call, t, now), Err: r}
 }
 
 // fileMeta is a file of a patch as clients show it.
@@ -195,7 +195,7 @@ func metas(files []patched) (list []fileMeta, diff string) {
 }
 
 // ask asks once for everything.
-func (a *applying) ask(ctx context.Context, files []patched) error {
+func (a *patchRun) ask(ctx context.Context, files []patched) error {
 	var patterns, paths []string
 	var targets []target.Target
 	for _, f := range files {
@@ -223,7 +223,7 @@ func (a *applying) ask(ctx context.Context, files []patched) error {
 
 // compare refuses where the patch, after the user was asked, comes to something else than the
 // user saw. Where a file that is updated has changed elsewhere it still does the same.
-func (a *applying) compare(asked, now []patched) error {
+func (a *patchRun) compare(asked, now []patched) error {
 	for i, f := range asked {
 		if i >= len(now) || now[i].Kind != f.Kind || now[i].Path != f.Path {
 			return changedMeanwhile(f.Path)
@@ -238,7 +238,7 @@ func (a *applying) compare(asked, now []patched) error {
 
 // updated reports whether all sections of a file are hunks, so that nothing goes which they do not
 // name.
-func (a *applying) updated(path string) bool {
+func (a *patchRun) updated(path string) bool {
 	for _, f := range a.patch.Files {
 		if f.Path == path && f.Kind != patch.Update {
 			return false
@@ -247,7 +247,7 @@ func (a *applying) updated(path string) bool {
 	return true
 }
 
-func (a *applying) result(files []patched) (tool.Result, error) {
+func (a *patchRun) result(files []patched) (tool.Result, error) {
 	list, diff := metas(files)
 	meta, err := json.Marshal(struct {
 		Diff        string     `json:"diff"`
@@ -273,7 +273,7 @@ func (a *applying) result(files []patched) (tool.Result, error) {
 	}
 	a.cfg.Tracker.note(a.call, sums)
 	a.call.Host.Progress("", meta)
-	return tool.Result{Title: out.String(), Output: out.String(), Metadata: withSeen(meta, sums)}, nil
+	return tool.Result{Title: out.String(), Output: out.String(), Metadata: withReads(meta, sums)}, nil
 }
 
 // shiftWords says that a hunk was found at another indentation, and what became of its lines.

@@ -26,7 +26,7 @@ const diffContext = 4
 func changeOf(path, before, after string) change {
 	before = strings.ToValidUTF8(strings.TrimPrefix(before, phrase.BOM), "\ufffd")
 	after = strings.ToValidUTF8(strings.TrimPrefix(after, phrase.BOM), "\ufffd")
-	d := diffing{old: splitLines(before), new: splitLines(after)}
+	d := diffRun{old: splitLines(before), new: splitLines(after)}
 	d.compare()
 	var c change
 	var out strings.Builder
@@ -43,8 +43,8 @@ func changeOf(path, before, after string) change {
 	return c
 }
 
-// diffing compares two lists of lines.
-type diffing struct {
+// diffRun compares two lists of lines.
+type diffRun struct {
 	old, new []string // each line with its end
 	hunks    []*hunk
 }
@@ -61,7 +61,7 @@ type diffLine struct {
 	text string
 }
 
-func (d *diffing) compare() {
+func (d *diffRun) compare() {
 	var h *hunk
 	last := 0  // the first old line that is not in h
 	shift := 0 // how many lines further down the new text is
@@ -84,7 +84,7 @@ func (d *diffing) compare() {
 }
 
 // close adds the lines that follow the last change of a hunk.
-func (d *diffing) close(h *hunk, last int) {
+func (d *diffRun) close(h *hunk, last int) {
 	if h == nil {
 		return
 	}
@@ -98,7 +98,7 @@ func (h *hunk) put(mark byte, lines []string) {
 }
 
 // indentation is how many bytes of white space all lines begin with, blank ones aside.
-func (d *diffing) indentation() int {
+func (d *diffRun) indentation() int {
 	least := math.MaxInt
 	for _, h := range d.hunks {
 		for _, l := range h.lines {

@@ -49,7 +49,7 @@ func Edit(cfg EditConfig) tool.Tool {
 		if err != nil {
 			return tool.Result{}, err
 		}
-		e := editing{cfg: cfg, call: c, target: t, in: in}
+		e := editRun{cfg: cfg, call: c, target: t, in: in}
 		if in.OldString == in.NewString {
 			return tool.Result{}, e.same()
 		}
@@ -60,8 +60,8 @@ func Edit(cfg EditConfig) tool.Tool {
 	})
 }
 
-// editing is one call of the tool.
-type editing struct {
+// editRun is one call of the tool.
+type editRun struct {
 	cfg    EditConfig
 	call   *tool.Call
 	target target.Target
@@ -69,7 +69,7 @@ type editing struct {
 }
 
 // same says that there is nothing to do, and where the text stands if that may be looked at.
-func (e editing) same() error {
+func (e editRun) same() error {
 	text := ""
 	if e.target.Inside {
 		if old, err := load(e.target); err == nil {
@@ -80,7 +80,7 @@ func (e editing) same() error {
 	return tool.Failf("%s: %w", e.target.Shown, err)
 }
 
-func (e editing) run(ctx context.Context) (tool.Result, error) {
+func (e editRun) run(ctx context.Context) (tool.Result, error) {
 	old, err := load(e.target)
 	if err != nil {
 		return tool.Result{}, err
@@ -108,7 +108,7 @@ func (e editing) run(ctx context.Context) (tool.Result, error) {
 	if err := overwrite(ctx, e.call, e.target, done.Content); err != nil {
 		return tool.Result{}, err
 	}
-	tellEdited(e.call, e.target, old.exists)
+	publishEdited(e.call, e.target, old.exists)
 	res, err := e.result(old, done, diff)
 	if err != nil {
 		return res, err
@@ -117,7 +117,7 @@ func (e editing) run(ctx context.Context) (tool.Result, error) {
 }
 
 // replace works out the new content.
-func (e editing) replace(ctx context.Context, old content) (patch.Replacement, error) {
+func (e editRun) replace(ctx context.Context, old content) (patch.Replacement, error) {
 	if e.in.OldString == "" {
 		if old.exists {
 			return patch.Replacement{}, tool.Failf("oldString is empty, and %s exists (%s). To change a part of it give the lines to replace in oldString; to replace all of it call write.",
@@ -142,7 +142,7 @@ func (e editing) replace(ctx context.Context, old content) (patch.Replacement, e
 
 // again does the edit once more on a file that changed while the user was asked, as another edit
 // of the same step does. It must come to the same: what the user saw is what is done.
-func (e editing) again(ctx context.Context, now content, first patch.Replacement) (patch.Replacement, error) {
+func (e editRun) again(ctx context.Context, now content, first patch.Replacement) (patch.Replacement, error) {
 	done, err := e.replace(ctx, now)
 	if err != nil {
 		return done, err
@@ -154,7 +154,7 @@ func (e editing) again(ctx context.Context, now content, first patch.Replacement
 	return done, nil
 }
 
-func (e editing) result(old content, done patch.Replacement, diff change) (tool.Result, error) {
+func (e editRun) result(old content, done patch.Replacement, diff change) (tool.Result, error) {
 	type fileDiff struct {
 		File      string `json:"file"`
 		Patch     string `json:"patch"`
@@ -172,10 +172,10 @@ func (e editing) result(old content, done patch.Replacement, diff change) (tool.
 	sums := map[string]string{e.target.Path: sumOf([]byte(done.Content))}
 	e.cfg.Tracker.note(e.call, sums)
 	e.call.Host.Progress("", meta)
-	return tool.Result{Title: e.target.Title, Output: e.words(old, done, diff), Metadata: withSeen(meta, sums)}, nil
+	return tool.Result{Title: e.target.Title, Output: e.words(old, done, diff), Metadata: withReads(meta, sums)}, nil
 }
 
-func (e editing) words(old content, done patch.Replacement, diff change) string {
+func (e editRun) words(old content, done patch.Replacement, diff change) string {
 	if !old.exists {
 		return fmt.Sprintf("Created %s: %s.", e.target.Shown, phrase.Count(lineCount(done.Content), "line"))
 	}

@@ -52,7 +52,7 @@ func Glob(files FilesConfig) tool.Tool {
 		if !t.IsDir() {
 			return tool.Result{}, tool.Failf("path must be a directory, and %s is a file. Call glob with path %q, or read the file.", t.Shown, filepath.Dir(t.Shown))
 		}
-		return globbing{files: files, target: t, glob: glob, pattern: pattern}.run(ctx)
+		return globRun{files: files, target: t, glob: glob, pattern: pattern}.run(ctx)
 	})
 }
 
@@ -133,15 +133,15 @@ func (c FilesConfig) excludes() string {
 	return c.Excludes()
 }
 
-// globbing is one search.
-type globbing struct {
+// globRun is one search.
+type globRun struct {
 	files   FilesConfig
 	target  target.Target
 	glob    string
 	pattern *search.Pattern
 }
 
-func (g globbing) run(ctx context.Context) (tool.Result, error) {
+func (g globRun) run(ctx context.Context) (tool.Result, error) {
 	found, err := search.Glob(ctx, search.Query{Root: g.target.Path, Limit: searchLimit, ExcludesFile: g.files.excludes()}, g.pattern)
 	if err != nil {
 		return tool.Result{}, searchError(ctx, err)
@@ -166,7 +166,7 @@ func (g globbing) run(ctx context.Context) (tool.Result, error) {
 }
 
 // most names the three fullest directories.
-func (g globbing) most(dirs []search.DirCount) string {
+func (g globRun) most(dirs []search.DirCount) string {
 	var out []string
 	for _, d := range dirs[:min(3, len(dirs))] {
 		out = append(out, fmt.Sprintf("%s (%d)", shownPath(g.target, d.Dir), d.Count))
@@ -176,7 +176,7 @@ func (g globbing) most(dirs []search.DirCount) string {
 
 // why says what may be the reason that nothing was found: the pattern begins in a directory that
 // is not there, names a directory, or names what is ignored.
-func (g globbing) why(ctx context.Context) string {
+func (g globRun) why(ctx context.Context) string {
 	at := ""
 	for _, dir := range g.pattern.Dirs() {
 		names, err := target.Siblings(filepath.Join(g.target.Path, filepath.FromSlash(at)))

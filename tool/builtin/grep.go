@@ -37,7 +37,7 @@ type grepInput struct {
 func Grep(files FilesConfig) tool.Tool {
 	spec := tool.Spec{Name: "grep", Description: strings.TrimSpace(grepText)}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in grepInput) (tool.Result, error) {
-		g := grepping{files: files, call: c, in: in}
+		g := grepRun{files: files, call: c, in: in}
 		if err := g.parse(); err != nil {
 			return tool.Result{}, err
 		}
@@ -54,8 +54,8 @@ func Grep(files FilesConfig) tool.Tool {
 	})
 }
 
-// grepping is one search.
-type grepping struct {
+// grepRun is one search.
+type grepRun struct {
 	files   FilesConfig
 	call    *tool.Call
 	in      grepInput
@@ -64,7 +64,7 @@ type grepping struct {
 	target  target.Target
 }
 
-func (g *grepping) parse() error {
+func (g *grepRun) parse() error {
 	if g.in.Pattern == "" {
 		return tool.Failf("pattern is empty and would match every line. Give what to look for, or use glob to list files.")
 	}
@@ -130,7 +130,7 @@ func patternMember(pattern string) string {
 	return `"pattern": ` + string(args.AppendText(nil, pattern))
 }
 
-func (g *grepping) run(ctx context.Context) (tool.Result, error) {
+func (g *grepRun) run(ctx context.Context) (tool.Result, error) {
 	found, err := g.search(ctx, g.re, false)
 	if err != nil {
 		return tool.Result{}, searchError(ctx, err)
@@ -151,7 +151,7 @@ func (g *grepping) run(ctx context.Context) (tool.Result, error) {
 }
 
 // none says that nothing was found, and where it was looked for.
-func (g *grepping) none(found search.Matches) string {
+func (g *grepRun) none(found search.Matches) string {
 	switch {
 	case found.Searched == 0:
 		return noFiles
@@ -164,7 +164,7 @@ func (g *grepping) none(found search.Matches) string {
 }
 
 // search looks through the tree, or the one file that was named, whatever it is called.
-func (g *grepping) search(ctx context.Context, re *search.Regexp, all bool) (search.Matches, error) {
+func (g *grepRun) search(ctx context.Context, re *search.Regexp, all bool) (search.Matches, error) {
 	q := search.Query{Root: g.target.Path, Limit: searchLimit, Hidden: true, All: all, Skip: g.skips, ExcludesFile: g.files.excludes()}
 	if g.target.IsDir() {
 		return search.Grep(ctx, q, re, g.include)
@@ -180,7 +180,7 @@ func (g *grepping) search(ctx context.Context, re *search.Regexp, all bool) (sea
 // skips reports whether a file below the directory is not searched: its lines would be shown
 // though to read it is asked about or denied. It must be known before: to say that such a file has a
 // match would tell what is in it.
-func (g *grepping) skips(below string) bool {
+func (g *grepRun) skips(below string) bool {
 	var patterns []string
 	for _, p := range g.target.Patterns() {
 		patterns = append(patterns, path.Join(p, below))
@@ -203,7 +203,7 @@ func leftOut(n int) string {
 }
 
 // print writes what was found and returns how many matches that shows.
-func (g *grepping) print(out *strings.Builder, found search.Matches) int {
+func (g *grepRun) print(out *strings.Builder, found search.Matches) int {
 	fmt.Fprintf(out, "%s in %s", matches(found.Total), phrase.Count(found.TotalFiles, "file"))
 	if found.Total > searchLimit {
 		fmt.Fprintf(out, ", the first %d are shown", searchLimit)
@@ -296,7 +296,7 @@ func partOfLine(l search.Line) (string, bool) {
 }
 
 // why says what may be the reason that nothing was found.
-func (g *grepping) why(ctx context.Context, found search.Matches) string {
+func (g *grepRun) why(ctx context.Context, found search.Matches) string {
 	if found.Binary > 0 && !g.target.IsDir() {
 		return fmt.Sprintf("\n%s is a binary file and was not searched. Use bash for it: strings, or grep -a.\n", g.target.Shown)
 	}
@@ -324,7 +324,7 @@ func (g *grepping) why(ctx context.Context, found search.Matches) string {
 }
 
 // noFile says that include leaves nothing to search.
-func (g *grepping) noFile(ctx context.Context) string {
+func (g *grepRun) noFile(ctx context.Context) string {
 	if g.include == nil || !g.target.IsDir() {
 		return ""
 	}
@@ -337,7 +337,7 @@ func (g *grepping) noFile(ctx context.Context) string {
 	return fmt.Sprintf("No file below %s fits include %q.", g.target.Shown, g.in.Include)
 }
 
-func (g *grepping) again(ctx context.Context, re *search.Regexp, all bool) (n, files int) {
+func (g *grepRun) again(ctx context.Context, re *search.Regexp, all bool) (n, files int) {
 	ctx, cancel := context.WithTimeout(ctx, searchAgain)
 	defer cancel()
 	found, err := g.search(ctx, re, all)

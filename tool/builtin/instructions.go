@@ -18,7 +18,7 @@ const instructionBytes = 50 << 10
 
 // instructions finds the instruction files on the way from the session's directory down to
 // the file that was read, those the model does not know yet, and puts them in words.
-func (r reading) instructions() (loaded []string, reminder string) {
+func (r readRun) instructions() (loaded []string, reminder string) {
 	if r.call == nil || len(r.cfg.Instructions) == 0 {
 		return nil, ""
 	}
@@ -44,7 +44,7 @@ func (r reading) instructions() (loaded []string, reminder string) {
 
 // instruction returns the instruction file of a directory and its text, "" if there is none.
 // One that a symlink leads out of the project with is none: nobody was asked about it.
-func (r reading) instruction(top, dir string) (path, text string) {
+func (r readRun) instruction(top, dir string) (path, text string) {
 	for _, name := range r.cfg.Instructions {
 		f, err := workspace.Resolve(dir, name)
 		if err != nil || f.Info == nil || f.IsDir() || !workspace.Inside(top, f.Path) {
@@ -64,7 +64,7 @@ func (r reading) instruction(top, dir string) (path, text string) {
 }
 
 // wasLoaded reports whether a result in the history has an instruction file.
-func (r reading) wasLoaded(path string) bool {
+func (r readRun) wasLoaded(path string) bool {
 	key := phrase.JSON(path)
 	for _, m := range r.call.Host.History() {
 		for _, p := range m.Parts {

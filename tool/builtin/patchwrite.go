@@ -13,7 +13,7 @@ import (
 )
 
 // lock takes the locks of all files, always in the same order.
-func (a *applying) lock() (unlock func()) {
+func (a *patchRun) lock() (unlock func()) {
 	var paths []string
 	for _, t := range a.targets {
 		paths = append(paths, t.Path)
@@ -31,13 +31,13 @@ func (a *applying) lock() (unlock func()) {
 }
 
 // write makes the changes; what the files are is kept before.
-func (a *applying) write(ctx context.Context, files []patched) error {
+func (a *patchRun) write(ctx context.Context, files []patched) error {
 	var paths []string
 	for _, f := range files {
 		paths = append(paths, f.from.Path, f.to.Path)
 	}
 	slices.Sort(paths)
-	done, err := changing(ctx, a.call, slices.Compact(paths)...)
+	done, err := beginChange(ctx, a.call, slices.Compact(paths)...)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func write(files []patched) error {
 			continue
 		}
 		if err := f.to.Write([]byte(f.After)); err != nil {
-			return takeBack(made, tool.Failf("Cannot write %s: %w.", f.to.Shown, err))
+			return undoWrites(made, tool.Failf("Cannot write %s: %w.", f.to.Shown, err))
 		}
 		made = append(made, f.unwrite)
 		if f.Kind == patch.Move {
@@ -66,7 +66,7 @@ func write(files []patched) error {
 			continue
 		}
 		if err := f.from.Remove(); err != nil {
-			return takeBack(made, tool.Failf("Cannot remove %s: %w.", f.from.Shown, err))
+			return undoWrites(made, tool.Failf("Cannot remove %s: %w.", f.from.Shown, err))
 		}
 		made = append(made, f.unremove)
 	}
@@ -90,8 +90,8 @@ func (f patched) unremove() error {
 	return nil
 }
 
-// takeBack undoes what was made, the last first, and returns why.
-func takeBack(made []func() error, why error) error {
+// undoWrites undoes what was made, the last first, and returns why.
+func undoWrites(made []func() error, why error) error {
 	var left []string
 	for _, undo := range slices.Backward(made) {
 		if err := undo(); err != nil {

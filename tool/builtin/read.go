@@ -60,7 +60,7 @@ func Read(cfg ReadConfig) tool.Tool {
 		if err := c.Host.Ask(ctx, tool.Permission{Name: "read", Patterns: t.Patterns(), Always: []string{"*"}}); err != nil {
 			return tool.Result{}, err
 		}
-		r := reading{ctx: ctx, cfg: cfg, call: c, target: t, first: 1, limit: readLines}
+		r := readRun{ctx: ctx, cfg: cfg, call: c, target: t, first: 1, limit: readLines}
 		return r.run(int(min(in.Offset, math.MaxInt)), int(min(in.Limit, math.MaxInt)))
 	})
 }
@@ -73,12 +73,12 @@ func ReadFile(ctx context.Context, c *tool.Call, path string, offset, limit int)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	r := reading{ctx: ctx, target: t, first: 1, limit: readLines}
+	r := readRun{ctx: ctx, target: t, first: 1, limit: readLines}
 	return r.run(max(offset, 0), max(limit, 0))
 }
 
-// reading is one call of the tool.
-type reading struct {
+// readRun is one call of the tool.
+type readRun struct {
 	ctx    context.Context // of the one call this belongs to
 	cfg    ReadConfig
 	call   *tool.Call // nil for an attachment
@@ -95,7 +95,7 @@ type readMeta struct {
 	Display   any      `json:"display,omitempty"` // a fileDisplay or dirDisplay
 }
 
-func (r reading) run(offset, limit int) (tool.Result, error) {
+func (r readRun) run(offset, limit int) (tool.Result, error) {
 	if offset > 0 {
 		r.first = offset
 	}
@@ -133,7 +133,7 @@ func (r reading) run(offset, limit int) (tool.Result, error) {
 }
 
 // result puts together what all kinds have. The sum is of the content, where it is known.
-func (r reading) result(output string, meta readMeta, sum *string) (tool.Result, error) {
+func (r readRun) result(output string, meta readMeta, sum *string) (tool.Result, error) {
 	if meta.Loaded == nil {
 		meta.Loaded = []string{}
 	}
@@ -143,7 +143,7 @@ func (r reading) result(output string, meta readMeta, sum *string) (tool.Result,
 	}
 	if sum != nil {
 		sums := map[string]string{r.target.Path: *sum}
-		raw = withSeen(raw, sums)
+		raw = withReads(raw, sums)
 		if r.call != nil {
 			r.cfg.Tracker.note(r.call, sums)
 		}
@@ -152,7 +152,7 @@ func (r reading) result(output string, meta readMeta, sum *string) (tool.Result,
 }
 
 // media attaches an image or a document.
-func (r reading) media(mime string, size int64) (tool.Result, error) {
+func (r readRun) media(mime string, size int64) (tool.Result, error) {
 	what := "Image"
 	if mime == "application/pdf" {
 		what = "PDF"

@@ -29,7 +29,7 @@ type dirDisplay struct {
 }
 
 // directory lists entries.
-func (r reading) directory() (tool.Result, error) {
+func (r readRun) directory() (tool.Result, error) {
 	all, err := r.target.ReadDir(maxEntries + 1)
 	if err != nil {
 		return tool.Result{}, tool.Failf("Cannot list %s: %w.", r.target.Shown, err)
@@ -72,7 +72,7 @@ func (r reading) directory() (tool.Result, error) {
 
 // entry is how a name is shown: directories, also behind a symlink, end in a slash, and what
 // would break the list is quoted.
-func (r reading) entry(e fs.DirEntry) string {
+func (r readRun) entry(e fs.DirEntry) string {
 	name := e.Name()
 	dir := e.IsDir()
 	if e.Type()&fs.ModeSymlink != 0 {

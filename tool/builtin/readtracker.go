@@ -25,7 +25,7 @@ import (
 // history.
 type ReadTracker struct {
 	mu    sync.Mutex
-	steps map[lathe.SessionID]*stepSums
+	steps map[lathe.SessionID]*stepReads
 	locks map[string]*pathLock
 }
 
@@ -35,8 +35,8 @@ type pathLock struct {
 	users int // who hold it or wait; guarded by the mutex of Seen
 }
 
-// stepSums is what one step has seen.
-type stepSums struct {
+// stepReads is what one step has seen.
+type stepReads struct {
 	message lathe.MessageID
 	sums    map[string]string // by real path
 	loaded  map[string]bool   // instruction files shown, by real path
@@ -47,7 +47,7 @@ const maxSteps = 1000
 
 // NewReadTracker returns a memory for the tools of one process.
 func NewReadTracker() *ReadTracker {
-	return &ReadTracker{steps: map[lathe.SessionID]*stepSums{}, locks: map[string]*pathLock{}}
+	return &ReadTracker{steps: map[lathe.SessionID]*stepReads{}, locks: map[string]*pathLock{}}
 }
 
 // lock keeps other calls, also of other sessions, from changing the file at a real path
@@ -94,12 +94,12 @@ func (s *ReadTracker) note(c *tool.Call, sums map[string]string) {
 
 // step returns the notes of the running step, new ones where the session is at another. The
 // lock is held.
-func (s *ReadTracker) step(c *tool.Call) *stepSums {
+func (s *ReadTracker) step(c *tool.Call) *stepReads {
 	step := s.steps[c.Session]
 	if step != nil && step.message == c.Message {
 		return step
 	}
-	step = &stepSums{message: c.Message, sums: map[string]string{}, loaded: map[string]bool{}}
+	step = &stepReads{message: c.Message, sums: map[string]string{}, loaded: map[string]bool{}}
 	s.steps[c.Session] = step
 	for id := range s.steps {
 		if len(s.steps) <= maxSteps {
@@ -112,22 +112,22 @@ func (s *ReadTracker) step(c *tool.Call) *stepSums {
 	return step
 }
 
-// sight is what the model has last seen of a file.
-type sight struct {
+// lastRead is what the model has last seen of a file.
+type lastRead struct {
 	seen    bool   // it has seen something
 	sum     string // "" if it has seen nothing, or a content too large for a sum
 	command string // the last that the model has run since, "" if none
 }
 
 // last returns what the model has last seen of the file at a real path.
-func (s *ReadTracker) last(c *tool.Call, path string) (got sight) {
+func (s *ReadTracker) last(c *tool.Call, path string) (got lastRead) {
 	if sum, ok := s.now(c, path); ok {
-		return sight{seen: true, sum: sum}
+		return lastRead{seen: true, sum: sum}
 	}
 	key := phrase.JSON(path)
 	for _, m := range slices.Backward(c.Host.History()) {
 		for _, p := range slices.Backward(m.Parts) {
-			if sum, ok := sumsIn(p, key)[path]; ok {
+			if sum, ok := readSums(p, key)[path]; ok {
 				got.sum, got.seen = sum, true
 				return got
 			}
@@ -136,7 +136,7 @@ func (s *ReadTracker) last(c *tool.Call, path string) (got sight) {
 			}
 		}
 	}
-	return sight{}
+	return lastRead{}
 }
 
 // commandIn is the command of a call of bash.
@@ -176,16 +176,16 @@ func (s *ReadTracker) now(c *tool.Call, path string) (sum string, ok bool) {
 	return sum, ok
 }
 
-// seenMeta is the member of a result's metadata that is ours.
-type seenMeta struct {
+// readsMeta is the member of a result's metadata that is ours.
+type readsMeta struct {
 	Lathe struct {
 		Seen map[string]string `json:"seen"`
 	} `json:"lathe"`
 }
 
-// sumsIn is what a call that ended well has seen, by real path, if its metadata has a text in it.
-func sumsIn(p lathe.Part, text []byte) map[string]string {
-	var meta seenMeta
+// readSums is what a call that ended well has seen, by real path, if its metadata has a text in it.
+func readSums(p lathe.Part, text []byte) map[string]string {
+	var meta readsMeta
 	if done := completed(p, text); done == nil || json.Unmarshal(done.Metadata, &meta) != nil {
 		return nil
 	}
@@ -207,12 +207,12 @@ func completed(p lathe.Part, path []byte) *lathe.Completed {
 	return done
 }
 
-// withSeen adds to a result's metadata what the call has seen, by real path.
-func withSeen(metadata json.RawMessage, sums map[string]string) json.RawMessage {
+// withReads adds to a result's metadata what the call has seen, by real path.
+func withReads(metadata json.RawMessage, sums map[string]string) json.RawMessage {
 	if len(sums) == 0 {
 		return metadata
 	}
-	var ours seenMeta
+	var ours readsMeta
 	ours.Lathe.Seen = sums
 	add, err := json.Marshal(ours)
 	if err != nil {

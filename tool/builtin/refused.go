@@ -15,12 +15,12 @@ import (
 )
 
 // explain tells the model why its edit was refused.
-func (e editing) explain(ctx context.Context, old content, r *patch.Refusal) error {
+func (e editRun) explain(ctx context.Context, old content, r *patch.Refusal) error {
 	shown, err := e.cfg.Tracker.mayShow(ctx, e.call, e.target)
 	if err != nil {
 		return err
 	}
-	text := refusedWords(e.target, r, shown) + e.cfg.Tracker.changed(e.call, e.target, old)
+	text := editRefused(e.target, r, shown) + e.cfg.Tracker.changed(e.call, e.target, old)
 	if r.Reason == patch.Missing {
 		if other := e.elsewhere(); other != "" {
 			text += fmt.Sprintf("\nThe text of oldString is in another file that you have read: %s.", other)
@@ -29,7 +29,7 @@ func (e editing) explain(ctx context.Context, old content, r *patch.Refusal) err
 	return &tool.Failure{Text: text, Err: r}
 }
 
-func refusedWords(t target.Target, r *patch.Refusal, shown bool) string {
+func editRefused(t target.Target, r *patch.Refusal, shown bool) string {
 	text := r.Text
 	if !strings.Contains(text, t.Shown) {
 		text = t.Shown + ": " + text
@@ -69,12 +69,12 @@ func (s *ReadTracker) changed(c *tool.Call, t target.Target, now content) string
 }
 
 // elsewhere names a file the model has lately seen that has the text to replace; "" if none.
-func (e editing) elsewhere() string {
+func (e editRun) elsewhere() string {
 	const files, limit = 10, 1 << 20
 	looked := map[string]bool{e.target.Path: true}
 	for _, m := range slices.Backward(e.call.Host.History()) {
 		for _, p := range slices.Backward(m.Parts) {
-			for _, path := range seenIn(p) {
+			for _, path := range readPaths(p) {
 				if looked[path] || len(looked) > files {
 					continue
 				}
@@ -93,7 +93,7 @@ func (e editing) elsewhere() string {
 	return ""
 }
 
-// seenIn is the files whose content a call has shown to the model, by real path.
-func seenIn(p lathe.Part) []string {
-	return slices.Sorted(maps.Keys(sumsIn(p, []byte(`"seen"`))))
+// readPaths is the files whose content a call has shown to the model, by real path.
+func readPaths(p lathe.Part) []string {
+	return slices.Sorted(maps.Keys(readSums(p, []byte(`"seen"`))))
 }

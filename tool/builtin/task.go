@@ -28,7 +28,7 @@ type taskInput struct {
 	TaskID      string `json:"task_id,omitempty" jsonschema:"id of a task to go on with"`
 }
 
-type taskBesideInput struct {
+type taskBackgroundInput struct {
 	taskInput
 	Background bool `json:"background,omitempty" jsonschema:"do not wait for the report"`
 }
@@ -43,7 +43,7 @@ func Task(cfg TaskConfig) tool.Tool {
 		})
 	}
 	spec.Description += taskBeside
-	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in taskBesideInput) (tool.Result, error) {
+	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in taskBackgroundInput) (tool.Result, error) {
 		return runTask(ctx, c, in.taskInput, in.Background)
 	})
 }

@@ -48,19 +48,19 @@ func Write(cfg WriteConfig) tool.Tool {
 		if err := target.AskExternal(ctx, c, t); err != nil {
 			return tool.Result{}, err
 		}
-		w := writing{cfg: cfg, call: c, target: t}
+		w := writeRun{cfg: cfg, call: c, target: t}
 		return w.run(ctx, in.Content)
 	})
 }
 
-// writing is one call of the tool.
-type writing struct {
+// writeRun is one call of the tool.
+type writeRun struct {
 	cfg    WriteConfig
 	call   *tool.Call
 	target target.Target
 }
 
-func (w writing) run(ctx context.Context, content string) (tool.Result, error) {
+func (w writeRun) run(ctx context.Context, content string) (tool.Result, error) {
 	old, err := current(w.target)
 	if err != nil {
 		return tool.Result{}, err
@@ -84,7 +84,7 @@ func (w writing) run(ctx context.Context, content string) (tool.Result, error) {
 	}
 	sums := map[string]string{w.target.Path: sumOf([]byte(after))}
 	w.cfg.Tracker.note(w.call, sums)
-	tellEdited(w.call, w.target, old.exists)
+	publishEdited(w.call, w.target, old.exists)
 	meta, err := json.Marshal(struct {
 		Diagnostics struct{} `json:"diagnostics"` // by file; none are known
 		Path        string   `json:"filepath"`
@@ -93,13 +93,13 @@ func (w writing) run(ctx context.Context, content string) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	res := tool.Result{Title: w.target.Title, Output: w.words(old, content, after), Metadata: withSeen(meta, sums)}
+	res := tool.Result{Title: w.target.Title, Output: w.words(old, content, after), Metadata: withReads(meta, sums)}
 	return withSyntax(res, w.cfg.Syntax.look(ctx, w.call, w.target, old.text, after)), nil
 }
 
 // overwrite puts a text into a file, whose former content is kept for an undo.
 func overwrite(ctx context.Context, c *tool.Call, t target.Target, text string) error {
-	done, err := changing(ctx, c, t.Path)
+	done, err := beginChange(ctx, c, t.Path)
 	if err != nil {
 		return err
 	}
@@ -110,9 +110,9 @@ func overwrite(ctx context.Context, c *tool.Call, t target.Target, text string) 
 	return nil
 }
 
-// changing keeps what files are before they are changed. Nothing is changed that could not
+// beginChange keeps what files are before they are changed. Nothing is changed that could not
 // be undone.
-func changing(ctx context.Context, c *tool.Call, paths ...string) (done func(), err error) {
+func beginChange(ctx context.Context, c *tool.Call, paths ...string) (done func(), err error) {
 	if done, err = c.Host.BeginChange(ctx, paths...); err != nil && ctx.Err() == nil {
 		err = tool.Failf("What the file was could not be kept for an undo (%w), so nothing was written. Tell the user; \"snapshot\": false in the settings works without undo.", err)
 	}
@@ -120,7 +120,7 @@ func changing(ctx context.Context, c *tool.Call, paths ...string) (done func(), 
 }
 
 // check refuses to write over what the model does not know.
-func (w writing) check(old content) error {
+func (w writeRun) check(old content) error {
 	if w.cfg.AllowStale || !old.exists {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (w writing) check(old content) error {
 		w.target.Shown, who, old.size(), phrase.JSON(w.target.Shown))
 }
 
-func (w writing) words(old content, given, after string) string {
+func (w writeRun) words(old content, given, after string) string {
 	done := "Created"
 	if old.exists {
 		done = "Overwrote"
@@ -260,8 +260,8 @@ func askEdit(ctx context.Context, c *tool.Call, guard guarded.List, t target.Tar
 	return target.AskGuarded(ctx, c, guard, []target.Target{t}, diff)
 }
 
-// tellEdited publishes that a file was written.
-func tellEdited(c *tool.Call, t target.Target, existed bool) {
+// publishEdited publishes that a file was written.
+func publishEdited(c *tool.Call, t target.Target, existed bool) {
 	event := "add"
 	if existed {
 		event = "change"

@@ -21,19 +21,19 @@ const (
 	keptEnding  = ".json"
 )
 
-// keptFile is what stands in such a file.
-type keptFile struct {
+// cacheFile is what stands in such a file.
+type cacheFile struct {
 	Version int      `json:"version"`
 	Server  string   `json:"server"` // for people who look
 	Listing *listing `json:"listing"`
 }
 
 // recall reads what the server offered last time. A file that cannot be used is as none.
-func (p *peer) recall() {
+func (p *serverEntry) recall() {
 	if p.hub.o.Cache == "" {
 		return
 	}
-	f, err := os.Open(p.keptPath())
+	f, err := os.Open(p.cachePath())
 	if err != nil {
 		return
 	}
@@ -46,7 +46,7 @@ func (p *peer) recall() {
 	if err != nil {
 		return
 	}
-	var kept keptFile
+	var kept cacheFile
 	if json.Unmarshal(data, &kept) != nil || kept.Version != keptVersion || kept.Listing == nil || len(kept.Listing.Tools) > mostTools {
 		return
 	}
@@ -63,19 +63,19 @@ func (p *peer) recall() {
 	p.hub.noteChange()
 }
 
-func (p *peer) keptPath() string {
+func (p *serverEntry) cachePath() string {
 	return filepath.Join(p.hub.o.Cache, p.def.key()+keptEnding)
 }
 
-// keepListing writes down what the server offers, whole or not at all. It is no loss if that fails.
-func (p *peer) keepListing(list *listing) {
+// saveListing writes down what the server offers, whole or not at all. It is no loss if that fails.
+func (p *serverEntry) saveListing(list *listing) {
 	dir := p.hub.o.Cache
 	if dir == "" {
 		return
 	}
-	data, err := json.Marshal(keptFile{keptVersion, p.def.Name, list})
+	data, err := json.Marshal(cacheFile{keptVersion, p.def.Name, list})
 	if err == nil {
-		err = atomicfile.Write(p.keptPath(), data)
+		err = atomicfile.Write(p.cachePath(), data)
 	}
 	if err != nil {
 		p.hub.o.Log.Debug("mcp tools were not kept", "server", p.def.Name, "error", err)
@@ -85,10 +85,10 @@ func (p *peer) keepListing(list *listing) {
 }
 
 // confirmListing notes that what is kept is still so.
-func (p *peer) confirmListing() {
+func (p *serverEntry) confirmListing() {
 	if p.hub.o.Cache != "" {
 		now := time.Now()
-		_ = os.Chtimes(p.keptPath(), now, now) // at worst it is asked again sooner
+		_ = os.Chtimes(p.cachePath(), now, now) // at worst it is asked again sooner
 	}
 }
 

@@ -59,9 +59,9 @@ func (h *Hub) build() []tool.Tool {
 }
 
 // prefixesOf are how the names of the tools of servers begin, also of those that are not connected.
-func prefixesOf(all []*peer) (out []string) {
+func prefixesOf(all []*serverEntry) (out []string) {
 	for _, p := range all {
-		name := sanitise(p.def.Name)
+		name := sanitize(p.def.Name)
 		prefix := name
 		for n := 2; slices.Contains(out, prefix); n++ {
 			prefix = name + "_" + strconv.Itoa(n)
@@ -72,7 +72,7 @@ func prefixesOf(all []*peer) (out []string) {
 }
 
 // noteClashes notes which tools were left out.
-func (p *peer) noteClashes(list []string) {
+func (p *serverEntry) noteClashes(list []string) {
 	p.mu.Lock()
 	before := len(p.clash)
 	p.clash = list
@@ -89,7 +89,7 @@ func (p *peer) noteClashes(list []string) {
 // A server on this machine may change any file, so its calls are framed; one that calls its tool
 // read-only is believed, because all that a lie gains is an undo that knows less, and the frame
 // costs two walks over the project. A remote server reaches no file.
-func (p *peer) tool(asks tool.Permission, o offer) tool.Tool {
+func (p *serverEntry) tool(asks tool.Permission, o offer) tool.Tool {
 	asks.Patterns, asks.Always = []string{"*"}, []string{"*"}
 	about := cmp.Or(o.Description, "The tool "+line(o.Name, 100)+" of MCP server "+p.def.Name+".") // some providers want a text
 	spec := tool.Spec{Name: asks.Name, Description: about, Schema: o.Schema, Anywhere: p.def.near() && !o.ReadOnly}
@@ -107,7 +107,7 @@ func (p *peer) tool(asks tool.Permission, o offer) tool.Tool {
 
 // call calls a tool. It is called again if the server did not take the call, and one that does no
 // harm if the server was lost meanwhile.
-func (p *peer) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage, error) {
+func (p *serverEntry) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage, error) {
 	for tries := 1; ; tries++ {
 		l, err := p.connected(ctx)
 		if err != nil {
@@ -148,7 +148,7 @@ func outcomeOf(err error) outcome {
 }
 
 // call sends a call and waits for its answer, longer as long as its server tells of progress.
-func (l *link) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage, error) {
+func (l *conn) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage, error) {
 	token, news, forget := l.watch()
 	defer forget()
 	q := &question{Name: o.Name, Arguments: c.Input}
@@ -207,7 +207,7 @@ func (p progress) String() string {
 }
 
 // failure is what the model is told of a call that gave nothing.
-func (p *peer) failure(ctx context.Context, o offer, err error) error {
+func (p *serverEntry) failure(ctx context.Context, o offer, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -216,7 +216,7 @@ func (p *peer) failure(ctx context.Context, o offer, err error) error {
 	if o.ReadOnly {
 		done = "Nothing was changed by it."
 	}
-	var said *saidError
+	var said *serverError
 	var denied *deniedError
 	how := outcomeOf(err)
 	switch {

@@ -38,7 +38,7 @@ type blob struct {
 }
 
 // result makes a result of an answer to tools/call.
-func (p *peer) result(raw json.RawMessage) (tool.Result, error) {
+func (p *serverEntry) result(raw json.RawMessage) (tool.Result, error) {
 	var a struct {
 		Content    []json.RawMessage `json:"content"`
 		Structured json.RawMessage   `json:"structuredContent"`

@@ -77,7 +77,7 @@ func FuzzOffer(f *testing.F) {
 		if o.Description != clean(o.Description) || !utf8.ValidString(o.Description) {
 			t.Errorf("description %q", o.Description)
 		}
-		if name := toolName(nil, "s", o.Name); len(name) > mostName || name != sanitise(name) {
+		if name := toolName(nil, "s", o.Name); len(name) > mostName || name != sanitize(name) {
 			t.Errorf("name %q", name)
 		}
 	})
@@ -91,7 +91,7 @@ func FuzzResult(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	p := &peer{def: Server{Name: "s"}}
+	p := &serverEntry{def: Server{Name: "s"}}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if !json.Valid(raw) {
 			return

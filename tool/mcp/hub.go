@@ -11,7 +11,7 @@
 // are given up. The protocol itself and its transports are the official SDK's.
 //
 // A Hub and Tokens are safe for use by many goroutines. A hub waits for all that it started when
-// it is closed. Start reading at [Hub.Tools], then peer.go (the life of one server), link.go (one
+// it is closed. Start reading at [Hub.Tools], then serverentry.go (the life of one server), conn.go (one
 // connection) and call.go (one call).
 package mcp
 
@@ -69,7 +69,7 @@ type Hub struct {
 	first  time.Duration // the pause before a server that ended is tried again; it doubles
 
 	mu     sync.Mutex
-	peers  map[string]*peer
+	peers  map[string]*serverEntry
 	begun  bool
 	closed bool
 	tools  []tool.Tool // as of built
@@ -88,9 +88,9 @@ func Open(o Options) *Hub {
 		o.Transport = plainTransport()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &Hub{o: o, ctx: ctx, cancel: cancel, peers: map[string]*peer{}, first: firstPause}
+	h := &Hub{o: o, ctx: ctx, cancel: cancel, peers: map[string]*serverEntry{}, first: firstPause}
 	for _, s := range o.Servers {
-		h.peers[s.Name] = newPeer(h, s)
+		h.peers[s.Name] = newServerEntry(h, s)
 	}
 	h.grown.Store(1)
 	return h
@@ -164,7 +164,7 @@ func (h *Hub) look() {
 	if begun {
 		return
 	}
-	var unknown []*peer
+	var unknown []*serverEntry
 	for _, p := range h.all() {
 		p.read.Do(p.recall)
 		if !p.fresh() {
@@ -179,10 +179,10 @@ func (h *Hub) look() {
 }
 
 // all returns the peers by name.
-func (h *Hub) all() []*peer {
+func (h *Hub) all() []*serverEntry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := make([]*peer, 0, len(h.peers))
+	out := make([]*serverEntry, 0, len(h.peers))
 	for _, name := range slices.Sorted(maps.Keys(h.peers)) {
 		out = append(out, h.peers[name])
 	}
@@ -190,7 +190,7 @@ func (h *Hub) all() []*peer {
 }
 
 // peer finds a server by its name in the settings.
-func (h *Hub) peer(name string) (*peer, error) {
+func (h *Hub) peer(name string) (*serverEntry, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if p := h.peers[name]; p != nil {
@@ -239,7 +239,7 @@ func (h *Hub) Add(ctx context.Context, s Server) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	p := newPeer(h, s)
+	p := newServerEntry(h, s)
 	h.mu.Lock()
 	old := h.peers[s.Name]
 	h.peers[s.Name] = p

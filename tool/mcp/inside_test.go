@@ -57,7 +57,7 @@ func TestToolName(t *testing.T) {
 	for _, c := range [][3]string{
 		{"my server", "get.it", "my_server_get_it"}, {"a", "😀", "a___"}, {"ä", "é", "___"}, {"a-b_C", "9", "a-b_C_9"},
 	} {
-		if got := toolName([]string{sanitise(c[0])}, sanitise(c[0]), c[1]); got != c[2] {
+		if got := toolName([]string{sanitize(c[0])}, sanitize(c[0]), c[1]); got != c[2] {
 			t.Errorf("%v: got %s", c, got)
 		}
 	}
@@ -117,7 +117,7 @@ func TestPrune(t *testing.T) {
 // the change of a state the list has to be made anew, not a moment later.
 func TestPeer_HubKnowsOfEveryChange(t *testing.T) {
 	h := &Hub{}
-	p := newPeer(h, Server{Name: "s"})
+	p := newServerEntry(h, Server{Name: "s"})
 	p.over = make(chan struct{})
 	before := h.grown.Load()
 	if !p.set(p.over, func(s *state) { s.at = Connected }) || h.grown.Load() == before {

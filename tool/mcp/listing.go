@@ -75,7 +75,7 @@ func (l *listing) sameTools(other *listing) bool {
 }
 
 // list asks a server for all that it offers and can be kept.
-func (l *link) list(ctx context.Context) (*listing, error) {
+func (l *conn) list(ctx context.Context) (*listing, error) {
 	out := &listing{}
 	init := l.session.InitializeResult()
 	tools, prompts := true, false
@@ -99,7 +99,7 @@ func (l *link) list(ctx context.Context) (*listing, error) {
 	return out, nil
 }
 
-func (l *link) listTools(ctx context.Context, out *listing) error {
+func (l *conn) listTools(ctx context.Context, out *listing) error {
 	names, size := map[string]bool{}, 0
 	more, err := l.pages(ctx, "tools/list", "tools", mostTools, func(raw json.RawMessage) {
 		o, err := readOffer(raw)
@@ -107,7 +107,7 @@ func (l *link) listTools(ctx context.Context, out *listing) error {
 		case err != nil:
 			out.note("a tool was left out: %v", err)
 			return
-		case names[sanitise(o.Name)]:
+		case names[sanitize(o.Name)]:
 			out.note("tool %s was left out: the server has another of that name", phrase.Shorten(o.Name, 100))
 			return
 		}
@@ -115,13 +115,13 @@ func (l *link) listTools(ctx context.Context, out *listing) error {
 			out.note("tool %s was left out: the descriptions of the server's tools are larger than %d MiB", phrase.Shorten(o.Name, 100), mostListed>>20)
 			return
 		}
-		names[sanitise(o.Name)] = true
+		names[sanitize(o.Name)] = true
 		out.Tools = append(out.Tools, o)
 	})
 	if more {
 		out.note("only the first %d tools are used", mostTools)
 	}
-	var said *saidError
+	var said *serverError
 	if errors.As(err, &said) && said.code == -32601 { // there is no such method: it has none
 		return nil
 	}
@@ -129,7 +129,7 @@ func (l *link) listTools(ctx context.Context, out *listing) error {
 }
 
 // pages reads a list to its end, or until there is more than is wanted.
-func (l *link) pages(ctx context.Context, method, member string, most int, each func(json.RawMessage)) (more bool, err error) {
+func (l *conn) pages(ctx context.Context, method, member string, most int, each func(json.RawMessage)) (more bool, err error) {
 	seen, cursor, n := map[string]bool{}, "", 0
 	for range mostPages {
 		raw, err := l.ask(ctx, method, &question{Cursor: cursor})

@@ -252,14 +252,14 @@ func pauseFor(ctx context.Context, d time.Duration) {
 // expected is what the browser must come back with.
 type expected struct{ path, state, issuer string }
 
-// back is what it brought.
-type back struct {
+// loginCallback is what it brought.
+type loginCallback struct {
 	code string
 	err  error
 }
 
 // catch answers the browser, and passes on what it brought, once.
-func (e expected) catch(came chan<- back) http.Handler {
+func (e expected) catch(came chan<- loginCallback) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		switch {
@@ -271,7 +271,7 @@ func (e expected) catch(came chan<- back) http.Handler {
 			http.Error(w, "This is not the login that was begun.", http.StatusBadRequest)
 			return
 		}
-		b := back{code: q.Get("code")}
+		b := loginCallback{code: q.Get("code")}
 		text := "You can close this page and go back to lathe."
 		if b.code == "" {
 			b.err = fmt.Errorf("the login was refused: %s", line(q.Get("error")+" "+q.Get("error_description"), 300))
@@ -289,7 +289,7 @@ func (e expected) catch(came chan<- back) http.Handler {
 
 // finish waits for the code and trades it for a token.
 func (p oauth) finish(ctx context.Context, listener net.Listener, want expected) error {
-	came := make(chan back, 1)
+	came := make(chan loginCallback, 1)
 	server := &http.Server{Handler: want.catch(came), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	served := make(chan struct{})
 	go func() {
@@ -379,7 +379,7 @@ func (h *Hub) Logout(ctx context.Context, name string) error {
 		}
 	}
 	p.mu.Lock()
-	used := p.over != nil || p.now.link != nil
+	used := p.over != nil || p.now.conn != nil
 	p.mu.Unlock()
 	if used && !p.def.local() {
 		p.stop()

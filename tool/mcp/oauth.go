@@ -25,7 +25,7 @@ type authority struct {
 }
 
 // oauth is a server as one that its user logs in to.
-type oauth struct{ *peer }
+type oauth struct{ *serverEntry }
 
 // authTime is how long each question about a login may take.
 const authTime = 20 * time.Second

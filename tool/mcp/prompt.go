@@ -26,7 +26,7 @@ type Argument struct {
 }
 
 // Command is the name of its slash command.
-func (p Prompt) Command() string { return sanitise(p.Server) + ":" + sanitise(p.Name) }
+func (p Prompt) Command() string { return sanitize(p.Server) + ":" + sanitize(p.Name) }
 
 // Positional gives the arguments their values in order. What is left over goes to the last.
 func (p Prompt) Positional(values []string) map[string]string {
@@ -98,7 +98,7 @@ func (h *Hub) Prompt(ctx context.Context, server, name string, arguments map[str
 }
 
 // once asks one thing outside of a tool's call.
-func (p *peer) once(ctx context.Context, method string, q *question) (json.RawMessage, error) {
+func (p *serverEntry) once(ctx context.Context, method string, q *question) (json.RawMessage, error) {
 	l, err := p.connected(ctx)
 	if err != nil {
 		return nil, err
@@ -113,23 +113,23 @@ func (p *peer) once(ctx context.Context, method string, q *question) (json.RawMe
 		return nil, context.Cause(ctx)
 	}
 	code := lathe.Unavailable
-	if _, said := errors.AsType[*saidError](err); said {
+	if _, said := errors.AsType[*serverError](err); said {
 		code = lathe.Invalid
 	}
 	return nil, lathe.Errorf(code, "MCP server %s: %s", p.def.Name, p.show(err))
 }
 
-func (l *link) listPrompts(ctx context.Context, out *listing) error {
+func (l *conn) listPrompts(ctx context.Context, out *listing) error {
 	names := map[string]bool{}
 	more, err := l.pages(ctx, "prompts/list", "prompts", mostPrompts, func(raw json.RawMessage) {
 		p, ok := readPrompt(raw)
 		switch {
 		case !ok:
 			out.note("a prompt was left out: it has no usable name")
-		case names[sanitise(p.Name)]:
+		case names[sanitize(p.Name)]:
 			out.note("prompt %s was left out: the server has another of that name", phrase.Shorten(p.Name, 100))
 		default:
-			names[sanitise(p.Name)] = true
+			names[sanitize(p.Name)] = true
 			out.Prompts = append(out.Prompts, p)
 		}
 	})

@@ -29,21 +29,21 @@ const (
 
 // openRemote greets a server over HTTP: the streamable transport, and for servers that do not know
 // it the older one.
-func (l *link) openRemote() error {
+func (l *conn) openRemote() error {
 	home, err := url.Parse(l.p.def.URL)
 	if err != nil { // check has read it before
 		return errors.New("its address cannot be read")
 	}
-	l.road = newRoad(l.p, home, l.fail)
-	client := &http.Client{Transport: l.road, CheckRedirect: redirected}
+	l.transport = newAuthTransport(l.p, home, l.fail)
+	client := &http.Client{Transport: l.transport, CheckRedirect: redirected}
 	err = l.greet(func() (sdk.Transport, error) {
 		return &sdk.StreamableClientTransport{Endpoint: l.p.def.URL, HTTPClient: client, MaxEventSize: mostMessage}, nil
 	})
 	if err == nil {
 		return nil
 	}
-	if status := l.road.passed(nil).status; l.road.denial() == nil && l.ctx.Err() == nil && status >= 400 && status < 500 && status != http.StatusForbidden {
-		l.road.passed(func(p *passed) { p.legacy = true })
+	if status := l.transport.passed(nil).status; l.transport.denial() == nil && l.ctx.Err() == nil && status >= 400 && status < 500 && status != http.StatusForbidden {
+		l.transport.passed(func(p *passed) { p.legacy = true })
 		older := l.greet(func() (sdk.Transport, error) {
 			return &sdk.SSEClientTransport{Endpoint: l.p.def.URL, HTTPClient: client, MaxEventSize: mostMessage}, nil
 		})
@@ -51,10 +51,10 @@ func (l *link) openRemote() error {
 			return nil
 		}
 	}
-	if l.road.denial() != nil {
-		return oauth{l.p}.denied(l.ctx, l.road.passed(nil).www)
+	if l.transport.denial() != nil {
+		return oauth{l.p}.denied(l.ctx, l.transport.passed(nil).www)
 	}
-	if status := l.road.passed(nil).status; status >= 300 {
+	if status := l.transport.passed(nil).status; status >= 300 {
 		err = fmt.Errorf("the server answered %d %s", status, http.StatusText(status))
 	}
 	return err
@@ -79,10 +79,10 @@ func plainTransport() http.RoundTripper {
 	}
 }
 
-// road is the way to one remote server: it names requests, adds headers and tokens where they
+// authTransport is the way to one remote server: it names requests, adds headers and tokens where they
 // belong and nowhere else, renews tokens, and bounds what comes back.
-type road struct {
-	p       *peer
+type authTransport struct {
+	p       *serverEntry
 	base    http.RoundTripper
 	home    *url.URL
 	headers http.Header
@@ -102,8 +102,8 @@ type passed struct {
 	legacy bool   // the older transport is tried
 }
 
-func newRoad(p *peer, home *url.URL, fail func(error)) *road {
-	r := &road{p: p, base: p.hub.o.Transport, home: home, headers: http.Header{}, fail: fail}
+func newAuthTransport(p *serverEntry, home *url.URL, fail func(error)) *authTransport {
+	r := &authTransport{p: p, base: p.hub.o.Transport, home: home, headers: http.Header{}, fail: fail}
 	for name, value := range p.def.Headers {
 		r.headers.Set(name, value)
 	}
@@ -112,7 +112,7 @@ func newRoad(p *peer, home *url.URL, fail func(error)) *road {
 }
 
 // close lets requests under way end for a moment and returns what cuts them off.
-func (r *road) close() func() {
+func (r *authTransport) close() func() {
 	limit := time.AfterFunc(farewellTime, r.cancel)
 	return func() {
 		limit.Stop()
@@ -121,7 +121,7 @@ func (r *road) close() func() {
 }
 
 // passed returns what has come of requests, changed where there is something to change.
-func (r *road) passed(change func(*passed)) passed {
+func (r *authTransport) passed(change func(*passed)) passed {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if change != nil {
@@ -131,7 +131,7 @@ func (r *road) passed(change func(*passed)) passed {
 }
 
 // denial is that a login is needed, or nil.
-func (r *road) denial() error {
+func (r *authTransport) denial() error {
 	if r.passed(nil).barred {
 		return &deniedError{NeedsAuth, errors.New("the server wants a login")}
 	}
@@ -148,7 +148,7 @@ func (e *deniedError) Error() string { return e.err.Error() }
 func (e *deniedError) Unwrap() error { return e.err }
 
 // RoundTrip sends one request.
-func (r *road) RoundTrip(req *http.Request) (*http.Response, error) {
+func (r *authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	unbind := context.AfterFunc(r.ctx, cancel)
 	release := func() { unbind(); cancel() }
@@ -184,10 +184,10 @@ func (r *road) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // deliver sends a request with what belongs to it, again if its token was old.
-func (r *road) deliver(ctx context.Context, req *http.Request) (*http.Response, error) {
+func (r *authTransport) deliver(ctx context.Context, req *http.Request) (*http.Response, error) {
 	home := r.isHome(req.URL)
 	token := ""
-	if home && r.logsIn() {
+	if home && r.usesLogin() {
 		var err error
 		if token, err = (oauth{r.p}).token(ctx, ""); err != nil {
 			return nil, err
@@ -209,7 +209,7 @@ func (r *road) deliver(ctx context.Context, req *http.Request) (*http.Response, 
 	if req.Method != http.MethodDelete {
 		r.passed(func(p *passed) {
 			p.status = resp.StatusCode
-			if p.barred = resp.StatusCode == http.StatusUnauthorized && r.logsIn(); p.barred {
+			if p.barred = resp.StatusCode == http.StatusUnauthorized && r.usesLogin(); p.barred {
 				p.www = resp.Header.Get("WWW-Authenticate")
 			}
 		})
@@ -218,18 +218,18 @@ func (r *road) deliver(ctx context.Context, req *http.Request) (*http.Response, 
 }
 
 // isHome reports whether an address is the server's own, also where that leads from http to https.
-func (r *road) isHome(u *url.URL) bool {
+func (r *authTransport) isHome(u *url.URL) bool {
 	safer := u.Scheme == "https" && r.home.Scheme == "http" && u.Port() == "" && r.home.Port() == ""
 	return u.Host == r.home.Host && (u.Scheme == r.home.Scheme || safer)
 }
 
-// logsIn reports whether tokens are for this server: not where the settings give the header.
-func (r *road) logsIn() bool {
+// usesLogin reports whether tokens are for this server: not where the settings give the header.
+func (r *authTransport) usesLogin() bool {
 	return r.p.hub.o.Tokens != nil && !r.p.def.OAuth.Off && r.headers.Get("Authorization") == ""
 }
 
 // send sends a request once.
-func (r *road) send(ctx context.Context, req *http.Request, home bool, token string) (*http.Response, error) {
+func (r *authTransport) send(ctx context.Context, req *http.Request, home bool, token string) (*http.Response, error) {
 	out := req.Clone(ctx)
 	if err := rename(out, req); err != nil {
 		return nil, err

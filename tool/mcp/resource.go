@@ -36,7 +36,7 @@ type Content struct {
 // address. A server that does not answer is passed over.
 func (h *Hub) Resources(ctx context.Context) []Resource {
 	h.look()
-	return h.gather(ctx, slices.DeleteFunc(h.resourceful(), func(p *peer) bool { return !p.isConnected() }), resources)
+	return h.gather(ctx, slices.DeleteFunc(h.resourceful(), func(p *serverEntry) bool { return !p.isConnected() }), resources)
 }
 
 // family is one of the two lists of resources.
@@ -48,15 +48,15 @@ var (
 )
 
 // resourceful are the peers that have resources.
-func (h *Hub) resourceful() []*peer {
-	return slices.DeleteFunc(h.all(), func(p *peer) bool {
+func (h *Hub) resourceful() []*serverEntry {
+	return slices.DeleteFunc(h.all(), func(p *serverEntry) bool {
 		list := p.offers()
 		return list == nil || !list.Resources
 	})
 }
 
 // gather asks peers at once for a list.
-func (h *Hub) gather(ctx context.Context, peers []*peer, f family) []Resource {
+func (h *Hub) gather(ctx context.Context, peers []*serverEntry, f family) []Resource {
 	lists := make([][]Resource, len(peers))
 	var asked sync.WaitGroup
 	for i, p := range peers {
@@ -70,7 +70,7 @@ func (h *Hub) gather(ctx context.Context, peers []*peer, f family) []Resource {
 	return out
 }
 
-func (p *peer) resources(ctx context.Context, f family) (out []Resource) {
+func (p *serverEntry) resources(ctx context.Context, f family) (out []Resource) {
 	limited, cancel := context.WithTimeoutCause(ctx, p.timeout(), p.slow("to list its resources"))
 	defer cancel()
 	l, err := p.connected(limited)
@@ -166,7 +166,7 @@ func (h *Hub) listTool(spec tool.Spec, title string, f family) tool.Tool {
 		peers, title := h.resourceful(), title
 		if in.Server != "" {
 			title += ": " + in.Server
-			peers = slices.DeleteFunc(peers, func(p *peer) bool { return p.def.Name != in.Server })
+			peers = slices.DeleteFunc(peers, func(p *serverEntry) bool { return p.def.Name != in.Server })
 			if len(peers) == 0 {
 				return tool.Result{}, h.without(in.Server)
 			}
@@ -228,7 +228,7 @@ func object(m map[string]any) json.RawMessage {
 }
 
 func (h *Hub) readTool(ctx context.Context, c *tool.Call, in readInput) (tool.Result, error) {
-	if !slices.ContainsFunc(h.resourceful(), func(p *peer) bool { return p.def.Name == in.Server }) {
+	if !slices.ContainsFunc(h.resourceful(), func(p *serverEntry) bool { return p.def.Name == in.Server }) {
 		return tool.Result{}, h.without(in.Server)
 	}
 	p := tool.Permission{

@@ -25,7 +25,7 @@ import (
 )
 
 // openLocal starts the program of a server and greets it.
-func (l *link) openLocal() error {
+func (l *conn) openLocal() error {
 	o, def := &l.p.hub.o, l.p.def
 	if o.Runner == nil {
 		return errors.New("programs cannot be started here")
@@ -78,7 +78,7 @@ func program(name, dir string, env []string) (string, error) {
 
 // last makes of the bare end of a connection how the program ended, and adds to any other reason
 // what it said at last.
-func (l *link) last(err error) error {
+func (l *conn) last(err error) error {
 	exit := ""
 	if bare(err) {
 		select {

@@ -9,9 +9,9 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// sanitise makes a part of a tool's name: what is outside [A-Za-z0-9_-] becomes _, counted as
+// sanitize makes a part of a tool's name: what is outside [A-Za-z0-9_-] becomes _, counted as
 // UTF-16 does, so that names are those of the reference.
-func sanitise(s string) string {
+func sanitize(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
@@ -34,7 +34,7 @@ const mostName = 64
 // could else take the name, and the rules, of that one's tool c. One that is too long for providers ends in a mark of
 // the whole, so that two of them stay two.
 func toolName(prefixes []string, prefix, name string) string {
-	full := prefix + "_" + sanitise(name)
+	full := prefix + "_" + sanitize(name)
 	for _, other := range prefixes {
 		if len(other) > len(prefix) && strings.HasPrefix(full, other+"_") {
 			full = full[:len(other)] + "-" + full[len(other)+1:]

@@ -152,7 +152,7 @@ func (a *analyzer) loop(c *syntax.ForClause, sc *scope) {
 	case *syntax.CStyleLoop:
 		a.arithmetic(l.Init, sc)
 		sc.forget(e)
-		if name := initialised(l.Init); name != "" && e.names[name] {
+		if name := initialized(l.Init); name != "" && e.names[name] {
 			sc.set(name, value{number: true})
 		}
 		a.arithmetic(l.Cond, sc)
@@ -162,8 +162,8 @@ func (a *analyzer) loop(c *syntax.ForClause, sc *scope) {
 	}
 }
 
-// initialised is the variable that a loop counts with.
-func initialised(x syntax.ArithmExpr) string {
+// initialized is the variable that a loop counts with.
+func initialized(x syntax.ArithmExpr) string {
 	if b, ok := x.(*syntax.BinaryArithm); ok && b.Op == syntax.Assgn {
 		if w, ok := b.X.(*syntax.Word); ok {
 			return w.Lit()

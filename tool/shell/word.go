@@ -104,7 +104,7 @@ func (o *writer) word() Word {
 
 // words evaluates the words of a command: one may become several, or none.
 func (a *analyzer) words(list []*syntax.Word, sc *scope) []Word {
-	out := a.room(len(list))
+	out := a.newWords(len(list))
 	for _, w := range list {
 		if text, ok := plain(w); ok {
 			out = append(out, Word{Text: text, mask: text, Known: true})
@@ -127,8 +127,8 @@ func (a *analyzer) words(list []*syntax.Word, sc *scope) []Word {
 	return out
 }
 
-// room is a list for some words. Lists are cut from one that has room for many commands.
-func (a *recorder) room(n int) []Word {
+// newWords is a list for some words. Lists are cut from one that has room for many commands.
+func (a *recorder) newWords(n int) []Word {
 	const chunk = 64
 	if len(a.free) < n {
 		a.free = make([]Word, max(n, chunk))

@@ -92,7 +92,7 @@ func (t Target) real(c *tool.Call) workspace.File {
 // for that to read a secret, wherever it lies. Tools call it before they ask for what they do.
 func AskRead(ctx context.Context, c *tool.Call, t Target) error {
 	if Readable(c, t) && !t.Inside {
-		pattern, _, err := outsidePattern(t)
+		pattern, _, err := externalPattern(t)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func AskExternal(ctx context.Context, c *tool.Call, t Target) error {
 	if t.Inside {
 		return nil
 	}
-	pattern, meta, err := outsidePattern(t)
+	pattern, meta, err := externalPattern(t)
 	if err != nil {
 		return err
 	}
@@ -120,8 +120,8 @@ func AskExternal(ctx context.Context, c *tool.Call, t Target) error {
 	})
 }
 
-// outsidePattern is what rules are asked about a target outside.
-func outsidePattern(t Target) (pattern string, meta json.RawMessage, err error) {
+// externalPattern is what rules are asked about a target outside.
+func externalPattern(t Target) (pattern string, meta json.RawMessage, err error) {
 	dir := t.Path
 	if !t.IsDir() {
 		dir = filepath.Dir(dir)

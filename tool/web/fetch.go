@@ -63,7 +63,7 @@ func Fetch(cfg Config) tool.Tool {
 	spec := tool.Spec{Name: "webfetch", Description: strings.TrimSpace(webFetchText)}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in webFetchInput) (tool.Result, error) {
 		in.Format = cmp.Or(in.Format, "markdown")
-		f := &fetching{cfg: cfg, call: c, in: in, limit: webTimeout}
+		f := &fetchRun{cfg: cfg, call: c, in: in, limit: webTimeout}
 		if in.Timeout > 0 {
 			f.limit = time.Duration(min(in.Timeout, webLongest.Seconds()) * float64(time.Second))
 		}
@@ -72,8 +72,8 @@ func Fetch(cfg Config) tool.Tool {
 	})
 }
 
-// fetching is one call of the tool.
-type fetching struct {
+// fetchRun is one call of the tool.
+type fetchRun struct {
 	cfg         Config
 	call        *tool.Call
 	in          webFetchInput
@@ -82,7 +82,7 @@ type fetching struct {
 	hops        int
 }
 
-func (f *fetching) run(ctx context.Context) (tool.Result, error) {
+func (f *fetchRun) run(ctx context.Context) (tool.Result, error) {
 	u, err := parseWeb(f.in.URL)
 	if err != nil {
 		return tool.Result{}, err
@@ -128,7 +128,7 @@ func parseWeb(raw string) (*url.URL, error) {
 
 // ask asks for a URL. One that is written in an unusual way must be allowed under both
 // spellings, so that no rule is passed by a capital letter.
-func (f *fetching) ask(ctx context.Context, raw string, u *url.URL) error {
+func (f *fetchRun) ask(ctx context.Context, raw string, u *url.URL) error {
 	plain := *u
 	plain.Host = hostOf(u)
 	if strings.Contains(plain.Host, ":") {
@@ -153,7 +153,7 @@ func (f *fetching) ask(ctx context.Context, raw string, u *url.URL) error {
 }
 
 // follow fetches, and goes where the server sends it, judging every step of the way.
-func (f *fetching) follow(ctx context.Context) (*fetched, error) {
+func (f *fetchRun) follow(ctx context.Context) (*fetched, error) {
 	transport := f.cfg.transport()
 	for {
 		got, err := f.get(ctx, transport)
@@ -179,7 +179,7 @@ func (f *fetching) follow(ctx context.Context) (*fetched, error) {
 	}
 }
 
-func (f *fetching) next(location string) (*url.URL, error) {
+func (f *fetchRun) next(location string) (*url.URL, error) {
 	u, err := f.at.Parse(location)
 	if err == nil {
 		u, err = parseWeb(u.String())
@@ -216,7 +216,7 @@ func portOf(u *url.URL) string {
 }
 
 // result makes of a reply what the model sees.
-func (f *fetching) result(got *fetched) (tool.Result, error) {
+func (f *fetchRun) result(got *fetched) (tool.Result, error) {
 	declared := got.header.Get("Content-Type")
 	kind, params, err := mime.ParseMediaType(declared)
 	if err != nil {
@@ -241,7 +241,7 @@ func (f *fetching) result(got *fetched) (tool.Result, error) {
 }
 
 // noText refuses what is no text.
-func (f *fetching) noText(kind, media, text string, size int) error {
+func (f *fetchRun) noText(kind, media, text string, size int) error {
 	image := strings.HasPrefix(kind, "image/") && kind != "image/svg+xml" && kind != "image/vnd.fastbidsheet"
 	what, _ := target.BinaryKind("", []byte(text[:min(len(text), target.SampleSize)]))
 	if !image && media == "" && what == "" {
@@ -253,12 +253,12 @@ func (f *fetching) noText(kind, media, text string, size int) error {
 	return tool.Failf("%s is %s of %s, not text. %s", f.at, phrase.Clip(kind), phrase.Size(int64(size)), f.download())
 }
 
-func (f *fetching) download() string {
+func (f *fetchRun) download() string {
 	return fmt.Sprintf("To keep it in a file: bash with curl -sSL -o FILE '%s'", strings.ReplaceAll(f.at.String(), "'", `'\''`))
 }
 
 // words is the output for a text: what was fetched, and the text to the end.
-func (f *fetching) words(kind, text, lost string, size int) (string, error) {
+func (f *fetchRun) words(kind, text, lost string, size int) (string, error) {
 	title, cut := "", false
 	isHTML := kind == "text/html" || kind == "application/xhtml+xml"
 	if isHTML {

@@ -27,7 +27,7 @@ type fetched struct {
 
 // get asks the server once; a second time, and plainly, if it takes us for a browser that must
 // prove itself.
-func (f *fetching) get(ctx context.Context, t *http.Transport) (*fetched, error) {
+func (f *fetchRun) get(ctx context.Context, t *http.Transport) (*fetched, error) {
 	const browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36"
 	got, challenged, err := f.try(ctx, t, browser)
 	if challenged {
@@ -36,7 +36,7 @@ func (f *fetching) get(ctx context.Context, t *http.Transport) (*fetched, error)
 	return got, err
 }
 
-func (f *fetching) try(ctx context.Context, t *http.Transport, agent string) (_ *fetched, challenged bool, _ error) {
+func (f *fetchRun) try(ctx context.Context, t *http.Transport, agent string) (_ *fetched, challenged bool, _ error) {
 	start, limit := time.Now(), f.left
 	defer func() { f.left -= time.Since(start) }()
 	timed, cancel := context.WithTimeout(ctx, limit)
@@ -92,7 +92,7 @@ func isRedirect(status int) bool {
 }
 
 // read reads a body to its end, or to where it is too large: packed ones count unpacked.
-func (f *fetching) read(res *http.Response) ([]byte, error) {
+func (f *fetchRun) read(res *http.Response) ([]byte, error) {
 	if res.ContentLength > webBytes {
 		return nil, tool.Failf("%s has %s, and at most %s can be fetched. %s", f.at, phrase.Size(res.ContentLength), phrase.Size(webBytes), f.download())
 	}
@@ -110,7 +110,7 @@ func (f *fetching) read(res *http.Response) ([]byte, error) {
 }
 
 // failed explains why there is no answer. A cancellation is passed on.
-func (f *fetching) failed(ctx, timed context.Context, err error) error {
+func (f *fetchRun) failed(ctx, timed context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -134,7 +134,7 @@ func (f *fetching) failed(ctx, timed context.Context, err error) error {
 }
 
 // judge refuses an address that is no public one, as the URL shows it.
-func (f *fetching) judge(u *url.URL) error {
+func (f *fetchRun) judge(u *url.URL) error {
 	err := f.cfg.judgeHost(u)
 	var denied *addressError
 	if errors.As(err, &denied) {
@@ -143,7 +143,7 @@ func (f *fetching) judge(u *url.URL) error {
 	return err
 }
 
-func (f *fetching) denied(host string, e *addressError) error {
+func (f *fetchRun) denied(host string, e *addressError) error {
 	what := e.Error()
 	if host != e.addr.String() {
 		what = fmt.Sprintf("%s leads to %s", phrase.Clip(host), what)
@@ -162,7 +162,7 @@ func (f *fetching) denied(host string, e *addressError) error {
 }
 
 // status explains an answer that is an error, and names a way on.
-func (f *fetching) status(res *http.Response) error {
+func (f *fetchRun) status(res *http.Response) error {
 	said := ""
 	if kind := res.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/plain") || strings.HasPrefix(kind, "application/json") {
 		head, _ := io.ReadAll(io.LimitReader(res.Body, 2000)) // what there is of it

@@ -12,7 +12,7 @@ import (
 )
 
 // handle answers what a plugin asks.
-func (l *link) handle(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (l *process) handle(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	switch method {
 	case "ask":
 		return nil, l.ask(ctx, params)
@@ -24,7 +24,7 @@ func (l *link) handle(ctx context.Context, method string, params json.RawMessage
 }
 
 // notify hears what a plugin tells. It is called by the goroutine that reads, so nothing here waits.
-func (l *link) notify(method string, params json.RawMessage) {
+func (l *process) notify(method string, params json.RawMessage) {
 	switch method {
 	case "progress":
 		var p struct {
@@ -52,14 +52,14 @@ func (l *link) notify(method string, params json.RawMessage) {
 	}
 }
 
-func (l *link) call(n int64) *running {
+func (l *process) call(n int64) *toolCall {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.calls[n]
 }
 
 // ask hands a wish for a permission on, for as long as its call runs.
-func (l *link) ask(ctx context.Context, params json.RawMessage) error {
+func (l *process) ask(ctx context.Context, params json.RawMessage) error {
 	var p struct {
 		Call int64 `json:"call"`
 		PermissionRequest
@@ -83,22 +83,22 @@ func (l *link) ask(ctx context.Context, params json.RawMessage) error {
 }
 
 // log writes a line of a plugin to our log, as long as there are not too many.
-func (l *link) log(params json.RawMessage) {
+func (l *process) log(params json.RawMessage) {
 	var p struct {
 		Plugin  *int            `json:"plugin"`
 		Level   string          `json:"level"`
 		Message string          `json:"message"`
 		Extra   json.RawMessage `json:"extra"`
 	}
-	if json.Unmarshal(params, &p) != nil || !l.logs.pass() {
+	if json.Unmarshal(params, &p) != nil || !l.logs.allow() {
 		return
 	}
-	name := l.peer.name
-	if p.Plugin != nil && *p.Plugin >= 0 && *p.Plugin < len(l.peer.company.members) {
-		name = l.peer.company.members[*p.Plugin].name
+	name := l.supervisor.name
+	if p.Plugin != nil && *p.Plugin >= 0 && *p.Plugin < len(l.supervisor.hub.members) {
+		name = l.supervisor.hub.members[*p.Plugin].name
 	}
 	level := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[p.Level]
-	l.peer.company.opt.Log.Log(l.life, level, cut(p.Message, lineMost), "plugin", name, "extra", cut(string(p.Extra), lineMost))
+	l.supervisor.hub.opt.Log.Log(l.life, level, cut(p.Message, lineMost), "plugin", name, "extra", cut(string(p.Extra), lineMost))
 }
 
 // lineMost is how much of a line of a plugin stands in our log.
@@ -111,8 +111,8 @@ func cut(s string, most int) string {
 	return s
 }
 
-// valve lets a bounded number of lines through: a burst, then so many a second.
-type valve struct {
+// rateLimiter lets a bounded number of lines through: a burst, then so many a second.
+type rateLimiter struct {
 	mu      sync.Mutex
 	left    float64
 	last    time.Time
@@ -120,17 +120,17 @@ type valve struct {
 }
 
 const (
-	valveBurst  = 200
-	valveSecond = 20
+	logBurst      = 200
+	logsPerSecond = 20
 )
 
-func newValve() *valve { return &valve{left: valveBurst, last: time.Now()} }
+func newRateLimiter() *rateLimiter { return &rateLimiter{left: logBurst, last: time.Now()} }
 
-func (v *valve) pass() bool {
+func (v *rateLimiter) allow() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := time.Now()
-	v.left = min(valveBurst, v.left+valveSecond*now.Sub(v.last).Seconds())
+	v.left = min(logBurst, v.left+logsPerSecond*now.Sub(v.last).Seconds())
 	v.last = now
 	if v.left < 1 {
 		v.dropped++
@@ -140,7 +140,7 @@ func (v *valve) pass() bool {
 	return true
 }
 
-func (v *valve) lost() int {
+func (v *rateLimiter) droppedCount() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.dropped

@@ -22,15 +22,15 @@ const (
 	firstBackoff = 100 * time.Millisecond // before the second start; four times as long before each next
 )
 
-// peer is a place for a process: it has one, or will have one again, or was given up.
-type peer struct {
-	company *Hub
+// supervisor is a place for a process: it has one, or will have one again, or was given up.
+type supervisor struct {
+	hub     *Hub
 	name    string
-	members []*member
+	plugins []*plugin
 	events  *queue
 
 	mu       sync.Mutex
-	link     *link         // nil while no process is ready
+	process  *process      // nil while no process is ready
 	starting chan struct{} // closed when the start under way has ended; nil if there is none
 	err      error         // of the last start
 	tried    bool          // a start has ended
@@ -42,27 +42,27 @@ type peer struct {
 	skipped  int       // of all processes before
 }
 
-func newPeer(c *Hub, name string, members ...*member) *peer {
-	p := &peer{company: c, name: name}
+func newSupervisor(c *Hub, name string, members ...*plugin) *supervisor {
+	p := &supervisor{hub: c, name: name}
 	p.events = newQueue(p)
 	for _, m := range members {
-		p.take(m)
+		p.add(m)
 	}
 	return p
 }
 
-// take gives a member its place, before anyone uses the peer.
-func (p *peer) take(m *member) {
-	p.members = append(p.members, m)
+// add gives a member its place, before anyone uses the peer.
+func (p *supervisor) add(m *plugin) {
+	p.plugins = append(p.plugins, m)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.peer = p
+	m.supervisor = p
 }
 
 // ready returns the process, started if need be: by one caller for all.
-func (p *peer) ready(ctx context.Context) (*link, error) {
+func (p *supervisor) ready(ctx context.Context) (*process, error) {
 	p.mu.Lock()
-	for l := p.link; l != nil; l = p.link {
+	for l := p.process; l != nil; l = p.process {
 		p.mu.Unlock()
 		if l.conn.Err() == nil {
 			return l, nil
@@ -79,7 +79,7 @@ func (p *peer) ready(ctx context.Context) (*link, error) {
 		return nil, p.err
 	}
 	if p.starting == nil {
-		if err := p.company.enter(); err != nil {
+		if err := p.hub.enter(); err != nil {
 			p.mu.Unlock()
 			return nil, err
 		}
@@ -95,10 +95,10 @@ func (p *peer) ready(ctx context.Context) (*link, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.link == nil && p.err == nil {
+	if p.process == nil && p.err == nil {
 		return nil, fmt.Errorf("%s ended as soon as it was ready", p.name)
 	}
-	return p.link, p.err
+	return p.process, p.err
 }
 
 // enter counts a goroutine that Close waits for.
@@ -113,19 +113,19 @@ func (c *Hub) enter() error {
 }
 
 // start brings the process up, in a goroutine of its own.
-func (p *peer) start(done chan struct{}) {
-	defer p.company.work.Done()
-	ctx := p.company.life
+func (p *supervisor) start(done chan struct{}) {
+	defer p.hub.work.Done()
+	ctx := p.hub.life
 	p.mu.Lock()
 	first, wait := !p.tried, time.Until(p.waitTo)
 	p.mu.Unlock()
-	var l *link
+	var l *process
 	err := pause(ctx, wait)
 	if err == nil {
-		l, err = p.bring(ctx)
+		l, err = p.bringUp(ctx)
 	}
 	p.mu.Lock()
-	p.tried, p.link, p.err, p.starting = true, l, err, nil
+	p.tried, p.process, p.err, p.starting = true, l, err, nil
 	var giveUp bool
 	if err != nil {
 		p.deaths++
@@ -142,7 +142,7 @@ func (p *peer) start(done chan struct{}) {
 	}
 	close(done)
 	if l != nil {
-		p.company.opt.Log.Info("plugins are ready", "process", p.name, "restart", !first)
+		p.hub.opt.Log.Info("plugins are ready", "process", p.name, "restart", !first)
 		l.watch(p)
 	}
 }
@@ -150,9 +150,9 @@ func (p *peer) start(done chan struct{}) {
 // errPointless is the reason not to try again.
 var errPointless = errors.New("there is nothing left to run in it")
 
-// bring starts the process until it stands. A plugin that takes the whole process with it while it is
+// bringUp starts the process until it stands. A plugin that takes the whole process with it while it is
 // loaded is left out of the next attempt, so that the others get theirs.
-func (p *peer) bring(ctx context.Context) (*link, error) {
+func (p *supervisor) bringUp(ctx context.Context) (*process, error) {
 	for {
 		l, culprit, err := p.launch(ctx)
 		if errors.Is(err, errAgain) && ctx.Err() == nil {
@@ -169,15 +169,15 @@ func (p *peer) bring(ctx context.Context) (*link, error) {
 }
 
 // anyLeft reports whether a member is worth a process.
-func (p *peer) anyLeft() bool {
-	return slices.ContainsFunc(p.members, func(m *member) bool { return !m.isOut() })
+func (p *supervisor) anyLeft() bool {
+	return slices.ContainsFunc(p.plugins, func(m *plugin) bool { return !m.isOut() })
 }
 
 // noteEnd notes the end of a process that was ready, for whatever reason.
-func (p *peer) noteEnd(l *link, why string) {
+func (p *supervisor) noteEnd(l *process, why string) {
 	p.mu.Lock()
-	if p.link == l {
-		p.link = nil
+	if p.process == l {
+		p.process = nil
 	}
 	if time.Since(l.began) > healthy {
 		p.deaths = 0
@@ -186,7 +186,7 @@ func (p *peer) noteEnd(l *link, why string) {
 	p.waitTo = time.Now().Add(backoff(p.deaths))
 	p.stderr, p.skipped = l.svc.Stderr(), p.skipped+l.conn.Skipped()
 	closed := p.gone
-	split := !p.gone && p.name == hostName && p.deaths >= splitDeaths && len(p.members) > 1
+	split := !p.gone && p.name == hostName && p.deaths >= splitDeaths && len(p.plugins) > 1
 	switch {
 	case split: // before anyone can start the shared one again
 		p.gone, p.err = true, errSplit
@@ -199,7 +199,7 @@ func (p *peer) noteEnd(l *link, why string) {
 	if closed {
 		return
 	}
-	p.company.report(p.name, fmt.Sprintf("%s ended: %s", p.name, why))
+	p.hub.report(p.name, fmt.Sprintf("%s ended: %s", p.name, why))
 	switch {
 	case split:
 		p.split()
@@ -227,21 +227,21 @@ var errSplit = errors.New("each plugin has a process of its own now")
 
 // split gives each plugin of the JavaScript host a host of its own, once the shared one has ended so often that
 // one of them must be to blame, and nobody knows which. From then on it only harms itself.
-func (p *peer) split() {
+func (p *supervisor) split() {
 	p.mu.Lock()
 	restarts, stderr, skipped := p.restarts, p.stderr, p.skipped
 	p.mu.Unlock()
 	p.events.close()
-	var own []*peer
-	for _, m := range p.members {
-		q := newPeer(p.company, hostName+" of "+m.name)
+	var own []*supervisor
+	for _, m := range p.plugins {
+		q := newSupervisor(p.hub, hostName+" of "+m.name)
 		q.tried, q.restarts, q.stderr, q.skipped = true, restarts, stderr, skipped
-		q.take(m) // from now on others see it
+		q.add(m) // from now on others see it
 		own = append(own, q)
 	}
-	c := p.company
+	c := p.hub
 	c.mu.Lock()
-	others := slices.DeleteFunc(slices.Clone(c.peers), func(q *peer) bool { return q == p })
+	others := slices.DeleteFunc(slices.Clone(c.peers), func(q *supervisor) bool { return q == p })
 	c.peers = append(others, own...)
 	closed := c.closed
 	c.mu.Unlock()
@@ -254,24 +254,24 @@ func (p *peer) split() {
 }
 
 // dispose tells the plugins that it is over.
-func (p *peer) dispose() {
+func (p *supervisor) dispose() {
 	p.mu.Lock()
 	p.gone, p.err = true, errClosed
-	l := p.link
+	l := p.process
 	p.mu.Unlock()
 	p.events.close()
 	if l == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(p.company.life, disposeTime)
+	ctx, cancel := context.WithTimeout(p.hub.life, disposeTime)
 	defer cancel()
 	_, _ = l.conn.Call(ctx, "dispose", nil) // it ends anyway
 }
 
 // close ends the process; its watcher waits for the rest.
-func (p *peer) close() {
+func (p *supervisor) close() {
 	p.mu.Lock()
-	l := p.link
+	l := p.process
 	p.mu.Unlock()
 	if l != nil {
 		_ = l.conn.Close()
@@ -279,15 +279,15 @@ func (p *peer) close() {
 }
 
 // describe adds what is known of the process to a status.
-func (p *peer) describe(s *Status) {
+func (p *supervisor) describe(s *Status) {
 	p.mu.Lock()
 	s.Process, s.Restarts, s.Stderr, s.Skipped = p.name, p.restarts, p.stderr, p.skipped
-	l := p.link
+	l := p.process
 	p.mu.Unlock()
 	s.Dropped = p.events.lost()
 	if l != nil {
 		s.Stderr = l.svc.Stderr()
 		s.Skipped += l.conn.Skipped()
-		s.Dropped += l.logs.lost()
+		s.Dropped += l.logs.droppedCount()
 	}
 }

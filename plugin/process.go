@@ -23,40 +23,40 @@ const (
 	writeQueue  = 128
 )
 
-// link is one life of a process.
-type link struct {
-	peer  *peer
-	svc   *sandbox.Service
-	conn  *jsonrpc.Conn
-	began time.Time
-	logs  *valve
-	life  context.Context // ends with the process
-	end   context.CancelFunc
-	over  chan struct{} // closed when its end was dealt with
+// process is one life of a process.
+type process struct {
+	supervisor *supervisor
+	svc        *sandbox.Service
+	conn       *jsonrpc.Conn
+	began      time.Time
+	logs       *rateLimiter
+	life       context.Context // ends with the process
+	end        context.CancelFunc
+	over       chan struct{} // closed when its end was dealt with
 
 	mu      sync.Mutex
-	calls   map[int64]*running // calls of tools, by the number the plugin is told
+	calls   map[int64]*toolCall // calls of tools, by the number the plugin is told
 	streams map[int64]context.CancelFunc
 	serial  int64
 	probing bool
-	blamed  map[*member]bool // for the end of this process, or that it is stuck
+	blamed  map[*plugin]bool // for the end of this process, or that it is stuck
 	killed  string           // why we ended it
 }
 
 // launch starts a process and loads what belongs in it. culprit is the member that took it down.
-func (p *peer) launch(ctx context.Context) (l *link, culprit *member, err error) {
+func (p *supervisor) launch(ctx context.Context) (l *process, culprit *plugin, err error) {
 	cmd, err := p.command()
 	if err != nil {
 		return nil, nil, err
 	}
-	svc, err := p.company.opt.Runner.Start(cmd)
+	svc, err := p.hub.opt.Runner.Start(cmd)
 	if err != nil {
 		return nil, nil, err
 	}
 	life, end := context.WithCancel(ctx)
-	l = &link{
-		peer: p, svc: svc, began: time.Now(), logs: newValve(), life: life, end: end, over: make(chan struct{}),
-		calls: map[int64]*running{}, streams: map[int64]context.CancelFunc{}, blamed: map[*member]bool{},
+	l = &process{
+		supervisor: p, svc: svc, began: time.Now(), logs: newRateLimiter(), life: life, end: end, over: make(chan struct{}),
+		calls: map[int64]*toolCall{}, streams: map[int64]context.CancelFunc{}, blamed: map[*plugin]bool{},
 	}
 	l.conn = jsonrpc.Open(svc.Stdout, svc.Stdin, jsonrpc.Config{
 		MaxMessage: maxMessage, MaxSkipped: maxJunk, Queue: writeQueue, Handle: l.handle, Notify: l.notify,
@@ -70,7 +70,7 @@ func (p *peer) launch(ctx context.Context) (l *link, culprit *member, err error)
 }
 
 // kill ends the process, at once as far as callers can tell.
-func (l *link) kill(why string) {
+func (l *process) kill(why string) {
 	l.mu.Lock()
 	if l.killed == "" {
 		l.killed = why
@@ -82,17 +82,17 @@ func (l *link) kill(why string) {
 }
 
 // watch waits for the end of the process and cleans up behind it. The company waits for it.
-func (l *link) watch(p *peer) {
-	if err := p.company.enter(); err != nil { // closed meanwhile
+func (l *process) watch(p *supervisor) {
+	if err := p.hub.enter(); err != nil { // closed meanwhile
 		l.kill(err.Error())
 		p.mu.Lock()
-		p.link = nil
+		p.process = nil
 		p.mu.Unlock()
 		close(l.over)
 		return
 	}
 	go func() {
-		defer p.company.work.Done()
+		defer p.hub.work.Done()
 		defer close(l.over)
 		select {
 		case <-l.conn.Done():
@@ -105,7 +105,7 @@ func (l *link) watch(p *peer) {
 }
 
 // ended is why a conversation is over.
-func (l *link) ended() string {
+func (l *process) ended() string {
 	l.mu.Lock()
 	killed := l.killed
 	l.mu.Unlock()
@@ -119,7 +119,7 @@ func (l *link) ended() string {
 }
 
 // explain adds to an error the last that the process said.
-func (l *link) explain(err error) error {
+func (l *process) explain(err error) error {
 	if jsonrpc.IsClosed(err) {
 		_, _ = l.svc.Stop()
 		err = errors.New(l.ended())
@@ -139,7 +139,7 @@ const saidMost = 600
 
 // blame reports whether the end of the process is to be counted against a plugin: once, however many of its
 // calls ended with it.
-func (l *link) blame(m *member) bool {
+func (l *process) blame(m *plugin) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	already := l.blamed[m]
@@ -150,7 +150,7 @@ func (l *link) blame(m *member) bool {
 // suspect is called when a call ran out of time: a process that does not even answer a ping is stuck,
 // and only a new one helps. It reports whether the call counts against its plugin, which it does not while the
 // process is under suspicion already.
-func (l *link) suspect(m *member) bool {
+func (l *process) suspect(m *plugin) bool {
 	l.mu.Lock()
 	already := l.probing || l.killed != ""
 	l.probing = true
@@ -158,12 +158,12 @@ func (l *link) suspect(m *member) bool {
 		l.blamed[m] = true
 	}
 	l.mu.Unlock()
-	if already || l.peer.company.enter() != nil {
+	if already || l.supervisor.hub.enter() != nil {
 		return false
 	}
 	go func() {
-		defer l.peer.company.work.Done()
-		ctx, cancel := context.WithTimeout(l.life, l.peer.company.opt.Timeouts.Probe)
+		defer l.supervisor.hub.work.Done()
+		ctx, cancel := context.WithTimeout(l.life, l.supervisor.hub.opt.Timeouts.Probe)
 		defer cancel()
 		_, err := l.conn.Call(ctx, "ping", nil)
 		var answer *jsonrpc.Error

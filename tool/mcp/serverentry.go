@@ -23,20 +23,20 @@ const (
 	refetchPause = 500 * time.Millisecond
 )
 
-// peer is one server of a hub: whether it is wanted, what it offers, and its connection.
-type peer struct {
+// serverEntry is one server of a hub: whether it is wanted, what it offers, and its connection.
+type serverEntry struct {
 	hub  *Hub
 	def  Server
 	wake chan struct{} // cuts the pause before an attempt short
 	read sync.Once     // of what is kept on disk
 
-	mu    sync.Mutex
-	now   state
-	off   bool
-	news  chan struct{} // closed and replaced when now changes
-	quit  context.CancelFunc
-	over  chan struct{} // closed when the goroutine that keeps it connected has returned; nil: there is none
-	clash []string      // tools left out because another server has their names
+	mu      sync.Mutex
+	now     state
+	off     bool
+	changed chan struct{} // closed and replaced when now changes
+	quit    context.CancelFunc
+	over    chan struct{} // closed when the goroutine that keeps it connected has returned; nil: there is none
+	clash   []string      // tools left out because another server has their names
 }
 
 // state is what is known of a server at one time.
@@ -46,11 +46,11 @@ type state struct {
 	known  *listing  // what it offers; nil is that nobody knows
 	since  time.Time // when that was last read from the server, where it comes from the disk
 	proven bool      // it was connected since the hub was opened
-	link   *link     // while it is connected
+	conn   *conn     // while it is connected
 }
 
-func newPeer(h *Hub, s Server) *peer {
-	p := &peer{hub: h, def: s, wake: make(chan struct{}, 1), news: make(chan struct{}), off: s.Disabled}
+func newServerEntry(h *Hub, s Server) *serverEntry {
+	p := &serverEntry{hub: h, def: s, wake: make(chan struct{}, 1), changed: make(chan struct{}), off: s.Disabled}
 	p.now.at = Connecting
 	if s.Disabled {
 		p.now.at = Disabled
@@ -59,7 +59,7 @@ func newPeer(h *Hub, s Server) *peer {
 }
 
 // start has the server connected in the background, if it is on and nobody is at it.
-func (p *peer) start() {
+func (p *serverEntry) start() {
 	p.read.Do(p.recall)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *peer) start() {
 	if !p.hub.spawn(func() {
 		defer close(over)
 		defer quit()
-		p.keep(ctx, over)
+		p.keepConnected(ctx, over)
 	}) {
 		quit()
 		p.now.at, p.now.err = Failed, errClosed
@@ -79,7 +79,7 @@ func (p *peer) start() {
 	}
 	p.quit, p.over = quit, over
 	p.now.at = Connecting
-	p.tell()
+	p.notify()
 }
 
 // errClosed is what is left to say when the hub is closed.
@@ -96,15 +96,15 @@ func (h *Hub) spawn(f func()) bool {
 	return true
 }
 
-// tell wakes all who wait for a change; p.mu is held.
-func (p *peer) tell() {
-	close(p.news)
-	p.news = make(chan struct{})
+// notify wakes all who wait for a change; p.mu is held.
+func (p *serverEntry) notify() {
+	close(p.changed)
+	p.changed = make(chan struct{})
 }
 
 // set changes the state, if over is still the goroutine in charge. Whoever sees the change finds
 // that the hub knows of it.
-func (p *peer) set(over chan struct{}, change func(*state)) bool {
+func (p *serverEntry) set(over chan struct{}, change func(*state)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over != over {
@@ -112,18 +112,18 @@ func (p *peer) set(over chan struct{}, change func(*state)) bool {
 	}
 	change(&p.now)
 	p.hub.noteChange()
-	p.tell()
+	p.notify()
 	return true
 }
 
 // stop switches the server off and waits for its end.
-func (p *peer) stop() {
+func (p *serverEntry) stop() {
 	p.mu.Lock()
 	over, quit := p.over, p.quit
 	p.off, p.over, p.quit = true, nil, nil
-	p.now.at, p.now.err, p.now.link = Disabled, nil, nil
+	p.now.at, p.now.err, p.now.conn = Disabled, nil, nil
 	p.hub.noteChange()
-	p.tell()
+	p.notify()
 	p.mu.Unlock()
 	if over != nil {
 		quit()
@@ -132,14 +132,14 @@ func (p *peer) stop() {
 }
 
 // on undoes stop; it connects to nothing yet.
-func (p *peer) on() {
+func (p *serverEntry) on() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.off = false
 }
 
-// keep connects, and connects again when the connection ends, until that is hopeless.
-func (p *peer) keep(ctx context.Context, over chan struct{}) {
+// keepConnected connects, and connects again when the connection ends, until that is hopeless.
+func (p *serverEntry) keepConnected(ctx context.Context, over chan struct{}) {
 	for tries := 0; ; {
 		began := time.Now()
 		met, err := p.live(ctx, over)
@@ -164,29 +164,29 @@ func (p *peer) keep(ctx context.Context, over chan struct{}) {
 			p.lost(over, fmt.Errorf("it ended %d times in a row: %w", tries+1, err))
 			return
 		}
-		p.set(over, func(s *state) { s.at, s.err, s.link = Connecting, err, nil })
+		p.set(over, func(s *state) { s.at, s.err, s.conn = Connecting, err, nil })
 		p.pause(ctx, p.hub.first<<tries)
 		tries++
 	}
 }
 
 // give ends the attempts with a state that lasts.
-func (p *peer) give(over chan struct{}, at State, err error) {
+func (p *serverEntry) give(over chan struct{}, at State, err error) {
 	p.set(over, func(s *state) {
-		s.at, s.err, s.link = at, err, nil
+		s.at, s.err, s.conn = at, err, nil
 		p.over, p.quit = nil, nil
 	})
 }
 
 // lost gives up a server that does not work, and tells the user: its tools are not there, and a
 // model that misses them does not know of them.
-func (p *peer) lost(over chan struct{}, err error) {
+func (p *serverEntry) lost(over chan struct{}, err error) {
 	p.toast(p.absent(state{at: Failed, err: err}).Error() + "; lathe mcp debug " + p.def.Name + " shows more")
 	p.give(over, Failed, err)
 }
 
 // pause waits before the next attempt. A call that needs the server does not.
-func (p *peer) pause(ctx context.Context, d time.Duration) {
+func (p *serverEntry) pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(min(d, mostPause)):
 	case <-p.wake:
@@ -195,7 +195,7 @@ func (p *peer) pause(ctx context.Context, d time.Duration) {
 }
 
 // live is one connection from its beginning to its end; met is that there was one.
-func (p *peer) live(ctx context.Context, over chan struct{}) (met bool, err error) {
+func (p *serverEntry) live(ctx context.Context, over chan struct{}) (met bool, err error) {
 	l, err := p.dial(ctx)
 	if err != nil {
 		return false, err
@@ -228,18 +228,18 @@ func (p *peer) live(ctx context.Context, over chan struct{}) (met bool, err erro
 }
 
 // fetch asks a server what it offers.
-func (p *peer) fetch(ctx context.Context, l *link) (*listing, error) {
+func (p *serverEntry) fetch(ctx context.Context, l *conn) (*listing, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout(), p.slow("to list what it offers"))
 	defer cancel()
 	return l.list(ctx)
 }
 
 // adopt makes what a server offers known.
-func (p *peer) adopt(over chan struct{}, l *link, list *listing) {
+func (p *serverEntry) adopt(over chan struct{}, l *conn, list *listing) {
 	var before *listing
 	mine := p.set(over, func(s *state) {
 		before = s.known
-		s.at, s.err, s.known, s.proven, s.link = Connected, nil, list, true, l
+		s.at, s.err, s.known, s.proven, s.conn = Connected, nil, list, true, l
 	})
 	if !mine {
 		return
@@ -248,7 +248,7 @@ func (p *peer) adopt(over chan struct{}, l *link, list *listing) {
 		p.confirmListing()
 		return
 	}
-	p.keepListing(list)
+	p.saveListing(list)
 	for _, note := range list.notes {
 		p.hub.o.Log.Warn("mcp server", "server", p.def.Name, "note", note)
 	}
@@ -261,32 +261,32 @@ func (p *peer) adopt(over chan struct{}, l *link, list *listing) {
 const freshTime = 24 * time.Hour
 
 // fresh reports whether the server need not be asked what it offers.
-func (p *peer) fresh() bool {
+func (p *serverEntry) fresh() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now.known != nil && time.Since(p.now.since) < freshTime
 }
 
 // untried reports whether nobody has tried to connect to it yet.
-func (p *peer) untried() bool {
+func (p *serverEntry) untried() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.over == nil && p.now.at == Connecting
 }
 
-func (p *peer) isConnected() bool {
+func (p *serverEntry) isConnected() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.now.link != nil
+	return p.now.conn != nil
 }
 
 // settled waits until the server is not about to be connected, or enough is known of it.
-func (p *peer) settled(ctx context.Context, enough func(state) bool) state {
+func (p *serverEntry) settled(ctx context.Context, enough func(state) bool) state {
 	for {
 		p.mu.Lock()
-		now, news := p.now, p.news
+		now, news := p.now, p.changed
 		p.mu.Unlock()
-		between := now.at == Connecting || now.link != nil && now.link.ended() // which is about to be noticed
+		between := now.at == Connecting || now.conn != nil && now.conn.ended() // which is about to be noticed
 		if !between || enough(now) {
 			return now
 		}
@@ -300,9 +300,9 @@ func (p *peer) settled(ctx context.Context, enough func(state) bool) state {
 
 // connected returns the connection, waiting for it no longer than a call may take. A server that
 // failed is tried once more; one that is off stays so.
-func (p *peer) connected(ctx context.Context) (*link, error) {
+func (p *serverEntry) connected(ctx context.Context) (*conn, error) {
 	p.mu.Lock()
-	l := p.now.link
+	l := p.now.conn
 	p.mu.Unlock()
 	if l != nil && !l.ended() {
 		return l, nil
@@ -314,10 +314,10 @@ func (p *peer) connected(ctx context.Context) (*link, error) {
 	}
 	wait, cancel := context.WithTimeout(ctx, p.timeout())
 	defer cancel()
-	now := p.settled(wait, func(s state) bool { return s.link != nil && !s.link.ended() })
+	now := p.settled(wait, func(s state) bool { return s.conn != nil && !s.conn.ended() })
 	switch {
-	case now.link != nil && !now.link.ended():
-		return now.link, nil
+	case now.conn != nil && !now.conn.ended():
+		return now.conn, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case wait.Err() != nil:
@@ -327,7 +327,7 @@ func (p *peer) connected(ctx context.Context) (*link, error) {
 }
 
 // absent says why there is no connection, and what to do about it.
-func (p *peer) absent(s state) error {
+func (p *serverEntry) absent(s state) error {
 	name := p.def.Name
 	switch s.at {
 	case Disabled:
@@ -341,7 +341,7 @@ func (p *peer) absent(s state) error {
 	}
 }
 
-func (p *peer) timeout() time.Duration {
+func (p *serverEntry) timeout() time.Duration {
 	switch {
 	case p.def.Timeout > 0:
 		return p.def.Timeout
@@ -352,12 +352,12 @@ func (p *peer) timeout() time.Duration {
 }
 
 // slow is that a deadline has passed.
-func (p *peer) slow(what string) error {
+func (p *serverEntry) slow(what string) error {
 	return fmt.Errorf("it took longer than %v %s; \"timeout\" in its settings allows more", p.timeout(), what)
 }
 
 // show is an error as people and models may read it: one line without secrets.
-func (p *peer) show(err error) string {
+func (p *serverEntry) show(err error) string {
 	if err == nil {
 		return "it has not been tried"
 	}
@@ -365,7 +365,7 @@ func (p *peer) show(err error) string {
 }
 
 // status is what Status tells of it.
-func (p *peer) status() Status {
+func (p *serverEntry) status() Status {
 	p.mu.Lock()
 	now, clash := p.now, p.clash
 	p.mu.Unlock()
@@ -380,7 +380,7 @@ func (p *peer) status() Status {
 }
 
 // offers is what of the server can be used now; nil is nothing.
-func (p *peer) offers() *listing {
+func (p *serverEntry) offers() *listing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now.offers()
@@ -400,6 +400,6 @@ func (s state) offers() *listing {
 }
 
 // toast tells the user what only they can mend.
-func (p *peer) toast(message string) {
+func (p *serverEntry) toast(message string) {
 	p.hub.o.Publish(&lathe.TUIToast{Title: "MCP: " + phrase.Shorten(clean(p.def.Name), 100), Message: message, Variant: "warning", Duration: 8000})
 }

@@ -65,17 +65,17 @@ func outgoing(msg jsonrpc.Message) jsonrpc.Message {
 	return msg
 }
 
-// link is one connection to a server.
-type link struct {
-	confined bool // its program is; set before it starts
-	p        *peer
-	ctx      context.Context // ends when the link is closed or given up
-	cancel   context.CancelFunc
-	session  *sdk.ClientSession
-	service  *sandbox.Service // of a local server
-	road     *road            // to a remote one
-	stale    chan struct{}    // a list has changed
-	gone     chan struct{}    // closed when the connection is over
+// conn is one connection to a server.
+type conn struct {
+	confined  bool // its program is; set before it starts
+	p         *serverEntry
+	ctx       context.Context // ends when the link is closed or given up
+	cancel    context.CancelFunc
+	session   *sdk.ClientSession
+	service   *sandbox.Service // of a local server
+	transport *authTransport   // to a remote one
+	stale     chan struct{}    // a list has changed
+	gone      chan struct{}    // closed when the connection is over
 
 	mu     sync.Mutex
 	reason error // why it ended, where we know better than the SDK
@@ -90,11 +90,11 @@ type progress struct {
 }
 
 // dial connects to the server; all of it within its deadline.
-func (p *peer) dial(ctx context.Context) (*link, error) {
+func (p *serverEntry) dial(ctx context.Context) (*conn, error) {
 	if err := p.def.check(); err != nil {
 		return nil, err
 	}
-	l := &link{p: p, stale: make(chan struct{}, 1), gone: make(chan struct{}), calls: map[string]chan progress{}}
+	l := &conn{p: p, stale: make(chan struct{}, 1), gone: make(chan struct{}), calls: map[string]chan progress{}}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	limit := time.AfterFunc(p.timeout(), func() {
 		l.fail(p.slow("to connect"))
@@ -134,7 +134,7 @@ func ending(err error) error {
 var errEnded = errors.New("the server closed the connection")
 
 // client makes the client of one connection.
-func (l *link) client() (*sdk.Client, error) {
+func (l *conn) client() (*sdk.Client, error) {
 	changed := func() {
 		select {
 		case l.stale <- struct{}{}:
@@ -178,7 +178,7 @@ func fileURL(path string) string {
 var handshakes = []string{"2025-11-25", ""}
 
 // greet begins the session over a transport, which is made for each attempt.
-func (l *link) greet(transport func() (sdk.Transport, error)) error {
+func (l *conn) greet(transport func() (sdk.Transport, error)) error {
 	c, err := l.client()
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (l *link) greet(transport func() (sdk.Transport, error)) error {
 }
 
 // ask sends a request and returns the bytes of its result.
-func (l *link) ask(ctx context.Context, method string, q *question) (json.RawMessage, error) {
+func (l *conn) ask(ctx context.Context, method string, q *question) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(l.ctx, func() { cancel(errLost) })()
@@ -215,10 +215,10 @@ func (l *link) ask(ctx context.Context, method string, q *question) (json.RawMes
 		return nil, context.Cause(ctx)
 	}
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && !fromTransport(wire.Code) {
-		return nil, &saidError{code: wire.Code, text: clean(phrase.Shorten(wire.Message, mostError))}
+		return nil, &serverError{code: wire.Code, text: clean(phrase.Shorten(wire.Message, mostError))}
 	}
-	if l.road != nil {
-		if denied := l.road.denial(); denied != nil {
+	if l.transport != nil {
+		if denied := l.transport.denial(); denied != nil {
 			l.cancel() // nothing goes on without a login
 			return nil, denied
 		}
@@ -261,13 +261,13 @@ func fromTransport(code int64) bool { return code <= -32003 && code >= -32005 }
 // errLost is that a link was closed by us.
 var errLost = errors.New("the connection was closed")
 
-// saidError is what a server answered in place of a result.
-type saidError struct {
+// serverError is what a server answered in place of a result.
+type serverError struct {
 	code int64
 	text string
 }
 
-func (e *saidError) Error() string {
+func (e *serverError) Error() string {
 	if e.code == 0 { // which is none
 		return e.text
 	}
@@ -275,7 +275,7 @@ func (e *saidError) Error() string {
 }
 
 // watch has the progress of a call sent to a channel of one place, the newest last.
-func (l *link) watch() (token string, news <-chan progress, forget func()) {
+func (l *conn) watch() (token string, news <-chan progress, forget func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.next++
@@ -289,7 +289,7 @@ func (l *link) watch() (token string, news <-chan progress, forget func()) {
 	}
 }
 
-func (l *link) progress(n *sdk.ProgressNotificationParams) {
+func (l *conn) progress(n *sdk.ProgressNotificationParams) {
 	l.mu.Lock()
 	c := l.calls[fmt.Sprint(n.ProgressToken)]
 	l.mu.Unlock()
@@ -307,7 +307,7 @@ func (l *link) progress(n *sdk.ProgressNotificationParams) {
 }
 
 // fail notes why the connection ends; the first reason counts.
-func (l *link) fail(err error) {
+func (l *conn) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.reason == nil {
@@ -316,20 +316,20 @@ func (l *link) fail(err error) {
 }
 
 // why is the reason of an end.
-func (l *link) why() error {
+func (l *conn) why() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.reason
 }
 
 // because is the best reason there is for an error.
-func (l *link) because(err error) error {
+func (l *conn) because(err error) error {
 	if why := l.why(); why != nil {
 		err = why
 	}
 	var told *deniedError
-	if l.road != nil && !errors.As(err, &told) {
-		if denied := l.road.denial(); denied != nil {
+	if l.transport != nil && !errors.As(err, &told) {
+		if denied := l.transport.denial(); denied != nil {
 			return denied
 		}
 	}
@@ -339,7 +339,7 @@ func (l *link) because(err error) error {
 	return err
 }
 
-func (l *link) ended() bool {
+func (l *conn) ended() bool {
 	select {
 	case <-l.gone:
 		return true
@@ -349,13 +349,13 @@ func (l *link) ended() bool {
 }
 
 // close ends the connection and whatever is behind it, and waits for that.
-func (l *link) close() {
+func (l *conn) close() {
 	l.cancel()
 	if l.service != nil {
 		_, _ = l.service.Stop() // how it ended is known, or was our doing
 	}
-	if l.road != nil {
-		defer l.road.close()()
+	if l.transport != nil {
+		defer l.transport.close()()
 	}
 	if l.session != nil {
 		_ = l.session.Close() // there is nobody left to tell
