@@ -53,7 +53,7 @@ func (m *plugin) call(ctx context.Context, hook string, input, output json.RawMe
 		return nil, lathe.Errorf(lathe.Unavailable, "plugin %s: %s: %w", m.name, hook, err)
 	}
 	if len(input)+len(output) > maxMessage-1<<10 {
-		return nil, m.problem(hook, fmt.Sprintf("%d bytes are more than can be told to a plugin", len(input)+len(output)))
+		return nil, m.problem(hook, fmt.Sprintf("%d bytes are too many to send to a plugin", len(input)+len(output)))
 	}
 	params := (&object{b: make([]byte, 0, len(input)+len(output)+len(hook)+64)}).num("plugin", m.index).str("name", hook).raw("input", input).raw("output", output).done()
 	data, err := l.conn.Call(timed, "hook", params)
@@ -119,7 +119,7 @@ func (m *plugin) accept(before, data json.RawMessage) (json.RawMessage, error) {
 	}
 	var was, is map[string]json.RawMessage
 	if err := json.Unmarshal(after, &is); err != nil || is == nil {
-		return nil, errors.New("its output is no JSON object")
+		return nil, errors.New("its output is not a JSON object")
 	}
 	if json.Unmarshal(before, &was) != nil {
 		return after, nil

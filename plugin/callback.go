@@ -19,7 +19,7 @@ func (l *process) handle(ctx context.Context, method string, params json.RawMess
 	case "fetch":
 		return l.fetch(ctx, params)
 	default:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "there is no method " + method}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "unknown method: " + method}
 	}
 }
 
@@ -70,9 +70,9 @@ func (l *process) ask(ctx context.Context, params json.RawMessage) error {
 	r := l.call(p.Call)
 	switch {
 	case r == nil:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "ask: there is no call of a tool with this number"}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "ask: no tool call with this number"}
 	case r.back.Ask == nil:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "nobody can be asked here"}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "permission requests are not available here"}
 	case p.Permission == "":
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "ask: permission is missing"}
 	}

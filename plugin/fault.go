@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// maxFaults is how many calls in a row a plugin may spoil before it is switched off. What counts is a
+// maxFaults is how many calls in a row a plugin may spoil before it is switched off. It counts a
 // call that ran out of time, that ended with its process, or whose answer cannot be used; of the calls
 // that one stuck or ended process spoils, one counts. An error that a hook throws does not count: it is how a
 // plugin says no.
@@ -67,7 +67,7 @@ func (p *supervisor) reportFailure(err error, forGood bool) {
 	}
 }
 
-// report tells people of a failure: in the log, and as news without a session.
+// report tells people of a failure: in the log, and as an event without a session.
 func (c *Hub) report(plugin, message string) {
 	c.opt.Log.Error("plugin failed", "plugin", plugin, "message", message)
 	c.opt.Publish(&lathe.SessionFailed{Error: &lathe.UnknownFault{Message: message}})

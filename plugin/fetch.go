@@ -171,7 +171,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	if r.stream == 0 && len(r.body)+len(p) > maxBody {
-		r.Flush() // what is long becomes a stream
+		r.Flush() // a long body becomes a stream
 	}
 	r.body = append(r.body, p...)
 	if r.stream != 0 && len(r.body) >= chunkMost {

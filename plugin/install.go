@@ -45,7 +45,7 @@ func missing(err error) string {
 const codeMissing = -32011
 
 // errAgain says that the host should be started again, since it has what was missing.
-var errAgain = errors.New("the JavaScript host is to be started again")
+var errAgain = errors.New("the JavaScript host must be restarted")
 
 // provide installs a package for the host, if that was not tried, and reports whether it was not.
 func (c *Hub) provide(ctx context.Context, name string) bool {
@@ -92,7 +92,7 @@ func (c *Hub) install(ctx context.Context, spec string) (string, error) {
 		return "", fmt.Errorf("%q is neither a path nor a package: paths begin with ./ or /, packages are name@version", cut(spec, 200))
 	}
 	if c.opt.Cache == "" {
-		return "", fmt.Errorf("%s cannot be installed: there is no folder for packages", spec)
+		return "", fmt.Errorf("%s cannot be installed: no cache directory for packages", spec)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.opt.Timeouts.Install)
 	defer cancel()
@@ -194,7 +194,7 @@ func exists(path string) bool {
 // and returns the one to start.
 func (c *Hub) hostFiles() (string, error) {
 	if c.opt.Cache == "" {
-		return "", errors.New("the JavaScript host needs a folder for its files, and there is none")
+		return "", errors.New("the JavaScript host has no cache directory for its files")
 	}
 	names, files, err := embedded()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// What a plugin may bring.
+// Limits of a plugin's offers.
 const (
 	maxHooks       = 64
 	maxTools       = 256

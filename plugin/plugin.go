@@ -46,7 +46,7 @@ type Options struct {
 	Client http.Handler
 	// ServerURL is told to plugins; requests to it go to Client, whatever it says.
 	ServerURL string
-	// Publish publishes news: a plugin that failed is a *lathe.SessionFailed without a session.
+	// Publish publishes an event: a failed plugin is a *lathe.SessionFailed without a session.
 	Publish  func(lathe.Fact)
 	Log      *slog.Logger
 	Timeouts Timeouts
@@ -92,7 +92,7 @@ func (t Timeouts) withDefaults() Timeouts {
 type Hub struct {
 	opt     Options
 	members []*plugin          // in load order: the plugins, then the files of tools
-	stop    context.CancelFunc // ends what is under way
+	stop    context.CancelFunc // cancels running work
 	life    context.Context
 	work    sync.WaitGroup
 	started atomic.Bool // loading has been tried for all
@@ -155,7 +155,7 @@ func (c *Hub) processes() []*supervisor {
 var errClosed = errors.New("the plugins of this directory are closed")
 
 // Start loads the plugins and returns when that is done, however many of them failed: those are
-// told, and found in [Hub.Status]. It fails when the context ends, while loading goes on. Call,
+// told, and found in [Hub.Status]. It fails when the context ends, while loading continues. Call,
 // Tools and Execute call it.
 func (c *Hub) Start(ctx context.Context) error {
 	if c.started.Load() || len(c.members) == 0 {

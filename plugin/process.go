@@ -113,7 +113,7 @@ func (l *process) ended() string {
 		return killed
 	}
 	if err := l.conn.Err(); errors.Is(err, jsonrpc.ErrInvalid) {
-		return fmt.Sprintf("it wrote %d lines on its standard output that are no messages; only the protocol may be written there", l.conn.Skipped())
+		return fmt.Sprintf("it wrote %d lines to stdout that are not protocol messages; log to stderr instead", l.conn.Skipped())
 	}
 	return "its process ended by itself"
 }

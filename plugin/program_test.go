@@ -90,7 +90,7 @@ func TestCompany_Faults(t *testing.T) {
 	for behaviour, words := range map[string]string{
 		"hangs":       "no answer within 3s",
 		"crashes":     "its process ended during the call",
-		"nonsense":    "no JSON object",
+		"nonsense":    "not a JSON object",
 		"wrong-shape": "it made a text of names, which is a list",
 		"huge":        "longer than allowed",
 		"grows":       "at most 4194304 may be added",

@@ -31,7 +31,7 @@ type supervisor struct {
 
 	mu       sync.Mutex
 	process  *process      // nil while no process is ready
-	starting chan struct{} // closed when the start under way has ended; nil if there is none
+	starting chan struct{} // closed when the running start has ended; nil without one
 	err      error         // of the last start
 	tried    bool          // a start has ended
 	gone     bool          // given up, or closed
@@ -130,7 +130,7 @@ func (p *supervisor) start(done chan struct{}) {
 	if err != nil {
 		p.deaths++
 		p.waitTo = time.Now().Add(backoff(p.deaths))
-		// What fails at first will most likely fail again: a file that is missing, a syntax error.
+		// A first start that fails will most likely fail again: a missing file, a syntax error.
 		giveUp = first || p.deaths >= maxDeaths || errors.Is(err, errPointless)
 		p.gone = p.gone || giveUp
 	} else if !first {
@@ -148,7 +148,7 @@ func (p *supervisor) start(done chan struct{}) {
 }
 
 // errPointless is the reason not to try again.
-var errPointless = errors.New("there is nothing left to run in it")
+var errPointless = errors.New("no plugin left to run in it")
 
 // bringUp starts the process until it stands. A plugin that takes the whole process with it while it is
 // loaded is left out of the next attempt, so that the others get theirs.
@@ -192,7 +192,7 @@ func (p *supervisor) noteEnd(l *process, why string) {
 		p.gone, p.err = true, errSplit
 	case p.deaths >= maxDeaths && !p.gone:
 		p.gone = true
-		p.err = lathe.Errorf(lathe.Unavailable, "%s ended %d times and is not started again; restart lathe when it is mended", p.name, p.deaths)
+		p.err = lathe.Errorf(lathe.Unavailable, "%s ended %d times and is not started again; fix it, then restart lathe", p.name, p.deaths)
 	}
 	err, gone := p.err, p.gone
 	p.mu.Unlock()

@@ -78,7 +78,7 @@ type toolCall struct {
 
 	mu      sync.Mutex
 	over    bool
-	asking  int   // questions under way
+	asking  int   // open permission requests
 	refused error // the last answer that was no
 }
 

@@ -88,7 +88,7 @@ type way struct {
 
 // startConfined starts a command below the launcher: with mounts of its own if they can be had.
 func startConfined(r request, c commandStart) (started, failure) {
-	// What the launcher may do to its mounts is not for the command, which is the same user.
+	// The command is the same user, but must not change mounts as the launcher may.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return started{}, failure{text: "keep the command from its launcher: " + err.Error()}
 	}

@@ -27,7 +27,7 @@ type domain struct {
 	key     string
 	starts  chan domainStart
 	dropped chan struct{} // closed when it takes no more
-	missing []string      // what it does not hold
+	missing []string      // limits that it does not enforce
 }
 
 // domainStart is a command to be started.
@@ -131,13 +131,13 @@ func (d *domain) live(p *plan, mounts *mountSpace, ds *domains, ready chan<- err
 		return
 	}
 	defer func() { _ = unix.Close(home) }()
-	// Whoever has mounts of its own has a directory of its own, too.
+	// A thread with its own mounts has its own working directory, too.
 	if err = unix.Unshare(unix.CLONE_FS); err == nil {
 		err = enterMounts(mounts.fd, 0)
 	}
 	notify := -1
 	if err == nil {
-		var q plan = *p // what it does not hold is told for every command
+		var q plan = *p // every command reports its own missing limits
 		q.missing = nil
 		// A program that is run has no capabilities, since the bounding set is empty. The thread
 		// itself must change to the mounts of the next one.
@@ -186,7 +186,7 @@ func (s domainStart) forkIn(home int, secret uint64) (out domainStarted) {
 type mountSpace struct {
 	fd    int
 	name  string // as /proc shows it
-	rules string // what confines a command in it; see rulesKey
+	rules string // the limits of its commands; see rulesKey
 }
 
 // mountApart makes the mounts of a command in a namespace of their own, in a thread that ends then.

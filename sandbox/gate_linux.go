@@ -17,7 +17,7 @@ import (
 )
 
 // gate makes the connections of a command. The kernel asks it at every connect(2), before anything
-// is done, and waits for the answer. The gate never lets the kernel go on with what is in the memory
+// is done, and waits for the answer. The gate never lets the kernel continue with the memory
 // of the command, which could change it meanwhile: it connects a copy of the socket to its own copy
 // of the address.
 //
@@ -75,14 +75,14 @@ func (g *gate) serve() {
 		}
 		var n notification
 		if g.control(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != 0 {
-			continue // who asked was killed
+			continue // the caller was killed
 		}
 		work.Go(func() { // as many as there are threads that wait
 			a := answer{id: n.id}
 			if errno := g.answer(n); errno != 0 {
 				a.err = -int32(errno)
 			}
-			_ = g.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) // who asked may be gone
+			_ = g.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) // the caller may be gone
 		})
 	}
 	work.Wait() // the file must not be another one before the last has answered
@@ -124,7 +124,7 @@ func (g *gate) connect(n notification, r reach) unix.Errno {
 	defer func() { _ = unix.Close(socket) }()
 	id := n.id
 	if errno := g.control(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)); errno != 0 {
-		return errno // what was read may be another process's
+		return errno // the memory may belong to another process
 	}
 	if domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil {
 		return unix.Errno(number(err))
@@ -169,7 +169,7 @@ func connect(socket int, address []byte) unix.Errno {
 	}
 }
 
-// connectUnix connects to a socket of this machine, if it may.
+// connectUnix connects to a Unix socket, if the plan allows it.
 func (g *gate) connectUnix(pid, socket int, address []byte, r reach) unix.Errno {
 	name := address[2:]
 	if len(name) == 0 || name[0] == 0 {

@@ -64,7 +64,7 @@ func (g *group) watch() {
 		case <-asked:
 			asked = nil
 			deadline = time.Now().Add(g.grace)
-			_ = g.signal(unix.SIGTERM) // who is gone needs none
+			_ = g.signal(unix.SIGTERM) // the group may be gone
 			tick.Reset(10 * time.Millisecond)
 		case <-tick.C:
 		}

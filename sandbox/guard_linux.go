@@ -38,7 +38,7 @@ type state struct {
 }
 
 const (
-	guardBytes = 8 << 20 // what is remembered of contents, in all
+	guardBytes = 8 << 20 // remembered content, in total
 	guardFiles = 2000
 )
 

@@ -32,7 +32,7 @@ const (
 	initNetworkFD = 4
 )
 
-// initTask is what the first process is told to start. Its streams and its control socket come with it.
+// initTask is a command for the first process to start. Its streams and its control socket come with it.
 type initTask struct {
 	Grace   time.Duration `json:"grace"`
 	Request request       `json:"request"`
@@ -42,7 +42,7 @@ type initTask struct {
 	Drop    []Mount       `json:"drop,omitempty"` // overlays that no command uses any more
 }
 
-// The files that come with an errand, in their order; the first holds the errand itself.
+// initTaskFiles counts the files sent with a task; the first holds the task itself.
 const initTaskFiles = 5
 
 // initProcess is the first process of a session.
@@ -115,7 +115,7 @@ func (p *initProcess) prepare() (err error) {
 // system keeps signals from the first process: one that comes while a thread of ours blocks it, as for
 // every start of a process, would be fatal.
 //
-// Commands must not go on with that. The runtime does not know, and takes back in every process that it
+// Commands must not inherit that. The runtime does not know, and reverts in every process that it
 // starts the handlers that it believes to have. Those that it never has get one that does nothing,
 // which ends when a program is run.
 func ignoreSignals() {
@@ -371,7 +371,7 @@ func (p *initProcess) end() {
 		p.work.Wait()
 		close(done)
 	}()
-	for range 2 { // what is left then ends with us
+	for range 2 { // the rest ends with us
 		select {
 		case <-done:
 			return

@@ -48,7 +48,7 @@ type report struct {
 	Mount   bool      `json:"mount,omitempty"`   // for want of mounts
 	Network string    `json:"network,omitempty"` // it could not have a network of its own
 	Exit    *wstatus  `json:"exit,omitempty"`    // it has ended
-	Rest    []Process `json:"rest,omitempty"`    // what runs
+	Rest    []Process `json:"rest,omitempty"`    // running processes
 	Empty   bool      `json:"empty,omitempty"`   // nothing runs
 	Bye     bool      `json:"bye,omitempty"`     // nothing runs any more, and all is cleared away
 }
@@ -106,7 +106,7 @@ type launcher struct {
 	guard  *guard   // of protected names; nil where there are none
 	stands standIns // for those that are not there
 
-	shared *membership // what tells its processes in a session; nil is that all below us are
+	shared *membership // finds its processes in a session; nil: all below us
 }
 
 func newLauncher(grace string) (*launcher, error) {

@@ -59,7 +59,7 @@ func obeyNext(control *net.UnixConn) error {
 	buf := make([]byte, 4<<10)
 	n, err := control.Read(buf)
 	if err != nil || n == 0 {
-		return errors.Join(errors.New("nobody asks for sockets"), err)
+		return errors.Join(errors.New("no request for sockets arrived"), err)
 	}
 	var o netOrder
 	if err := json.Unmarshal(buf[:n], &o); err != nil {

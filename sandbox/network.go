@@ -13,7 +13,7 @@ import (
 type Network struct {
 	// Limited gives it a network of its own, in which Hosts are reached and nothing else: by a proxy
 	// that its environment names, or at the same port for localhost:PORT. Ports that it listens on
-	// are forwarded to the same port of this machine's 127.0.0.1.
+	// are forwarded to the same port on the host's 127.0.0.1.
 	Limited bool `json:"limited,omitempty"`
 	// Hosts is read by [egress.Parse]. With none of them a kernel that has no network namespaces
 	// for us is made do: then there is no loopback either.

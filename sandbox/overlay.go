@@ -12,7 +12,7 @@ import (
 func RemoveTree(dir string) error {
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {
-			return nil // what cannot be read cannot be removed, which is said below
+			return nil // removal fails below and reports it
 		}
 		if info, err := e.Info(); err == nil && info.Mode().Perm()&0o700 != 0o700 {
 			_ = os.Chmod(path, 0o700)
@@ -44,7 +44,7 @@ func (m Mount) makeWork() error {
 func (p Profile) removeWork() {
 	for _, m := range p.Mounts {
 		if m.Type == OverlayMount {
-			_ = RemoveTree(m.Work) // what is left is empty
+			_ = RemoveTree(m.Work) // leftovers are empty
 		}
 	}
 }

@@ -23,7 +23,7 @@ func CanOverlay(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = RemoveTree(probe) }() // what is left is empty
+	defer func() { _ = RemoveTree(probe) }() // leftovers are empty
 	for _, name := range []string{"lower", "upper", "work"} {
 		if err := os.Mkdir(filepath.Join(probe, name), 0o700); err != nil {
 			return err
@@ -65,7 +65,7 @@ func tryOverlay(dir string) int {
 		err = unix.Close(fd)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(os.Stdout, err) // who asked may be gone
+		_, _ = fmt.Fprintln(os.Stdout, err) // the caller may be gone
 		return 1
 	}
 	return 0

@@ -44,7 +44,7 @@ func checkUnixPeer(c *net.UnixConn) error {
 	return checkAncestors(int(who.Pid))
 }
 
-// checkTCPPeer finds the other end among the sockets of this machine, and the process that holds it.
+// checkTCPPeer finds the other end among the local sockets, and the process that holds it.
 func (p *PeerChecker) checkTCPPeer(c *net.TCPConn) error {
 	client, server := addrPort(c.RemoteAddr()), addrPort(c.LocalAddr())
 	s, found := socketBetween(client, server)
@@ -124,7 +124,7 @@ func addrPort(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(ap.Addr().Unmap().WithZone(""), ap.Port())
 }
 
-// isLocalAddr reports whether an address is one of this machine.
+// isLocalAddr reports whether an address is local.
 func isLocalAddr(a netip.Addr) bool {
 	if a.IsLoopback() {
 		return true

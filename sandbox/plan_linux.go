@@ -28,9 +28,9 @@ type plan struct {
 	Families []uint32 // of sockets that it can make; nil is all
 
 	pins  []string // folders that cannot be moved
-	binds []string // what is mounted read-only
+	binds []string // mounted read-only
 	links []string // symlinks that are mounted on themselves, so that they cannot be replaced
-	watch []string // what only the guard can hold
+	watch []string // held by the guard alone
 
 	private bool     // its temporary folders are its session's
 	missing []string // mounts that could not be made
@@ -51,7 +51,7 @@ func newPlan(r request, w way, c place) (*plan, error) {
 			p.Write = append(p.Write, real)
 		}
 	}
-	if p.private { // what lies in the temporary folders of the machine can be written for other reasons only
+	if p.private { // the host's temporary folders are writable only for other reasons
 		p.Write = slices.DeleteFunc(p.Write, func(path string) bool { return slices.Contains(realTemporary(), path) })
 	}
 	names := slices.Concat(r.Profile.Protect, r.Profile.Files, r.Profile.Watch)

@@ -22,7 +22,7 @@ func entries() []entry {
 	if err != nil {
 		return nil
 	}
-	names, _ := dir.Readdirnames(-1) // what was read of it is better than nothing
+	names, _ := dir.Readdirnames(-1) // a partial list is better than none
 	_ = dir.Close()
 	out := make([]entry, 0, len(names))
 	for _, name := range names {

@@ -168,7 +168,7 @@ func (k Kernel) Available(strict bool) error {
 	case k.Landlock < landlockLeast:
 		return fmt.Errorf("%w: the Landlock of this kernel is too old (version %d, needed is %d, Linux 5.19); set \"sandbox\": \"off\" to run commands unconfined", ErrUnavailable, k.Landlock, landlockLeast)
 	case strict && k.Landlock < landlockFull:
-		return fmt.Errorf("%w in full: this kernel cannot refuse to truncate files (Landlock version %d, needed is %d, Linux 6.2); leave \"sandbox\" out of the settings to take what there is", ErrUnavailable, k.Landlock, landlockFull)
+		return fmt.Errorf("%w in full: this kernel cannot refuse to truncate files (Landlock version %d, needed is %d, Linux 6.2); remove \"sandbox\" from the config to accept a weaker sandbox", ErrUnavailable, k.Landlock, landlockFull)
 	}
 	return nil
 }

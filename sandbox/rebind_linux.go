@@ -24,7 +24,7 @@ type rebinder struct {
 	err           error // that it cannot work
 
 	mu      sync.Mutex             // also while mounts are made, so that their namespace stays
-	held    map[*mountSpace][]step // what commands must find mounted, shallow first
+	held    map[*mountSpace][]step // mounts that commands rely on, shallow first
 	folders map[int]string         // that are watched, by the kernel's number
 }
 

@@ -193,7 +193,7 @@ func follow(out *os.File) *follower {
 		for {
 			n, err := out.Read(buf)
 			if n > 0 && !f.pass(buf[:n]) {
-				buf = buf[:4<<10] // what nobody reads needs no speed
+				buf = buf[:4<<10] // discarded output needs no speed
 			}
 			if err != nil {
 				f.pass(nil)

@@ -139,7 +139,7 @@ func (p *plan) forbid(secret uint64) (notify int, err error) {
 	if err == nil {
 		return notify, nil
 	}
-	p.missing = append(p.missing, fmt.Sprintf("sockets of other programs can be connected to: nobody can be asked about them (%v)", err))
+	p.missing = append(p.missing, fmt.Sprintf("commands can connect to sockets of other programs: the kernel cannot intercept connections (%v)", err))
 	if _, err := install(false, 0); err != nil {
 		return -1, fmt.Errorf("filter system calls: %w", err)
 	}

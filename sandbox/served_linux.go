@@ -9,7 +9,7 @@ import (
 )
 
 // ServedByLathe reports whether a program that is this one, whatever its version, listens on an
-// address of this machine, as [Config.Forbidden]: its server would take the proxy for the user's own client.
+// address on this machine, as [Config.Forbidden]: its server would take the proxy for the user's own client.
 func ServedByLathe(at netip.AddrPort) bool {
 	if !isLocalAddr(at.Addr()) {
 		return false

@@ -81,7 +81,7 @@ func (r *Runner) warm(c Command) {
 		return
 	}
 	r.work.Go(func() {
-		_, done, _ := r.use(newSessionKey(c.Profile, r.ownNetwork(c.Profile))) // who needs it is told
+		_, done, _ := r.use(newSessionKey(c.Profile, r.ownNetwork(c.Profile))) // the next command reports the error
 		done()
 	})
 }

@@ -16,7 +16,7 @@ import (
 // the same folder, and it takes a millisecond to make.
 type sharedMounts struct {
 	mu       sync.Mutex
-	empty    map[string]string // what stands for hidden folders and files, by their path
+	empty    map[string]string // stand-ins of hidden folders and files, by path
 	overlays map[Mount]string
 	made     int
 	// terminals is that there are pseudo-terminals of the session.
@@ -93,7 +93,7 @@ func (s *sharedMounts) nothing(step step) (at string, err error) {
 	}
 	for _, h := range step.Holds {
 		if err := h.makeIn(at); err != nil {
-			delete(s.empty, key) // what was a file may be a folder now
+			delete(s.empty, key) // a file may be a folder now
 			return "", err
 		}
 	}
@@ -107,7 +107,7 @@ func (s *sharedMounts) drop(list []Mount) {
 	for _, m := range list {
 		if at := s.overlays[m]; at != "" {
 			_ = unix.Unmount(at, unix.MNT_DETACH)
-			_ = RemoveTree(m.Work) // what is left is empty
+			_ = RemoveTree(m.Work) // leftovers are empty
 			delete(s.overlays, m)
 		}
 	}

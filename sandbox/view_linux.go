@@ -22,7 +22,7 @@ type step struct {
 	Path     string
 	Source   string // of a copy or a symlink, where it is not Path
 	ReadOnly bool
-	File     bool   // what is empty is a file
+	File     bool   // the empty stand-in is a file
 	Holds    []hold // names in an empty folder that later steps mount at
 	Mount    *Mount // where the profile asks for it
 
@@ -32,7 +32,7 @@ type step struct {
 type stepKind string
 
 const (
-	stepCopy    stepKind = "copy"  // what is there, or is at Source
+	stepCopy    stepKind = "copy"  // the existing entry, or the one at Source
 	stepEmpty   stepKind = "empty" // nothing
 	stepOverlay stepKind = "overlay"
 	stepLink    stepKind = "link" // the symlink that is there, or is at Source
@@ -119,7 +119,7 @@ func readable(v veil) (out []string) {
 	}
 	out = []string{}
 	for next := []string{"/"}; len(next) > 0; next = next[1:] {
-		entries, _ := os.ReadDir(next[0]) // what cannot be listed holds nothing to be read
+		entries, _ := os.ReadDir(next[0]) // an unlistable folder has nothing to read
 		for _, e := range entries {
 			path := filepath.Join(next[0], e.Name())
 			switch {
@@ -170,7 +170,7 @@ func (p *plan) view(profile Profile, c place) error {
 		if m.Type == LinkMount {
 			m.Target = resolve(m.Target) // a symlink may be there
 		} else if m.Target, err = filepath.EvalSymlinks(m.Target); err != nil {
-			return fmt.Errorf("there is nothing to mount at: %w", err)
+			return fmt.Errorf("no mount point: %w", err)
 		}
 		s := step{Kind: stepCopy, Path: m.Target, Source: m.Source, ReadOnly: m.ReadOnly, Mount: &m}
 		switch m.Type {

@@ -9,9 +9,9 @@ import (
 )
 
 // Failure is a failure the model should know of: the call becomes an error with this
-// text, and the turn goes on.
+// text, and the turn continues.
 type Failure struct {
-	Text string // what is wrong, what is true instead, the call that would work
+	Text string // the problem, the facts, a call that would work
 	Err  error  // the cause; may be nil
 }
 
@@ -69,7 +69,7 @@ type refusal struct {
 // Invalid returns the tool that such calls are rewritten to. It succeeds, so that the model
 // reads the reason as the result of its call and can call again.
 func Invalid() Tool {
-	spec := Spec{Name: InvalidName, Description: "Answers calls that cannot be run. Do not call it.", Hidden: true}
+	spec := Spec{Name: InvalidName, Description: "Answer calls that cannot be run. Do not call it.", Hidden: true}
 	return Define(spec, func(_ context.Context, _ *Call, in refusal) (Result, error) {
 		return Result{Title: "Invalid Tool", Output: "The arguments of this call are invalid and nothing was run: " + in.Error}, nil
 	})

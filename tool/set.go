@@ -92,7 +92,7 @@ func Hidden(rules ...lathe.Ruleset) func(Spec) bool {
 type Resolved struct {
 	Tool    Tool
 	Input   json.RawMessage // a JSON object
-	Repairs []args.Repair   // what had to be mended; nil where nothing was
+	Repairs []args.Repair   // nil where none was needed
 }
 
 // Resolve is [Set.Repair] without the account of what was repaired.
@@ -101,7 +101,7 @@ func (s *Set) Resolve(name, input string) (t Tool, fixed json.RawMessage) {
 	return r.Tool, r.Input
 }
 
-// Repair finds the tool a model meant and mends its arguments. It never fails: a call of a
+// Repair finds the tool a model meant and repairs its arguments. It never fails: a call of a
 // name that nobody has, or with arguments that are not JSON, becomes a call of [Invalid]
 // with the reason. Arguments that do not fit the schema are the tool's own to refuse.
 func (s *Set) Repair(name, input string) Resolved {
@@ -189,14 +189,14 @@ func (s *Set) unknown(name string) string {
 	for _, t := range s.Visible(nil) {
 		names = append(names, t.Spec().Name)
 	}
-	text := fmt.Sprintf("there is no tool %q.", phrase.Clip(name))
+	text := fmt.Sprintf("unknown tool %q.", phrase.Clip(name))
 	for _, ours := range args.ToolAliases(bareName(strings.TrimSpace(name))) {
 		if t := s.names[ours]; t != nil {
 			return text + fmt.Sprintf(" What you mean is %s here, with other arguments.%s", ours, exampleOf(t))
 		}
 	}
 	if near := args.Nearest(name, names); len(near) > 0 {
-		text += fmt.Sprintf(" The nearest there are: %s.", args.JoinNames(near))
+		text += fmt.Sprintf(" The nearest are: %s.", args.JoinNames(near))
 	}
 	return text
 }

@@ -55,12 +55,12 @@ func TestSet_Resolve(t *testing.T) {
 		{"does not fit, and is not redirected", "read", `{"limit":"x"}`, "read", `{"limit":"x"}`, nil},
 		{"a tool made elsewhere", "wrapped", `{"file_path":"a"}`, "wrapped", `{"filePath":"a"}`, []args.Repair{args.RepairMember}},
 		{"broken UTF-8", "read", "{\"filePath\":\"a\xff\"}", "read", "{\"filePath\":\"a\ufffd\"}", nil},
-		{"unknown", "raed", `{"filePath":"a"}`, "invalid", `{"tool":"raed","error":"there is no tool \"raed\". The nearest there are: \"read\", \"bash\", \"wrapped\"."}`, nil},
-		{"unknown with broken arguments", "raed", `{`, "invalid", `{"tool":"raed","error":"there is no tool \"raed\". The nearest there are: \"read\", \"bash\", \"wrapped\"."}`, nil},
-		{"another agent's name with arguments that do not fit", "read_file", `{"x":1}`, "invalid", `{"tool":"read_file","error":"there is no tool \"read_file\". What you mean is read here, with other arguments. A call of read looks like this: {\"filePath\":\"\"}"}`, nil},
+		{"unknown", "raed", `{"filePath":"a"}`, "invalid", `{"tool":"raed","error":"unknown tool \"raed\". The nearest are: \"read\", \"bash\", \"wrapped\"."}`, nil},
+		{"unknown with broken arguments", "raed", `{`, "invalid", `{"tool":"raed","error":"unknown tool \"raed\". The nearest are: \"read\", \"bash\", \"wrapped\"."}`, nil},
+		{"another agent's name with arguments that do not fit", "read_file", `{"x":1}`, "invalid", `{"tool":"read_file","error":"unknown tool \"read_file\". What you mean is read here, with other arguments. A call of read looks like this: {\"filePath\":\"\"}"}`, nil},
 		{"not JSON", "Read", `{"filePath":"say "hi""}`, "invalid", `{"tool":"Read","error":"the arguments of read are not JSON, at byte 18, \"hi\\\"\\\"}\": a comma or a closing bracket must come here; quotes inside a string are written \\\". Send the call again with one JSON object. A call of read looks like this: {\"filePath\":\"\"}"}`, nil},
 		{"cut off", "read", `{"filePath":"a`, "invalid", `{"tool":"read","error":"the arguments of read were cut off after 14 bytes: the last string is not closed. Send the whole call again; if it is very long, split it into several."}`, nil},
-		{"no name", "", `{}`, "invalid", `{"tool":"","error":"there is no tool \"\". The nearest there are: \"bash\", \"read\", \"write\"."}`, nil},
+		{"no name", "", `{}`, "invalid", `{"tool":"","error":"unknown tool \"\". The nearest are: \"bash\", \"read\", \"write\"."}`, nil},
 	}
 	set := tools()
 	for _, tt := range tests {
@@ -85,7 +85,7 @@ func TestSet_Resolve(t *testing.T) {
 
 func TestSet_ResolveEmpty(t *testing.T) {
 	_, got := tool.NewSet().Resolve("read", `{}`)
-	if want := `{"tool":"read","error":"there is no tool \"read\"."}`; string(got) != want {
+	if want := `{"tool":"read","error":"unknown tool \"read\"."}`; string(got) != want {
 		t.Fatalf("got %s; want %s", got, want)
 	}
 }
@@ -102,7 +102,7 @@ func TestSet_Invalid(t *testing.T) {
 	r, err := run(x, string(input))
 	want := tool.Result{
 		Title:  "Invalid Tool",
-		Output: `The arguments of this call are invalid and nothing was run: there is no tool "raed". The nearest there are: "read", "bash", "wrapped".`,
+		Output: `The arguments of this call are invalid and nothing was run: unknown tool "raed". The nearest are: "read", "bash", "wrapped".`,
 	}
 	if diff := cmp.Diff(want, r); diff != "" || err != nil {
 		t.Fatal(diff, err)

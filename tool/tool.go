@@ -69,7 +69,7 @@ type Call struct {
 	Dir     string // the session's directory; relative paths start here
 	Root    string // the top of the checkout, "/" where there is none
 	Input   json.RawMessage
-	// Mentioned says that the user named a sub-agent in the prompt: it may be called unasked.
+	// Mentioned says that the user named a subagent in the prompt: it may be called unasked.
 	Mentioned bool
 	// External is what is known of the machine outside of Dir and Root; nil is nothing.
 	External *External
@@ -79,7 +79,7 @@ type Call struct {
 
 // Host is what a tool may ask of the engine while it runs.
 type Host interface {
-	// Ask returns when the call may go on. A refusal is an error, which the tool returns.
+	// Ask returns when the call may continue. A refusal is an error, which the tool returns.
 	Ask(ctx context.Context, p Permission) error
 	// Allowed reports whether Ask would return at once, without a question and without an error.
 	Allowed(p Permission) bool
@@ -95,13 +95,13 @@ type Host interface {
 	BeginChange(ctx context.Context, paths ...string) (done func(), err error)
 	// PlanFile is where the session's plan is kept, as users know it.
 	PlanFile() string
-	// SwitchAgent has the session go on with another agent after this step, told by this text.
+	// SwitchAgent continues the session with another agent after this step, with this text as its prompt.
 	SwitchAgent(ctx context.Context, agent, text string) error
 	// Delegate has another agent work in a session of its own and returns its report, or at
 	// once if that works in the background. An error is one of the call; what went wrong there
 	// is in the report.
 	Delegate(ctx context.Context, a Assignment) (Report, error)
-	// Publish publishes news, such as a file that was changed.
+	// Publish publishes an event, such as a changed file.
 	Publish(f lathe.Fact)
 	// History returns the conversation as this step saw it. It must not be changed.
 	History() []lathe.Message
@@ -112,7 +112,7 @@ type NoSession struct{}
 
 // AskUser fails: nobody can answer.
 func (NoSession) AskUser(context.Context, []lathe.Question) ([][]string, error) {
-	return nil, Failf("Nobody is there to answer.")
+	return nil, Failf("No user is available to answer.")
 }
 
 // Progress shows nothing.
@@ -129,12 +129,12 @@ func (NoSession) PlanFile() string { return "" }
 
 // SwitchAgent fails: no session continues.
 func (NoSession) SwitchAgent(context.Context, string, string) error {
-	return Failf("There is no session that could go on.")
+	return Failf("No session to continue.")
 }
 
 // Delegate fails: no session waits for a report.
 func (NoSession) Delegate(context.Context, Assignment) (Report, error) {
-	return Report{}, Failf("There is no session to hand a task on from.")
+	return Report{}, Failf("No session to delegate from.")
 }
 
 // Publish publishes nothing.
@@ -147,7 +147,7 @@ func (NoSession) History() []lathe.Message { return nil }
 type Permission struct {
 	Name     string
 	Patterns []string
-	Always   []string        // what "always" would allow from then on
+	Always   []string        // patterns that "always" would allow from then on
 	Metadata json.RawMessage // shown with the question; nil is {}
 
 	// Also are other spellings of the same. They need no rule that allows them, but one that

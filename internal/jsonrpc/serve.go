@@ -60,7 +60,7 @@ func (c *Conn) cancel(params json.RawMessage) error {
 // accept answers a request in a goroutine of its own.
 func (c *Conn) accept(m message) error {
 	if c.conf.Handle == nil {
-		return c.refuse(m.ID, &Error{Code: CodeMethodNotFound, Message: "there is no method " + *m.Method})
+		return c.refuse(m.ID, &Error{Code: CodeMethodNotFound, Message: "unknown method: " + *m.Method})
 	}
 	select {
 	case c.busy <- struct{}{}:

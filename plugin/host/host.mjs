@@ -207,7 +207,7 @@ function hear({ events }) {
 
 async function runTool({ plugin, id, args, context }, abort) {
   const entry = of(plugin).tools.get(id)
-  if (!entry) throw new Failure(-32602, `there is no tool ${id}`)
+  if (!entry) throw new Failure(-32602, `unknown tool: ${id}`)
   const { call, ...about } = context
   const result = await entry.tool.execute(check(entry.tool.args, args), {
     ...about,

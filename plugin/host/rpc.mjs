@@ -46,7 +46,7 @@ export function connect({ input, write, methods, onEnd }) {
     working.set(id, cancel)
     try {
       const handler = methods[method]
-      if (!handler) throw new Failure(-32601, `there is no method ${method}`)
+      if (!handler) throw new Failure(-32601, `unknown method: ${method}`)
       const result = await handler(params ?? {}, cancel.signal)
       if (result instanceof Encoded) write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}\n`)
       else send({ id, result: result ?? null })

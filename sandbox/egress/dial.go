@@ -123,7 +123,7 @@ func (e *addressError) refusal(host, service string) *Refusal {
 	case e.kind == ownServer:
 		r.Why, r.Add = "where lathe itself listens", ""
 	case e.at.Addr().IsUnspecified():
-		r.Why, r.Add = "which is no host", ""
+		r.Why, r.Add = "which is not a host", ""
 	case host != e.at.Addr().String():
 		r.Why = fmt.Sprintf("which is %s (%s)", e.kind, e.at.Addr())
 	}

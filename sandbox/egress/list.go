@@ -22,7 +22,7 @@ import (
 type List struct {
 	names    []name
 	prefixes []prefix
-	ports    []uint16 // of this machine's loopback
+	ports    []uint16 // on the loopback interface
 }
 
 type name struct {
@@ -37,7 +37,7 @@ type prefix struct {
 }
 
 // Parse reads the entries of a list: a name (example.com), all names below one (*.example.com), any
-// public host (*), an address or a range of them (10.0.0.0/8), and a port of this machine
+// public host (*), an address or a range of them (10.0.0.0/8), and a port on this machine
 // (localhost:5432). All but the last may have a port (example.com:443).
 func Parse(entries []string) (List, error) {
 	var l List
@@ -174,7 +174,7 @@ func checkName(host string) error {
 	return nil
 }
 
-// LocalPorts are the ports of this machine that can be reached, each once.
+// LocalPorts are the reachable ports on this machine, each once.
 func (l List) LocalPorts() []uint16 {
 	return slices.Compact(slices.Sorted(slices.Values(l.ports)))
 }

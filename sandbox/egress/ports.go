@@ -64,7 +64,7 @@ type Namespace struct {
 // mostPorts are forwarded at once.
 const mostPorts = 64
 
-// ForwardPorts lets each port that is listened on inside be reached at the same port of this machine's
+// ForwardPorts lets each port that is listened on inside be reached at the same port on the host's
 // 127.0.0.1, as long as it is, until ctx ends or the ports can no longer be read. It looks with every
 // tick. A port is forwarded the second time it is seen: tests open many for a moment.
 func ForwardPorts(ctx context.Context, in Namespace, tick <-chan time.Time) {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// What a client of the proxy may take.
+// Limits of a proxy client.
 const (
 	mostConns   = 512              // at once; more wait to be accepted
 	headerBytes = 64 << 10         // of a request
@@ -94,7 +94,7 @@ func (p *Proxy) listen(l net.Listener, serve func(net.Conn)) {
 }
 
 // acceptAll gives each connection of a listener to serve, in a goroutine of its own, until the
-// listener is closed or ctx has ended. There are as many at once as slots has room for.
+// listener is closed or ctx has ended. There are at most cap(slots) at once.
 func acceptAll(ctx context.Context, l net.Listener, slots chan struct{}, work *sync.WaitGroup, serve func(net.Conn)) {
 	for {
 		select {
@@ -226,7 +226,7 @@ func (p *Proxy) explain(err error) (code int, text string) {
 	}, text)
 }
 
-// Forward begins to carry the connections of a listener to a port of this machine, which the list
+// Forward begins to carry the connections of a listener to a port on this machine, which the list
 // must have. The listener is closed with the proxy.
 func (p *Proxy) Forward(l net.Listener, port uint16) {
 	p.listen(l, func(c net.Conn) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What of SOCKS 5 (RFC 1928) is needed: no authentication, CONNECT, names looked up by us.
+// The needed part of SOCKS 5 (RFC 1928): no authentication, CONNECT, names looked up by us.
 const (
 	socksVersion = 5
 

@@ -177,7 +177,7 @@ func (c *checker) array(s *jsonschema.Schema, raw []byte, at *place) {
 func (c *checker) unique(list [][]byte, at *place) {
 	seen := make(map[string]bool, len(list))
 	for i, item := range list {
-		canonical, _ := json.Marshal(decoded(item)) // what was decoded encodes
+		canonical, _ := json.Marshal(decoded(item)) // a decoded value always encodes
 		if seen[string(canonical)] {
 			c.fault(at.item(i), "is there twice: %s", shown(item))
 		}

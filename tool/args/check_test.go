@@ -97,7 +97,7 @@ func TestCheckSchema(t *testing.T) {
 		{`[]`, "JSON object"},
 		{`{"$ref":"https://example.com/s.json"}`, "inside the schema"},
 		{`{"$ref":"#anchor"}`, "inside the schema"},
-		{`{"$ref":"#/$defs/gone"}`, `there is no "$defs"`},
+		{`{"$ref":"#/$defs/gone"}`, `"$defs" not found`},
 		{`{"$defs":{"a":7},"$ref":"#/$defs/a"}`, "not a JSON schema"},
 		{`{"default":7,"$ref":"#/default"}`, "not a schema"},
 		{`{"items":{"pattern":"("}}`, "pattern"},

@@ -8,7 +8,7 @@ import (
 // Fault is one thing that is wrong with an input.
 type Fault struct {
 	Path    string // of the member, as todos[1].status; "" is the input itself
-	Problem string // what it must be and what it is
+	Problem string // the expected and the actual value
 }
 
 func (f Fault) String() string {

@@ -23,7 +23,7 @@ func RepairInput(s *Schema, raw []byte) ([]byte, []Repair) {
 	return out, slices.Compact(m.made)
 }
 
-// Repair is a kind of mistake that was mended in a call.
+// Repair is a kind of mistake that was repaired in a call.
 type Repair string
 
 // The repairs, in the order they are tried.
@@ -301,7 +301,7 @@ func memberMeant(s *jsonschema.Schema, key string, have map[string]bool) string 
 }
 
 // useless reports whether a member only stands in the way: an optional one that says
-// nothing, one that Go would read in place of its better written neighbour, or one that is
+// nothing, one that Go would read in place of its better written neighbor, or one that is
 // not known where the schema allows no others.
 func (m *repairer) useless(s *jsonschema.Schema, mb Member, ms []Member) bool {
 	sub := s.Properties[mb.Key]

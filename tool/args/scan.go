@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// What cuts JSON into its values without decoding them, so that what is not changed keeps
+// These functions split JSON into values without decoding, so that unchanged values keep
 // its bytes and its order. All of it wants valid JSON, as [json.Valid] says.
 
 // Member is one member of an object; val aliases the object.

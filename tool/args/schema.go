@@ -26,7 +26,7 @@ import (
 // compiled. Nothing in it changes afterwards.
 type Schema struct {
 	Root     *jsonschema.Schema
-	refs     map[string]*jsonschema.Schema // by the text of the reference, only what was found
+	refs     map[string]*jsonschema.Schema // resolved ones, by the text of $ref
 	patterns map[string]*regexp.Regexp     // by their text, only those Go can read
 	missing  []string                      // references, patterns and types that cannot be used
 }
@@ -120,7 +120,7 @@ func point(root *jsonschema.Schema, raw []byte, ref string) (*jsonschema.Schema,
 			}
 		}
 		if found == nil {
-			return nil, fmt.Errorf("$ref %q: there is no %q", phrase.Clip(ref), phrase.Clip(step))
+			return nil, fmt.Errorf("$ref %q: %q not found", phrase.Clip(ref), phrase.Clip(step))
 		}
 		raw = found
 	}

@@ -163,7 +163,7 @@ func (b *bash) check(c *tool.Call, in bashInput) (dir target.Target, timeout tim
 	case in.Timeout < 0:
 		return target.Target{}, 0, tool.Failf("The timeout is %d; it must be more than 0, in milliseconds: {\"timeout\":120000} is two minutes.", in.Timeout)
 	case b.shell().path == "":
-		return target.Target{}, 0, tool.Failf("There is no shell on this machine that could run a command. Work with the other tools, and tell the user to set \"shell\" in the settings.")
+		return target.Target{}, 0, tool.Failf("No shell found on this machine. Use the other tools, and tell the user to set \"shell\" in the config.")
 	}
 	if timeout = b.Timeout; in.Timeout > 0 {
 		timeout = time.Duration(min(in.Timeout, longest)) * time.Millisecond
@@ -173,7 +173,7 @@ func (b *bash) check(c *tool.Call, in bashInput) (dir target.Target, timeout tim
 		return target.Target{}, 0, err
 	}
 	if !dir.Inside && !dir.IsDir() { // nobody has allowed yet to tell what is there
-		return target.Target{}, 0, tool.Failf("The workdir %s is not a directory. Give one that exists, or leave workdir out to run in %s.", dir.Shown, c.Dir)
+		return target.Target{}, 0, tool.Failf("The workdir %s is not a directory. Name an existing directory, or omit workdir to run in %s.", dir.Shown, c.Dir)
 	}
 	if dir.Info == nil {
 		return target.Target{}, 0, target.NotFound(dir, "bash")

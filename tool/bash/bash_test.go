@@ -400,7 +400,7 @@ func TestBash_OneGigabyte(t *testing.T) {
 	x := newTerminal(t)
 	x.cfg.FileBytes = 1 << 20
 	r, m := x.bash(t.Context(), tooltest.Input{"command": "echo begin; head -c " + strconv.Itoa(gigabyte) + " /dev/zero | tr '\\0' x; echo; echo end", "timeout": 300_000})
-	if !strings.HasPrefix(r.Output, "begin\n") || !strings.Contains(r.Output, "\nend\n") || !strings.Contains(r.Output, " are in "+m.OutputPath+"; more is not kept.") || !strings.Contains(r.Output, "The first 1.0 MB of ") {
+	if !strings.HasPrefix(r.Output, "begin\n") || !strings.Contains(r.Output, "\nend\n") || !strings.Contains(r.Output, " are in "+m.OutputPath+"; more is not saved.") || !strings.Contains(r.Output, "The first 1.0 MB of ") {
 		t.Errorf("%.100q … %q", r.Output, r.Output[max(0, len(r.Output)-400):])
 	}
 	if info, err := os.Stat(m.OutputPath); err != nil || info.Size() != 1<<20 {
@@ -412,14 +412,14 @@ func TestBash_NoPlaceForTheFile(t *testing.T) {
 	x := newTerminal(t)
 	x.cfg.Output.Dir = x.Put("file", "")
 	r, m := x.bash(t.Context(), tooltest.Input{"command": "seq 5000"})
-	if !strings.Contains(r.Output, "could not be kept in a file") || !*m.Truncated || m.OutputPath != "" {
+	if !strings.Contains(r.Output, "could not be saved to a file") || !*m.Truncated || m.OutputPath != "" {
 		t.Errorf("%+v", m)
 	}
 }
 
 func TestBash_Advice(t *testing.T) {
 	for _, tt := range []struct{ command, want string }{
-		{"gti status", "There is no program gti on PATH."},
+		{"gti status", "Program not found on PATH: gti."},
 		{"printf 'Continue? [y/N] '; exit 1", `waited for an answer to "Continue? [y/N]"`},
 		{"printf 'Go on? '; exit 1", `waited for an answer to "Go on?"`},
 		{"printf 'Password: '; sleep 100", `waited for an answer to "Password:"`},
@@ -446,9 +446,9 @@ func TestBash_StandIns(t *testing.T) {
 	}
 	x.cfg.Shell = "/bin/sh"
 	for command, want := range map[string]string{
-		"frob": "There is no program frob on PATH. There is: frob-14, frob3.",
-		"node": "There is no program node on PATH. There is: nodejs.",
-		"nod":  "There is no program nod on PATH.",
+		"frob": "Program not found on PATH: frob. There is: frob-14, frob3.",
+		"node": "Program not found on PATH: node. There is: nodejs.",
+		"nod":  "Program not found on PATH: nod.",
 	} {
 		if r, _ := x.bash(t.Context(), tooltest.Input{"command": command}); !strings.HasSuffix(r.Output, want) {
 			t.Errorf("%s: %s", command, r.Output)

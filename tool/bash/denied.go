@@ -77,7 +77,7 @@ func closed(p sandbox.Profile, path string) bool {
 // wayOut says what a model can do about a refusal.
 func (b *bash) wayOut() string {
 	if b.NonInteractive {
-		return "Nobody is there to allow it outside of the sandbox: do without, and say at the end what is left for the user to do."
+		return "No user can approve running it outside the sandbox: do without, and report the remaining steps at the end."
 	}
 	return askOutside
 }

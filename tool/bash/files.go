@@ -18,7 +18,7 @@ import (
 func (s *scanned) consult(c *tool.Call) {
 	for _, dir := range s.plan.Repositories {
 		if found := foreignRepository(dir, c); found != "" {
-			s.doubt("git "+target.Relative(target.RealDir(c.Dir), found), "git obeys the settings of the repository in "+found+", which can run programs")
+			s.doubt("git "+target.Relative(target.RealDir(c.Dir), found), "git uses the config of the repository in "+found+", which can run programs")
 		}
 	}
 	writers := 0
@@ -191,7 +191,7 @@ func linksOut(c *tool.Call, list []sh.Path) (out []string) {
 
 // walkLinks calls for every link in a tree; false says that there was too much to look at.
 func walkLinks(dir string, budget *int, found func(link string)) bool {
-	entries, _ := os.ReadDir(dir) // what cannot be read cannot be followed either
+	entries, _ := os.ReadDir(dir) // an unreadable folder cannot be followed either
 	for _, e := range entries {
 		if *budget--; *budget < 0 {
 			return false

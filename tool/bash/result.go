@@ -76,9 +76,9 @@ func (b *bash) outcome(res sandbox.Result, p *printed) (string, json.RawMessage)
 func (b *bash) whereRest(p *printed, path string) string {
 	switch s := &p.spool; {
 	case path == "":
-		return "They are lost: the output could not be kept in a file. Run a command that prints less."
+		return "They are lost: the output could not be saved to a file. Run a command that prints less."
 	case s.kept < s.size:
-		why := "more is not kept"
+		why := "more is not saved"
 		if s.err != nil {
 			why = "more could not be written"
 		}
@@ -113,7 +113,7 @@ func (b *bash) advice(res sandbox.Result, text string) []string {
 	var out []string
 	if (res.Exit != 0 || res.TimedOut) && !res.Canceled {
 		if i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n'); asking().MatchString(text) {
-			out = append(out, fmt.Sprintf("It seems to have waited for an answer to %q, and nobody can type one: give the answer by a flag (-y, --yes) or by a pipe (printf 'y\\n' | command).",
+			out = append(out, fmt.Sprintf("It seems to have waited for an answer to %q, but its input is closed: answer with a flag (-y, --yes) or a pipe (printf 'y\\n' | command).",
 				phrase.Clip(strings.TrimSpace(text[i+1:]))))
 		}
 	}
@@ -160,7 +160,7 @@ func (b *bash) notInstalled(text string) []string {
 			}
 		}
 	}
-	out := "There is no program " + phrase.Clip(name) + " on PATH."
+	out := "Program not found on PATH: " + phrase.Clip(name) + "."
 	if near = slices.Compact(near); len(near) > 0 {
 		out += " There is: " + strings.Join(near[:min(len(near), 3)], ", ") + "."
 	}

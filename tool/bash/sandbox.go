@@ -145,7 +145,7 @@ func (b *bash) refusals(p sandbox.Profile, dir string, res sandbox.Result, text 
 		head, where, protectedNames(p))
 	switch {
 	case p.Network.None():
-		line += " There is no network but the loopback of commands."
+		line += " No network except the commands' own loopback."
 	case p.Network.Limited:
 		line += " They reach " + p.Network.String() + " and nothing else, by the proxy in HTTP_PROXY; names of other hosts are not looked up."
 	}
@@ -175,5 +175,5 @@ func protectedNames(p sandbox.Profile) string {
 			}
 		}
 	}
-	return strings.Join(append(names, "the settings of programs"), ", ")
+	return strings.Join(append(names, "program config"), ", ")
 }

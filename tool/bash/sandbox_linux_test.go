@@ -85,7 +85,7 @@ func TestBash_SandboxRefusesQuietly(t *testing.T) {
 		if got := strings.Contains(r.Output, want+":"); got != (refused != "") || refused == "" && strings.Contains(r.Output, "sandbox") {
 			t.Errorf("%s: %s", command, r.Output)
 		}
-		if strings.Contains(r.Output, `"outside"`) || refused != "" && !strings.Contains(r.Output, "Nobody is there to allow it") {
+		if strings.Contains(r.Output, `"outside"`) || refused != "" && !strings.Contains(r.Output, "No user can approve") {
 			t.Errorf("%s offers what nobody can allow: %s", command, r.Output)
 		}
 	}

@@ -85,7 +85,7 @@ func externalDirs(c *tool.Call, dir target.Target, paths []sh.Path) []string {
 	var out []string
 	add := func(name string, p sh.Path) {
 		t, err := target.Locate(c, name)
-		if err != nil || t.Inside { // what cannot be looked at cannot be used
+		if err != nil || t.Inside { // an unreachable path cannot be used
 			return
 		}
 		if !p.Write && (p.Certain || p.Reads) && target.Readable(c, t) { // its command is known to read it

@@ -57,7 +57,7 @@ func (s *Shell) confine(in UserCommand) (sandbox.Profile, error) {
 func (s *Shell) Run(ctx context.Context, in UserCommand, show func(metadata json.RawMessage)) (tool.Result, error) {
 	b, sh, dir := s.bash, s.bash.own(), in.Dir
 	if sh.path == "" {
-		return tool.Result{}, lathe.Errorf(lathe.Invalid, "there is no shell on this machine; set \"shell\" in the settings")
+		return tool.Result{}, lathe.Errorf(lathe.Invalid, "no shell found on this machine; set \"shell\" in the config")
 	}
 	profile, err := s.confine(in)
 	if err != nil {

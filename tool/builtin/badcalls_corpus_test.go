@@ -84,7 +84,7 @@ func familyCalls() []spoiled {
 		{"qwen", "list_files", `{"path":"src","recursive":"false"}`, doesList, nil},
 		{"qwen", "replace_in_file", `{"path":"src/main.go","diff":"x"}`, "", []string{"replace_in_file", "edit", `"oldString"`}},
 		{"qwen", "ask_followup_question", `{"question":"Go on?","follow_up":[]}`, "", []string{"ask_followup_question", "question", `"options"`}},
-		{"qwen", "attempt_completion", `{"result":"done"}`, "", []string{"attempt_completion", "no tool", "nearest"}},
+		{"qwen", "attempt_completion", `{"result":"done"}`, "", []string{"attempt_completion", "unknown tool", "nearest"}},
 		{"deepseek", "read_file", `{"target_file":"src/main.go","should_read_entire_file":true}`, doesRead, nil},
 		{"deepseek", "read_file", `{"target_file":"src/main.go","start_line_one_indexed":1,"end_line_one_indexed_inclusive":50}`, doesRead, nil},
 		{"deepseek", "run_terminal_cmd", `{"command":"echo ran $((40+2))","is_background":false,"explanation":"x"}`, doesRun, nil},

@@ -111,7 +111,7 @@ func hopelessCalls() (out []spoiled) {
 	add("question", `{"questions":[]}`, "questions", "at least one")
 	add("question", `{"questions":[{"question":"Go on?","header":"Go","options":["Yes","No"]}]}`, `"questions[0].options[0]"`, "must be an object", `"label"`)
 	for _, name := range []string{"rread", "reads", "gerp", "serch", "wirte", "shel", "think", "finish", "submit", "final_answer", "python", "", "a.b.c", "🛠"} {
-		add(name, `{"x":1}`, "there is no tool", "nearest there are")
+		add(name, `{"x":1}`, "unknown tool", "nearest are")
 	}
 	return out
 }

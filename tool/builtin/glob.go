@@ -188,7 +188,7 @@ func (g globRun) why(ctx context.Context) string {
 			at = next
 			continue
 		}
-		hint := fmt.Sprintf("\nThere is no %s; the last directory on the way that exists is %s.", shownPath(g.target, next), shownPath(g.target, at))
+		hint := fmt.Sprintf("\n%s does not exist; the deepest existing directory is %s.", shownPath(g.target, next), shownPath(g.target, at))
 		if near := target.Similar(dir, names); len(near) > 0 {
 			hint += " It has: " + strings.Join(near, ", ") + "."
 		}

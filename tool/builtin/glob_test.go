@@ -109,7 +109,7 @@ func TestGlob_None(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"*.rs":           "",
 		"*.yml":          fmt.Sprintf("Among what is ignored or hidden, the pattern fits 2 files: %s, %s.", hidden, gen),
-		"src/sever/*.go": fmt.Sprintf("There is no %s; the last directory on the way that exists is %s. It has: server.", path("src/sever"), path("src")),
+		"src/sever/*.go": fmt.Sprintf("%s does not exist; the deepest existing directory is %s. It has: server.", path("src/sever"), path("src")),
 		"src/server":     fmt.Sprintf(`%s is a directory. Call glob with pattern "src/server/**" for what is in it.`, path("src/server")),
 	} {
 		r := d.Must(builtin.Glob(builtin.FilesConfig{}), tooltest.Input{"pattern": pattern})

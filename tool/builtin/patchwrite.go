@@ -46,7 +46,7 @@ func (a *patchRun) write(ctx context.Context, files []patched) error {
 }
 
 // write makes the changes, first what is written and then what goes. Where one fails those that
-// were made are taken back.
+// were made are undone.
 func write(files []patched) error {
 	var made []func() error
 	for _, f := range files {
@@ -73,7 +73,7 @@ func write(files []patched) error {
 	return nil
 }
 
-// unwrite takes back what was written.
+// unwrite restores the old content.
 func (f patched) unwrite() error {
 	if f.Kind == patch.Update {
 		return f.to.Write([]byte(f.Before))
@@ -99,9 +99,9 @@ func undoWrites(made []func() error, why error) error {
 		}
 	}
 	if len(left) > 0 {
-		return tool.Failf("%w The patch was not applied, but not all could be taken back: %s. Look at these files before you go on.", why, strings.Join(left, "; "))
+		return tool.Failf("%w The patch was not applied, but some changes could not be undone: %s. Check these files first.", why, strings.Join(left, "; "))
 	}
-	return tool.Failf("%w Nothing was changed: what the patch had done before was taken back.", why)
+	return tool.Failf("%w Nothing was changed: the earlier changes of the patch were undone.", why)
 }
 
 // keepMode gives a file the mode that another had when it was resolved. It does what it can: a

@@ -17,7 +17,7 @@ var planExitText string
 //go:embed planenter.md
 var planEnterText string
 
-// PlanExit returns the tool that ends planning: where the user agrees, the agent build goes on.
+// PlanExit returns the tool that ends planning: if the user agrees, the build agent continues.
 func PlanExit() tool.Tool {
 	spec := tool.Spec{Name: "plan_exit", Description: strings.TrimSpace(planExitText)}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, _ struct{}) (tool.Result, error) {
@@ -42,7 +42,7 @@ func PlanExit() tool.Tool {
 	})
 }
 
-// PlanEnter returns the tool that begins planning: where the user agrees, the agent plan goes on.
+// PlanEnter returns the tool that begins planning: if the user agrees, the plan agent continues.
 func PlanEnter() tool.Tool {
 	spec := tool.Spec{Name: "plan_enter", Description: strings.TrimSpace(planEnterText)}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, _ struct{}) (tool.Result, error) {
@@ -53,7 +53,7 @@ func PlanEnter() tool.Tool {
 				{Label: "Yes", Description: "Go over to the plan agent, which changes nothing else"},
 				{Label: "No", Description: "Stay with the build agent"},
 			},
-		}, "go on without a plan.")
+		}, "continue without a plan.")
 		if err != nil {
 			return tool.Result{}, err
 		}

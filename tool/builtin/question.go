@@ -82,7 +82,7 @@ func (in questionInput) faults() args.Faults {
 				continue
 			}
 			if first, twice := labels[label]; twice {
-				add(fmt.Sprintf("is %q, as options[%d] is; answers are told apart by their labels", phrase.Clip(o.Label), first), "questions[%d].options[%d].label", i, j)
+				add(fmt.Sprintf("is %q, as options[%d] is; labels must be unique", phrase.Clip(o.Label), first), "questions[%d].options[%d].label", i, j)
 				continue
 			}
 			labels[label] = j

@@ -64,7 +64,7 @@ func TestQuestion_Faults(t *testing.T) {
 		{"question": " ", "header": "h", "options": []tooltest.Input{{"label": "", "description": "d"}, {"label": "A", "description": "d"}, {"label": " a", "description": "d"}}},
 	}}),
 		`"questions[0].question": is empty`, `"questions[0].options[0].label": is empty; name the choice`,
-		`"questions[0].options[2].label": is " a", as options[1] is; answers are told apart by their labels`)
+		`"questions[0].options[2].label": is " a", as options[1] is; labels must be unique`)
 	tooltest.Contains(t, c.Fails(builtin.Question(), tooltest.Input{"questions": []tooltest.Input{{"question": "q", "header": "h", "options": []string{"a"}}}}), "options[0]")
 	tooltest.Contains(t, c.Fails(builtin.Question(), tooltest.Input{}), "questions")
 	if c.Questions != nil {

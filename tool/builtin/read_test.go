@@ -36,7 +36,7 @@ func TestRead_Text(t *testing.T) {
 		{"empty", "", "", "The file is empty.", nil},
 		{"only a mark", "\ufeff", "", "The file is empty.", nil},
 		{"offset 0 is the first line", "a\nb\n", "1: a\n2: b\n", "End of file, 2 lines.", tooltest.Input{"offset": 0, "limit": 0}},
-		{"range", "a\nb\nc\nd\n", "2: b\n3: c\n", "Showing lines 2-3 of 4. Use offset=4 to go on.", tooltest.Input{"offset": 2, "limit": 2}},
+		{"range", "a\nb\nc\nd\n", "2: b\n3: c\n", "Showing lines 2-3 of 4. Use offset=4 to continue.", tooltest.Input{"offset": 2, "limit": 2}},
 		{"last line", "a\nb\nc", "3: c\n", "End of file, 3 lines.", tooltest.Input{"offset": 3, "limit": 5}},
 		{"numbers in texts", "a\nb\n", "2: b\n", "End of file, 2 lines.", tooltest.Input{"offset": "2"}},
 		{"not UTF-8", "a\xffb\n", "1: a\ufffdb\n", "End of file, 1 line. Some bytes are not UTF-8 and shown as \ufffd; the file is not changed by that.", nil},
@@ -127,7 +127,7 @@ func TestRead_Capped(t *testing.T) {
 	d.Put("f", strings.Repeat(strings.Repeat("x", 99)+"\n", 3000))
 	r := d.Must(builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": "f"})
 	if !strings.Contains(r.Output, "\n512: x") || strings.Contains(r.Output, "\n513: x") ||
-		!strings.Contains(r.Output, "(Capped at 50 KB: showing lines 1-512 of 3000. Use offset=513 to go on, or grep to find a place.)") {
+		!strings.Contains(r.Output, "(Capped at 50 KB: showing lines 1-512 of 3000. Use offset=513 to continue, or grep to find a place.)") {
 		t.Error(r.Output[len(r.Output)-300:])
 	}
 	r = d.Must(builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": "f", "offset": 2900, "limit": 1 << 40})
@@ -150,7 +150,7 @@ func TestRead_Directory(t *testing.T) {
 		t.Error(diff)
 	}
 	r = d.Must(builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": d.Dir, "offset": 2, "limit": 2})
-	if !strings.Contains(r.Output, "\na.txt\nb.txt\n\n(Showing 2 of 6 entries. Use offset=4 to go on.)") {
+	if !strings.Contains(r.Output, "\na.txt\nb.txt\n\n(Showing 2 of 6 entries. Use offset=4 to continue.)") {
 		t.Error(r.Output)
 	}
 	want = fmt.Sprintf(`{"preview":"a.txt\nb.txt","truncated":true,"loaded":[],"display":{"type":"directory","path":%q,"entries":["a.txt","b.txt"],"offset":2,"totalEntries":6,"truncated":true}}`, d.Dir)

@@ -57,7 +57,7 @@ func (r readRun) directory() (tool.Result, error) {
 	truncated := next <= total || most != ""
 	closing := entryWords(total)
 	if truncated {
-		closing = fmt.Sprintf("Showing %d of %s%s. Use offset=%d to go on.", len(shown), most, entryWords(total), next)
+		closing = fmt.Sprintf("Showing %d of %s%s. Use offset=%d to continue.", len(shown), most, entryWords(total), next)
 	}
 	out := fmt.Sprintf("<path>%s</path>\n<type>directory</type>\n<entries>\n%s\n\n(%s)\n</entries>",
 		r.target.Shown, strings.Join(shown, "\n"), closing)

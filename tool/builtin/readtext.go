@@ -90,7 +90,7 @@ type excerpt struct {
 	capped  bool // lines were left out because of their size
 	cut     bool // a line was too long
 	invalid bool // bytes were replaced
-	more    bool // the file goes on after what was counted
+	more    bool // the file continues after the counted lines
 
 	line   []byte // the beginning of the line that is being read
 	length int    // of that line in characters, as far as it was read
@@ -228,7 +228,7 @@ func (s *excerpt) end() {
 	}
 }
 
-// closing says what was shown, and how to go on.
+// closing names the lines shown and the next offset.
 func (s *excerpt) closing(first, last int) string {
 	var words string
 	total := strconv.Itoa(s.total)
@@ -239,9 +239,9 @@ func (s *excerpt) closing(first, last int) string {
 	case s.total == 0:
 		words = "The file is empty."
 	case s.capped:
-		words = fmt.Sprintf("Capped at %d KB: showing lines %d-%d of %s. Use offset=%d to go on, or grep to find a place.", readBytes>>10, first, last, total, last+1)
+		words = fmt.Sprintf("Capped at %d KB: showing lines %d-%d of %s. Use offset=%d to continue, or grep to find a place.", readBytes>>10, first, last, total, last+1)
 	case last < s.total || s.more:
-		words = fmt.Sprintf("Showing lines %d-%d of %s. Use offset=%d to go on.", first, last, total, last+1)
+		words = fmt.Sprintf("Showing lines %d-%d of %s. Use offset=%d to continue.", first, last, total, last+1)
 	default:
 		words = fmt.Sprintf("End of file, %s.", phrase.Count(s.total, "line"))
 	}

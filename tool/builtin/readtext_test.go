@@ -27,7 +27,7 @@ func TestExcerpt_Endless(t *testing.T) {
 	if !s.more || len(s.lines) != 2 || file.read > countLimit+1<<20 {
 		t.Errorf("more %v, %d lines, %d bytes read", s.more, len(s.lines), file.read)
 	}
-	if got, want := s.closing(3, 4), "Showing lines 3-4 of more than 16389. Use offset=5 to go on. Lines over 2000 characters are cut; grep or cut shows parts of them."; got != want {
+	if got, want := s.closing(3, 4), "Showing lines 3-4 of more than 16389. Use offset=5 to continue. Lines over 2000 characters are cut; grep or cut shows parts of them."; got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 }

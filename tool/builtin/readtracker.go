@@ -32,7 +32,7 @@ type ReadTracker struct {
 // pathLock is held by the call that changes a file.
 type pathLock struct {
 	mu    sync.Mutex
-	users int // who hold it or wait; guarded by the mutex of Seen
+	users int // holders and waiters; guarded by the mutex of ReadTracker
 }
 
 // stepReads is what one step has seen.
@@ -42,7 +42,7 @@ type stepReads struct {
 	loaded  map[string]bool   // instruction files shown, by real path
 }
 
-// maxSteps bounds the memory for sessions that nobody goes on with.
+// maxSteps bounds the memory for abandoned sessions.
 const maxSteps = 1000
 
 // NewReadTracker returns a memory for the tools of one process.

@@ -59,7 +59,7 @@ func Skill(skills []SkillEntry) tool.Tool {
 // unknownSkill names what was probably meant.
 func unknownSkill(name string, skills []SkillEntry) error {
 	if len(skills) == 0 {
-		return tool.Failf("There is no skill %q; there are no skills here at all. Go on without.", name)
+		return tool.Failf("Unknown skill %q; no skills are available here. Continue without.", name)
 	}
 	var names []string
 	for _, s := range skills {
@@ -70,7 +70,7 @@ func unknownSkill(name string, skills []SkillEntry) error {
 	if err != nil {
 		return err
 	}
-	return tool.Failf("There is no skill %q. The nearest are: %s. Call skill with %s, or go on without.", name, strings.Join(near, ", "), call)
+	return tool.Failf("Unknown skill %q. The nearest are: %s. Call skill with %s, or continue without.", name, strings.Join(near, ", "), call)
 }
 
 func (s SkillEntry) dir() string {
@@ -101,7 +101,7 @@ func (s SkillEntry) shown(ctx context.Context) string {
 // files are some of those that lie beside the SKILL.md.
 func (s SkillEntry) files(ctx context.Context) (out []string) {
 	looked, dir := 0, s.dir()
-	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is not named
+	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error { // unreadable files are left out
 		if looked++; looked > skillLooked || len(out) == skillFiles || ctx.Err() != nil {
 			return fs.SkipAll
 		}

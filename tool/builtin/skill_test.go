@@ -48,8 +48,8 @@ func TestSkill_Refused(t *testing.T) {
 	if got := d.Fails(x, tooltest.Input{"name": "own"}); got != "no skill" {
 		t.Error(got)
 	}
-	if got := d.Fails(x, tooltest.Input{"name": "notes"}); got != `There is no skill "notes". The nearest are: release-notes, own. Call skill with {"name":"release-notes"}, or go on without.` {
+	if got := d.Fails(x, tooltest.Input{"name": "notes"}); got != `Unknown skill "notes". The nearest are: release-notes, own. Call skill with {"name":"release-notes"}, or continue without.` {
 		t.Error(got)
 	}
-	tooltest.Contains(t, d.Fails(builtin.Skill(nil), tooltest.Input{"name": "notes"}), "no skills here at all")
+	tooltest.Contains(t, d.Fails(builtin.Skill(nil), tooltest.Input{"name": "notes"}), "no skills are available here")
 }

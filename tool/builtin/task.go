@@ -14,11 +14,11 @@ import (
 var taskText string
 
 // taskBeside is said of the task tool where tasks may run in the background.
-const taskBeside = "\n- `background` lets you go on at once. The report comes by itself as a message: do not wait, poll or repeat the work."
+const taskBeside = "\n- `background` lets you continue at once. The report comes by itself as a message: do not wait, poll or repeat the work."
 
 // TaskConfig is what the task tool is told about its surroundings.
 type TaskConfig struct {
-	Background bool // a task may run while its caller goes on
+	Background bool // a task may run while its caller continues
 }
 
 type taskInput struct {

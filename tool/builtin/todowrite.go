@@ -43,7 +43,7 @@ func TodoWrite(cfg TodoConfig) tool.Tool {
 		var faults args.Faults
 		for i, e := range in.Todos {
 			if strings.TrimSpace(e.Content) == "" {
-				faults = append(faults, args.Fault{Path: fmt.Sprintf("todos[%d].content", i), Problem: "is empty; say what is to be done, or leave the entry out"})
+				faults = append(faults, args.Fault{Path: fmt.Sprintf("todos[%d].content", i), Problem: "is empty; describe the task, or omit the entry"})
 			}
 			list = append(list, lathe.Todo{Content: e.Content, Status: todoStatus(e.Status), Priority: cmp.Or(e.Priority, "medium")})
 		}

@@ -83,7 +83,7 @@ func TestTodoWrite_Words(t *testing.T) {
 func TestTodoWrite_Faults(t *testing.T) {
 	c := tooltest.NewUserHost(t)
 	tooltest.Contains(t, c.Fails(builtin.TodoWrite(builtin.TodoConfig{}), todos("pending ", "done x", "done  ")),
-		`"todos[0].content": is empty; say what is to be done`, `"todos[2].content": is empty`)
+		`"todos[0].content": is empty; describe the task`, `"todos[2].content": is empty`)
 	tooltest.Contains(t, c.Fails(builtin.TodoWrite(builtin.TodoConfig{}), tooltest.Input{"todos": []tooltest.Input{{"content": "x"}}}), "todos[0].status")
 	tooltest.Contains(t, c.Fails(builtin.TodoWrite(builtin.TodoConfig{}), tooltest.Input{"todos": 7}), "todos")
 	if c.TodoList != nil || len(c.Asked) > 0 {

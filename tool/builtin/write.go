@@ -114,7 +114,7 @@ func overwrite(ctx context.Context, c *tool.Call, t target.Target, text string) 
 // be undone.
 func beginChange(ctx context.Context, c *tool.Call, paths ...string) (done func(), err error) {
 	if done, err = c.Host.BeginChange(ctx, paths...); err != nil && ctx.Err() == nil {
-		err = tool.Failf("What the file was could not be kept for an undo (%w), so nothing was written. Tell the user; \"snapshot\": false in the settings works without undo.", err)
+		err = tool.Failf("The old content could not be saved for undo (%w), so nothing was written. Tell the user; \"snapshot\": false in the config disables undo.", err)
 	}
 	return done, err
 }

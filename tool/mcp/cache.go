@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/atomicfile"
 )
 
-// What is kept on disk: a file for each server, so that its tools are known before it has answered.
+// The cache has a file for each server, so that its tools are known before it answers.
 const (
 	keptVersion = 1
 	mostKept    = 8 << 20 // bytes of one file
@@ -78,7 +78,7 @@ func (p *serverEntry) saveListing(list *listing) {
 		err = atomicfile.Write(p.cachePath(), data)
 	}
 	if err != nil {
-		p.hub.o.Log.Debug("mcp tools were not kept", "server", p.def.Name, "error", err)
+		p.hub.o.Log.Debug("could not cache mcp tools", "server", p.def.Name, "error", err)
 		return
 	}
 	prune(dir, mostFiles)

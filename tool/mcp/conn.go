@@ -219,7 +219,7 @@ func (l *conn) ask(ctx context.Context, method string, q *question) (json.RawMes
 	}
 	if l.transport != nil {
 		if denied := l.transport.denial(); denied != nil {
-			l.cancel() // nothing goes on without a login
+			l.cancel() // the connection is useless without a login
 			return nil, denied
 		}
 	}

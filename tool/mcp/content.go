@@ -51,7 +51,7 @@ func (p *serverEntry) result(raw json.RawMessage) (tool.Result, error) {
 		return tool.Result{}, tool.Failf("MCP server %s sent an answer that cannot be read. The call was made.", p.def.Name)
 	}
 	if a.Kind == "input_required" {
-		return tool.Result{}, tool.Failf("MCP server %s wants more from the user before it goes on, which is not supported. Ask the user, and call it with what it needs.", p.def.Name)
+		return tool.Result{}, tool.Failf("MCP server %s asks for user input, which is not supported. Ask the user, and call it with the answer.", p.def.Name)
 	}
 	var out pieces
 	for _, item := range a.Content {

@@ -44,7 +44,7 @@ type Options struct {
 	Tokens *Tokens
 	// Cache is the folder in which lists of tools are kept; "" keeps none.
 	Cache string
-	// Publish publishes news: other tools, a login that is needed. It may be nil.
+	// Publish publishes an event: changed tools, a required login. It may be nil.
 	Publish func(lathe.Fact)
 	Log     *slog.Logger // nil is silence
 	// Transport carries requests to remote servers; nil is one without a proxy.
@@ -196,7 +196,7 @@ func (h *Hub) peer(name string) (*serverEntry, error) {
 	if p := h.peers[name]; p != nil {
 		return p, nil
 	}
-	return nil, lathe.Errorf(lathe.NotFound, "there is no MCP server %q; \"lathe mcp list\" shows those there are", phrase.Shorten(name, 100))
+	return nil, lathe.Errorf(lathe.NotFound, "unknown MCP server %q; \"lathe mcp list\" lists the servers", phrase.Shorten(name, 100))
 }
 
 // noteChange says that what is offered is no longer what it was.

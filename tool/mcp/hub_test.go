@@ -257,7 +257,7 @@ func TestHub_Resources(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	equal(t, w.tool("read_mcp_resource").Spec().Permission, "read")
-	w.fails("read_mcp_resource", `{"server":"x","uri":"test://a"}`, "Those that have: r, s.")
+	w.fails("read_mcp_resource", `{"server":"x","uri":"test://a"}`, "Servers with resources: r, s.")
 	w.fails("read_mcp_resource", `{"server":"s","uri":"test://none"}`, "not read")
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// What is taken of a server's lists. Real ones are far below.
+// Limits of a server's lists. Real servers stay far below.
 const (
 	mostPages        = 1000
 	mostTools        = 1000
@@ -83,7 +83,7 @@ func (l *conn) list(ctx context.Context) (*listing, error) {
 		out.Instructions = phrase.Shorten(strings.TrimSpace(clean(init.Instructions)), mostInstructions)
 		if c := init.Capabilities; c != nil {
 			prompts, out.Resources = c.Prompts != nil, c.Resources != nil
-			tools = c.Tools != nil || !prompts && !out.Resources // who declares nothing may have forgotten it
+			tools = c.Tools != nil || !prompts && !out.Resources // a server without declarations may still have tools
 		}
 	}
 	if tools {

@@ -94,7 +94,7 @@ func (h *Hub) Login(ctx context.Context, name string, open func(url string) erro
 }
 
 // StartLogin begins a login and returns the page the user must visit; "" where the server is
-// connected already. The login ends by itself when the browser comes back, or by [Hub.EndLogin].
+// connected already. The login ends by itself when the browser comes back, or by [Hub.FinishLogin].
 func (h *Hub) StartLogin(ctx context.Context, name string) (page, state string, err error) {
 	found, err := h.peer(name)
 	if err != nil {
@@ -168,7 +168,7 @@ func (p oauth) register(ctx context.Context, a *authority, redirect string) (*cl
 		ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none", Scope: p.def.OAuth.Scope, ApplicationType: "native",
 	}, p.web())
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Unavailable, "MCP server %s does not register this program: %s. Set \"oauth\": {\"clientId\": …} for it in the settings", p.def.Name, p.show(err))
+		return nil, lathe.Errorf(lathe.Unavailable, "MCP server %s does not register this program: %s. Set \"oauth\": {\"clientId\": …} for it in the config", p.def.Name, p.show(err))
 	}
 	c := &client{ID: r.ClientID, Secret: r.ClientSecret, IssuedAt: seconds(r.ClientIDIssuedAt), SecretExpires: seconds(r.ClientSecretExpiresAt)}
 	return c, tokens.edit(ctx, p.def.Name, p.def.URL, func(e *entry) { e.Client = c })
@@ -216,7 +216,7 @@ func (p oauth) await(a *authority, redirect, state string) error {
 	if port == "" {
 		port = strconv.Itoa(callbackPort)
 	}
-	ctx, cancel := context.WithTimeoutCause(p.hub.ctx, loginTime, errors.New("nobody logged in within five minutes; try again"))
+	ctx, cancel := context.WithTimeoutCause(p.hub.ctx, loginTime, errors.New("the login timed out after five minutes; try again"))
 	w := &waiting{done: make(chan struct{}), cancel: cancel, auth: a}
 	p.hub.login.put(p.def.Name, w) // also ends an earlier one, which may have the port
 	var listener net.Listener
@@ -268,7 +268,7 @@ func (e expected) catch(came chan<- loginCallback) http.Handler {
 			return
 		case subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(e.state)) != 1,
 			q.Get("iss") != "" && strings.TrimRight(q.Get("iss"), "/") != strings.TrimRight(e.issuer, "/"): // another's code (RFC 9207)
-			http.Error(w, "This is not the login that was begun.", http.StatusBadRequest)
+			http.Error(w, "This login does not match the one in progress. Start it again.", http.StatusBadRequest)
 			return
 		}
 		b := loginCallback{code: q.Get("code")}
@@ -300,7 +300,7 @@ func (p oauth) finish(ctx context.Context, listener net.Listener, want expected)
 		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(soon) != nil {
-			_ = server.Close() // who holds on longer is cut off
+			_ = server.Close() // cut off slow clients
 		}
 		<-served
 	}()
@@ -342,7 +342,7 @@ func (p oauth) redeem(ctx context.Context, code string) error {
 	}
 	c := p.client(e)
 	if e.Verifier == "" || c == nil {
-		return lathe.Errorf(lathe.Conflict, "no login to %s was begun; run: lathe mcp auth %s", p.def.Name, p.def.Name)
+		return lathe.Errorf(lathe.Conflict, "no login to %s in progress; run: lathe mcp auth %s", p.def.Name, p.def.Name)
 	}
 	var a *authority
 	if w := p.hub.login.of(p.def.Name); w != nil {

@@ -21,7 +21,7 @@ import (
 type authority struct {
 	resource string // the server, as the authority calls it
 	meta     *oauthex.AuthServerMeta
-	scope    string // what the server asks for
+	scope    string // requested by the server
 }
 
 // oauth is a server as one that its user logs in to.
@@ -56,7 +56,7 @@ func (p oauth) denied(ctx context.Context, challenge string) error {
 	a, err := p.authority(ctx, challenge)
 	if err == nil && p.def.OAuth.ClientID == "" && a.meta.RegistrationEndpoint == "" {
 		if e, err := p.hub.o.Tokens.entry(p.def.Name, p.def.URL); err != nil || e.Client == nil {
-			return &deniedError{NeedsClient, errors.New("the server registers no clients: set oauth.clientId for it in the settings")}
+			return &deniedError{NeedsClient, errors.New("the server registers no clients: set oauth.clientId for it in the config")}
 		}
 	}
 	return &deniedError{NeedsAuth, errors.New("the server wants a login")}

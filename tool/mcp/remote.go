@@ -79,7 +79,7 @@ func plainTransport() http.RoundTripper {
 	}
 }
 
-// authTransport is the way to one remote server: it names requests, adds headers and tokens where they
+// authTransport sends requests to one remote server: it names them, adds headers and tokens where they
 // belong and nowhere else, renews tokens, and bounds what comes back.
 type authTransport struct {
 	p       *serverEntry
@@ -97,7 +97,7 @@ type authTransport struct {
 // passed is what has come of requests so far.
 type passed struct {
 	status int    // of the last answer to a message
-	www    string // what a refusal says of how to log in
+	www    string // the login challenge of a refusal
 	barred bool   // a login is needed
 	legacy bool   // the older transport is tried
 }
@@ -111,7 +111,7 @@ func newAuthTransport(p *serverEntry, home *url.URL, fail func(error)) *authTran
 	return r
 }
 
-// close lets requests under way end for a moment and returns what cuts them off.
+// close gives running requests a moment to end and returns a function that cuts them off.
 func (r *authTransport) close() func() {
 	limit := time.AfterFunc(farewellTime, r.cancel)
 	return func() {
@@ -138,7 +138,7 @@ func (r *authTransport) denial() error {
 	return nil
 }
 
-// deniedError is that nothing goes on before the user has done something.
+// deniedError says that the user must act before the server can be used.
 type deniedError struct {
 	state State
 	err   error
@@ -200,7 +200,7 @@ func (r *authTransport) deliver(ctx context.Context, req *http.Request) (*http.R
 	if resp.StatusCode == http.StatusUnauthorized && token != "" {
 		fresh, err := oauth{r.p}.token(ctx, token)
 		if err == nil && fresh != "" {
-			_ = resp.Body.Close() // what it says is known
+			_ = resp.Body.Close() // its content is known
 			if resp, err = r.send(ctx, req, home, fresh); err != nil {
 				return nil, err
 			}

@@ -146,15 +146,15 @@ func (h *Hub) resourceTools() []tool.Tool {
 	return []tool.Tool{
 		h.listTool(tool.Spec{
 			Name:        resourceTools[0],
-			Description: "Lists the resources that connected MCP servers offer: documents and data that read_mcp_resource reads. Gives JSON with name, uri and server of each.",
+			Description: "List the resources of connected MCP servers: documents and data for read_mcp_resource. Returns JSON with name, uri and server.",
 		}, "MCP resources", resources),
 		h.listTool(tool.Spec{
 			Name:        resourceTools[1],
-			Description: "Lists the templates of resources that connected MCP servers offer: addresses with places in braces to fill in, for read_mcp_resource. Gives JSON.",
+			Description: "List the resource templates of connected MCP servers: URIs with {placeholders} to fill in, for read_mcp_resource. Returns JSON.",
 		}, "MCP resource templates", templates),
 		tool.Define(tool.Spec{
 			Name:        resourceTools[2],
-			Description: "Reads a resource of an MCP server. Texts are returned, images and PDF files attached.",
+			Description: "Read a resource of an MCP server. Returns text; attaches images and PDF files.",
 			Permission:  "read",
 		}, h.readTool),
 	}
@@ -208,7 +208,7 @@ func (h *Hub) without(server string) error {
 	}
 	those := "None has."
 	if len(names) > 0 {
-		those = "Those that have: " + strings.Join(names, ", ") + "."
+		those = "Servers with resources: " + strings.Join(names, ", ") + "."
 	}
 	return tool.Failf("No connected MCP server named %q has resources. %s", phrase.Shorten(server, 100), those)
 }

@@ -70,14 +70,14 @@ type Status struct {
 	Error string // of Failed and NeedsClient, and of the last attempt while Connecting
 	// Tools is how many of its tools are offered.
 	Tools int
-	// Notes are what of its offers was left out or mended, for people.
+	// Notes tell people which of its offers were left out or repaired.
 	Notes []string
 }
 
 // local reports whether it is a program on this machine.
 func (s Server) local() bool { return len(s.Command) > 0 }
 
-// near reports whether it can reach the files of this machine, as far as one can tell.
+// near reports whether it can probably reach local files.
 func (s Server) near() bool {
 	if s.local() {
 		return true

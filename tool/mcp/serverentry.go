@@ -43,7 +43,7 @@ type serverEntry struct {
 type state struct {
 	at     State
 	err    error     // why the last attempt or connection ended
-	known  *listing  // what it offers; nil is that nobody knows
+	known  *listing  // its offers; nil: not known yet
 	since  time.Time // when that was last read from the server, where it comes from the disk
 	proven bool      // it was connected since the hub was opened
 	conn   *conn     // while it is connected
@@ -143,7 +143,7 @@ func (p *serverEntry) keepConnected(ctx context.Context, over chan struct{}) {
 	for tries := 0; ; {
 		began := time.Now()
 		met, err := p.live(ctx, over)
-		if ctx.Err() != nil { // whoever wanted that has set the state
+		if ctx.Err() != nil { // the canceling caller has set the state
 			p.give(over, Failed, errClosed)
 			return
 		}
@@ -335,7 +335,7 @@ func (p *serverEntry) absent(s state) error {
 	case NeedsAuth:
 		return lathe.Errorf(lathe.Unauthorized, "MCP server %s needs a login; the user can run: lathe mcp auth %s", name, name)
 	case NeedsClient:
-		return lathe.Errorf(lathe.Unauthorized, "MCP server %s needs a login and registers no clients; the user must set \"oauth\": {\"clientId\": …} for it in the settings", name)
+		return lathe.Errorf(lathe.Unauthorized, "MCP server %s needs a login and registers no clients; the user must set \"oauth\": {\"clientId\": …} for it in the config", name)
 	default:
 		return lathe.Errorf(lathe.Unavailable, "MCP server %s is not connected: %s", name, p.show(s.err))
 	}
@@ -353,7 +353,7 @@ func (p *serverEntry) timeout() time.Duration {
 
 // slow is that a deadline has passed.
 func (p *serverEntry) slow(what string) error {
-	return fmt.Errorf("it took longer than %v %s; \"timeout\" in its settings allows more", p.timeout(), what)
+	return fmt.Errorf("it took longer than %v %s; raise \"timeout\" in its config", p.timeout(), what)
 }
 
 // show is an error as people and models may read it: one line without secrets.
@@ -399,7 +399,7 @@ func (s state) offers() *listing {
 	return nil
 }
 
-// toast tells the user what only they can mend.
+// toast shows a problem that only the user can fix.
 func (p *serverEntry) toast(message string) {
 	p.hub.o.Publish(&lathe.TUIToast{Title: "MCP: " + phrase.Shorten(clean(p.def.Name), 100), Message: message, Variant: "warning", Duration: 8000})
 }

@@ -69,11 +69,11 @@ func program(name, dir string, env []string) (string, error) {
 	}
 	switch {
 	case filepath.Base(name) == name:
-		return "", fmt.Errorf("there is no program %s in PATH; install it, or give its whole path", name)
+		return "", fmt.Errorf("program %s not found in PATH; install it, or use its full path", name)
 	case !filepath.IsAbs(name):
 		name = filepath.Join(dir, name)
 	}
-	return "", fmt.Errorf("there is no program %s", name)
+	return "", fmt.Errorf("program %s not found", name)
 }
 
 // last makes of the bare end of a connection how the program ended, and adds to any other reason
@@ -240,7 +240,7 @@ func (c *pipeConn) messages(line []byte) []jsonrpc.Message {
 			continue
 		}
 		if c.junk++; c.junk <= mostJunk {
-			c.log.Warn("mcp server printed a line that is no message", "size", len(raw))
+			c.log.Warn("mcp server printed a line that is not a message", "size", len(raw))
 		}
 	}
 	return out

@@ -10,7 +10,7 @@ import (
 )
 
 // sanitize makes a part of a tool's name: what is outside [A-Za-z0-9_-] becomes _, counted as
-// UTF-16 does, so that names are those of the reference.
+// UTF-16 does, so that names are those of OpenCode.
 func sanitize(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -231,7 +231,7 @@ func (t *Tokens) fresh(ctx context.Context, name, url, stale string, renew func(
 	if err != nil {
 		return "", err
 	}
-	if g.Refresh == "" { // it goes on being the old one
+	if g.Refresh == "" { // the old one stays valid
 		g.Refresh = used
 	}
 	t.mu.Lock()

@@ -123,7 +123,7 @@ func (a *analyzer) eval(v invocation, sc *scope) {
 	var texts []string
 	for _, w := range v.words[1:] {
 		if !w.Known || w.Glob {
-			a.unknown(UnknownCommand, w.Text, "what eval runs: "+because(w))
+			a.unknown(UnknownCommand, w.Text, "unknown eval code: "+because(w))
 			sc.forgetAll()
 			sc.dirs = nil
 			a.emit(v, "")
@@ -163,7 +163,7 @@ func (a *reader) source(v invocation, sc *scope) {
 	if len(v.words) > 1 {
 		w := v.words[1]
 		if !w.Known || w.Glob || strings.HasPrefix(w.Text, "/dev/") || strings.HasPrefix(w.Text, "/proc/") {
-			a.unknown(UnknownCommand, w.Text, "what is run from it: "+because(w))
+			a.unknown(UnknownCommand, w.Text, "unknown sourced file: "+because(w))
 		}
 		a.reads = true
 		a.path(w, sc, false, true)
@@ -184,7 +184,7 @@ func (a *analyzer) trap(v invocation, sc *scope) {
 		return
 	}
 	if !args[0].Known {
-		a.unknown(UnknownCommand, args[0].Text, "what trap runs: "+args[0].why())
+		a.unknown(UnknownCommand, args[0].Text, "unknown trap code: "+args[0].why())
 		a.emit(v, "")
 		return
 	}
@@ -201,7 +201,7 @@ func (a *analyzer) alias(v invocation, sc *scope) {
 		switch {
 		case strings.HasPrefix(w.Text, "-"):
 		case !w.Known:
-			a.unknown(UnknownCommand, w.Text, "what the name will stand for: "+w.why())
+			a.unknown(UnknownCommand, w.Text, "unknown alias: "+w.why())
 		case ok:
 			a.plan.Aliases = append(a.plan.Aliases, name)
 			later := sc.clone()

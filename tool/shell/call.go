@@ -13,7 +13,7 @@ func (a *analyzer) call(s *syntax.Stmt, c *syntax.CallExpr, sc *scope) {
 	prefix := a.assigns(c, sc)
 	redirs := a.redirects(s.Redirs, sc)
 	if len(words) == 0 {
-		if len(c.Args) > 0 { // what was left of it is nothing
+		if len(c.Args) > 0 { // it expanded to nothing
 			a.note(a.text(c), "nothing is left of the command")
 		}
 		return
@@ -182,7 +182,7 @@ type invocation struct {
 
 	written []string // other ways to write it that rules may allow
 	read    optionReading
-	spelled string   // what rules must name to allow it, where it is not known what it does or it runs any other
+	spelled string   // rules must name this prefix to allow a command of unknown effect or one that runs any other
 	listed  bool     // its options were looked up
 	doubts  []string // those that are not known to be harmless
 }

@@ -72,7 +72,7 @@ func (a *reader) gitGlobals(v *invocation, sc *scope) (int, *scope) {
 			has = has || name == "--exec-path" || name == "--bare"
 		default:
 			if !isOne("git-option", name) {
-				a.doubt(v, "git "+name, "what this option does is not known")
+				a.doubt(v, "git "+name, "unknown option")
 			}
 			has = true
 		}

@@ -131,7 +131,7 @@ func (a programs) judge(key string, o option, v *invocation, sc *scope) {
 		if key == "go test" { // it is for the tests themselves
 			return
 		}
-		a.doubt(v, named, "what this option does is not known")
+		a.doubt(v, named, "unknown option")
 	default:
 		a.doubt(v, named, "this option can run programs, write files or change what runs")
 	}

@@ -141,7 +141,7 @@ func long(row, name string, negates bool) (string, entry, bool) {
 	if !negates {
 		return name, entry{}, false
 	}
-	if rest, ok := strings.CutPrefix(name, "--no-"); ok { // what it takes back does nothing
+	if rest, ok := strings.CutPrefix(name, "--no-"); ok { // its positive form does nothing
 		if _, _, ok := abbreviated(row, "--"+rest); ok {
 			return name, entry{}, true
 		}

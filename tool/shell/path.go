@@ -21,7 +21,7 @@ func (a *recorder) path(w Word, sc *scope, write, certain bool) {
 		for _, name := range w.among() {
 			a.place(name, sc, Path{Write: write, Glob: w.more.wild, Certain: certain})
 		}
-	default: // what is known of its beginning tells something
+	default: // the known beginning is useful
 		if known, _, _ := strings.Cut(w.mask, "*"); strings.HasPrefix(known, "/") {
 			a.place(known, sc, Path{Write: write, Certain: certain})
 		}

@@ -24,7 +24,7 @@ func (a programs) find(v invocation, sc *scope) bool {
 			case !w.Known && w.bare:
 				a.unknown(UnknownCommand, w.Text, "which actions of find they are: "+w.why())
 			case w.Known && strings.HasPrefix(w.Text, "-") && !isFindTest(w.Text):
-				a.doubt(&v, "find "+w.Text, "what this does is not known")
+				a.doubt(&v, "find "+w.Text, "unknown expression")
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func (a programs) sed(v *invocation, sc *scope) {
 	}
 	for _, s := range scripts {
 		if !s.Known {
-			a.unknown(UnknownCommand, s.Text, "what sed does: "+s.why())
+			a.unknown(UnknownCommand, s.Text, "unknown sed script: "+s.why())
 		} else {
 			a.sedScript(s.Text, sc)
 		}
@@ -71,7 +71,7 @@ func (a *reader) sedCommand(s string, i int, sc *scope) int {
 		}
 		return i + end
 	default:
-		a.unknown(UnknownCommand, s, "what sed does is not understood")
+		a.unknown(UnknownCommand, s, "sed script not understood")
 		return -1
 	}
 }
@@ -83,7 +83,7 @@ func (a *reader) sedAddress(s string, i int) int {
 	}
 	end := delimited(s, i+1, s[i])
 	if end < 0 {
-		a.unknown(UnknownCommand, s, "what sed does is not understood")
+		a.unknown(UnknownCommand, s, "sed script not understood")
 		return -1
 	}
 	for end < len(s) && (s[end] == 'I' || s[end] == 'M') {
@@ -99,7 +99,7 @@ func (a *reader) sedReplace(s string, i int, sc *scope) int {
 	}
 	end := delimited(s, delimited(s, i+2, s[i+1]), s[i+1])
 	if end < 0 {
-		a.unknown(UnknownCommand, s, "what sed does is not understood")
+		a.unknown(UnknownCommand, s, "sed script not understood")
 		return -1
 	}
 	from := end
@@ -164,7 +164,7 @@ func (a programs) awk(v *invocation, sc *scope) {
 	}
 	for _, w := range programs {
 		if !w.Known {
-			a.unknown(UnknownCommand, w.Text, "what awk does: "+w.why())
+			a.unknown(UnknownCommand, w.Text, "unknown awk script: "+w.why())
 		} else if why := awkDoes(w.Text); why != "" {
 			a.unknown(UnknownCommand, w.Text, why)
 		}

@@ -22,7 +22,7 @@
 //     rest is allowed.
 //   - A line that cannot be read, or is too large to be, is asked whole; no rule allows it.
 //
-// All is pure and safe for many goroutines. Start at [Analyse], then flow.go.
+// All is pure and safe for many goroutines. Start at [Analyze], then flow.go.
 package shell
 
 import (
@@ -257,7 +257,7 @@ func parse(src string) (file *syntax.File, read, why string) {
 	return nil, "", "its comments are not understood"
 }
 
-// continued finds a comment that the parser takes to go on after a back-slash at the end of
+// continued finds a comment that the parser continues after a back-slash at the end of
 // its line. For a shell it ends there, and what follows runs. The place is the back-slash's.
 func continued(file *syntax.File) int {
 	at := -1
@@ -291,12 +291,12 @@ type recorder struct {
 	over  string // a limit that was passed
 
 	removes bool     // the argument in work is removed or moved
-	reads   bool     // what is in it is read
+	reads   bool     // its content is read
 	level   int      // of code within code
 	strayed bool     // git runs in a directory that is not known
 	via     []string // wrappers that stand before the command in work, as they are written
 	far     bool     // it runs on another machine: its paths are not ours
-	free    []Word   // room for words
+	free    []Word   // spare capacity for words
 }
 
 // spend counts work; false is the end of it.

@@ -127,7 +127,7 @@ func (a *analyzer) words(list []*syntax.Word, sc *scope) []Word {
 	return out
 }
 
-// newWords is a list for some words. Lists are cut from one that has room for many commands.
+// newWords returns an empty list. Lists share one allocation that fits many commands.
 func (a *recorder) newWords(n int) []Word {
 	const chunk = 64
 	if len(a.free) < n {

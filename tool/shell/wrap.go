@@ -86,7 +86,7 @@ func (a programs) wrapper(name string, v invocation, sc *scope) bool {
 	a.prefixes(name, v.words[:min(n, len(v.words))], sc)
 	inner := sc
 	if st.vars {
-		if inner = sc.clone(); n > 1 || st.own { // what it takes from the environment is not followed
+		if inner = sc.clone(); n > 1 || st.own { // arguments from the environment are not followed
 			inner.forgetAll()
 		}
 		for ; n < len(v.words) && strings.Contains(v.words[n].Text, "="); n++ {
@@ -133,7 +133,7 @@ func (a programs) wrapped(name string, st starter, v *invocation, sc *scope) int
 	return 1 + r.end + st.skip
 }
 
-// start goes on with the command behind a wrapper.
+// start continues with the command behind a wrapper.
 func (a programs) start(name string, st starter, v invocation, n int, sc *scope) {
 	head, _ := invocation{words: v.words[:n]}.spelling()
 	inner := invocation{words: slices.Clone(v.words[n:]), stdin: v.stdin}
@@ -146,7 +146,7 @@ func (a programs) start(name string, st starter, v invocation, n int, sc *scope)
 		inner.words = append(inner.words, Word{Text: "{}", mask: "*", bare: true, more: &more{why: "it is read from elsewhere"}})
 		inner.stdin = nil
 		if isShell(inner.words[0].Text) && !slices.ContainsFunc(inner.words, func(w Word) bool { return codeFlag(w.Text) }) {
-			a.unknown(UnknownCommand, "xargs "+inner.words[0].Text, "what the shell runs is read from elsewhere")
+			a.unknown(UnknownCommand, "xargs "+inner.words[0].Text, "the shell reads its code from elsewhere")
 		}
 	}
 	if !slices.Contains([]string{"command", "builtin", "exec", "time", "noglob", "nocorrect", "then"}, name) {
@@ -272,7 +272,7 @@ func (a programs) interpreter(name string, v invocation, sc *scope) bool {
 		a.emit(v, "")
 		return true
 	}
-	a.unknown(UnknownCommand, name, "what the shell runs is read from its input")
+	a.unknown(UnknownCommand, name, "the shell reads its code from stdin")
 	a.emit(v, "")
 	return true
 }
@@ -292,7 +292,7 @@ func (a programs) shellCode(v invocation, at int, own bool, sc *scope) bool {
 	}
 	w := v.words[at]
 	if !w.Known || w.Glob {
-		a.unknown(UnknownCommand, w.Text, "what the shell runs: "+because(w))
+		a.unknown(UnknownCommand, w.Text, "unknown shell code: "+because(w))
 		a.emit(v, "")
 		return true
 	}
@@ -382,7 +382,7 @@ func (a programs) snippet(name string, words []Word, sc *scope) {
 func (a *reader) sshOptions(v invocation) {
 	for _, w := range v.words[1:] {
 		if t := strings.ToLower(w.Text); strings.Contains(t, "proxycommand") || strings.Contains(t, "localcommand") || strings.Contains(t, "knownhostscommand") || strings.HasPrefix(w.Text, "-F") {
-			a.unknown(UnknownCommand, w.Text, "ssh runs a command of its settings")
+			a.unknown(UnknownCommand, w.Text, "ssh runs a command from its config")
 		}
 	}
 }

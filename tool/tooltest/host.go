@@ -20,7 +20,7 @@ type Host struct {
 	Dir, Out    string
 	Call        tool.Call
 	Refuse      string                       // a permission that is refused
-	Denies      func(p tool.Permission) bool // what is not allowed without a question
+	Denies      func(p tool.Permission) bool // requests that need a question
 	OnAsk       func(p tool.Permission)
 	OnChange    func(paths []string) (func(), error)
 	mu          sync.Mutex
@@ -31,7 +31,7 @@ type Host struct {
 	Switched    []string
 	SwitchErr   error
 	Delegated   []tool.Assignment
-	Report      tool.Report // what every task comes to
+	Report      tool.Report // of every task
 	DelegateErr error
 }
 

@@ -145,7 +145,7 @@ func Wait() tool.Tool {
 			return tool.Result{}, context.Cause(ctx)
 		}
 		sleep(context.WithoutCancel(ctx), in.Stubborn)
-		done.Output = fmt.Sprintf("Went on for %d ms after the cancellation.", in.Stubborn)
+		done.Output = fmt.Sprintf("Continued for %d ms after the cancellation.", in.Stubborn)
 		return done, nil
 	})
 }
@@ -294,7 +294,7 @@ func Todo() tool.Tool {
 	})
 }
 
-// picture is a PNG of one grey pixel.
+// picture is a PNG of one gray pixel.
 const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
 
 // Picture returns a tool that attaches a small PNG.

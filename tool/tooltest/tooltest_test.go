@@ -150,7 +150,7 @@ func TestWait(t *testing.T) {
 	}{
 		{"to the end", `{"ms":200}`, "Waited 200 ms.", time.Hour, 200 * time.Millisecond},
 		{"canceled", `{"ms":200}`, "", 50 * time.Millisecond, 50 * time.Millisecond},
-		{"stubborn", `{"ms":200,"stubborn":70}`, "Went on for 70 ms after the cancellation.", 50 * time.Millisecond, 120 * time.Millisecond},
+		{"stubborn", `{"ms":200,"stubborn":70}`, "Continued for 70 ms after the cancellation.", 50 * time.Millisecond, 120 * time.Millisecond},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ var webFetchText string
 
 // Config is what the webfetch tool is told about its surroundings.
 type Config struct {
-	// AllowPrivate allows addresses of this machine and of private networks. Where clouds hand
+	// AllowPrivate allows local addresses and private networks. Where clouds hand
 	// out credentials stays closed unless Private has it.
 	AllowPrivate bool
 	Private      []netip.Prefix // addresses that are allowed though they are not public
@@ -292,7 +292,7 @@ func (f *fetchRun) words(kind, text, lost string, size int) (string, error) {
 		out.WriteString(" It is very large, and its end was left out.")
 	}
 	if strings.TrimSpace(text) == "" {
-		out.WriteString(" There is no text in it.")
+		out.WriteString(" It contains no text.")
 		if isHTML && f.in.Format != "html" {
 			out.WriteString(" Perhaps a script makes the page: call webfetch with format html, or fetch its data.")
 		}

@@ -72,7 +72,7 @@ func TestWebFetch_Kinds(t *testing.T) {
 		{"text/plain", "<p>not html</p>", "text/plain, 15 bytes." + outsideLine + "<p>not html</p>"},
 		{"", "<html><body><p>sniffed", "text/html, 22 bytes." + outsideLine + "sniffed"},
 		{"image/svg+xml", "<svg/>", "image/svg+xml, 6 bytes." + outsideLine + "<svg/>"},
-		{"text/html", "<div id=root></div>", "text/html, 19 bytes. There is no text in it. Perhaps a script makes the page: call webfetch with format html, or fetch its data."},
+		{"text/html", "<div id=root></div>", "text/html, 19 bytes. It contains no text. Perhaps a script makes the page: call webfetch with format html, or fetch its data."},
 		{"text/html; charset=iso-8859-1", "<p>caf\xe9 \x80", "text/html, 9 bytes." + outsideLine + "café €"},
 		{"text/html", "<meta charset='windows-1252'><p>\x93q\x94", "text/html, 35 bytes." + outsideLine + "“q”"},
 		{"text/plain", "na\xefve", "text/plain, 5 bytes." + outsideLine + "naïve"},
@@ -128,7 +128,7 @@ func TestWebFetch_BadURL(t *testing.T) {
 		{"http:///path", "is not a URL that can be fetched"},
 		{"http://[::1", "is not a URL that can be fetched"},
 		{"http://a b/", "is not a URL that can be fetched"},
-		{"http://x.example/\n", "no host"}, // the line end is cut off
+		{"http://x.example/\n", "Unknown host"}, // the line end is cut off
 		{"http://usr:secret@x.example/", "before the @"},
 		{long, "at most 8000"},
 	} {

@@ -124,13 +124,13 @@ func (f *fetchRun) failed(ctx, timed context.Context, err error) error {
 	case timed.Err() != nil:
 		return tool.Failf("%s did not answer in time: the limit is %s. Call webfetch with a longer timeout (at most %g), or fetch another page.", f.at, f.limit, webLongest.Seconds())
 	case errors.As(err, &name) && name.IsNotFound:
-		return tool.Failf("There is no host %q. Correct the url, or search for the page.", phrase.Clip(host))
+		return tool.Failf("Unknown host %q. Correct the url, or search for the page.", phrase.Clip(host))
 	case errors.As(err, &cert):
 		return tool.Failf("The certificate of %s is not trusted: %w. Fetch the page from another place.", phrase.Clip(host), cert.Err)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return tool.Failf("No server listens at %s: the connection was refused. Correct the host or the port.", f.at.Host)
 	}
-	return tool.Failf("%s cannot be fetched: %w. Fetch it from another place, or go on without it.", f.at, err)
+	return tool.Failf("%s cannot be fetched: %w. Fetch it from another source, or continue without it.", f.at, err)
 }
 
 // judge refuses an address that is no public one, as the URL shows it.
@@ -165,7 +165,7 @@ func (f *fetchRun) denied(host string, e *addressError) error {
 func (f *fetchRun) status(res *http.Response) error {
 	said := ""
 	if kind := res.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/plain") || strings.HasPrefix(kind, "application/json") {
-		head, _ := io.ReadAll(io.LimitReader(res.Body, 2000)) // what there is of it
+		head, _ := io.ReadAll(io.LimitReader(res.Body, 2000)) // a partial body is enough
 		if line := strings.Join(strings.Fields(string(head)), " "); line != "" {
 			said = fmt.Sprintf(" The server says %q.", phrase.Clip(line))
 		}

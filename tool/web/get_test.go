@@ -142,7 +142,7 @@ func TestWebFetch_Connection(t *testing.T) {
 
 	cfg := local()
 	cfg.Resolver = lookup(t, nil)
-	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "https://nowhere.test/"}), `There is no host "nowhere.test". Correct the url`)
+	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "https://nowhere.test/"}), `Unknown host "nowhere.test". Correct the url`)
 
 	at := site(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")

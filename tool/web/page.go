@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// What a page may cost. A parser that follows the standard can be made to take quadratic time
+// Limits of a page. A parser that follows the standard can be made to take quadratic time
 // and to build trees without end; this one takes what matters for a text and no more.
 const (
 	pageText    = 2 << 20 // bytes of text that are kept

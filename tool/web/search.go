@@ -112,7 +112,7 @@ func searchWeb(ctx context.Context, c *tool.Call, s Searcher, in webSearchInput)
 	case timed.Err() != nil:
 		return tool.Result{}, tool.Failf("The search did not answer within %s. Search with fewer words or type fast, or fetch a page you know with webfetch.", webSearchTimeout)
 	default:
-		return tool.Result{}, tool.Failf("The web search failed: %w. Fetch a page you know with webfetch, or go on without it.", err)
+		return tool.Result{}, tool.Failf("The web search failed: %w. Fetch a known page with webfetch, or continue without it.", err)
 	}
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
 	if text == "" {

@@ -81,7 +81,7 @@ func (s *remoteSearch) Label() string { return s.label }
 func (s *remoteSearch) Search(ctx context.Context, q SearchQuery) (string, error) {
 	u, err := url.Parse(s.endpoint)
 	if err != nil {
-		return "", errors.New("its address in the settings is not a URL")
+		return "", errors.New("its URL in the config is invalid")
 	}
 	req, err := s.search(ctx, u, q)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *remoteSearch) request(ctx context.Context, u *url.URL, name string, arg
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("its address in the settings cannot be used")
+		return nil, errors.New("its URL in the config cannot be used")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
@@ -125,7 +125,7 @@ func (s *remoteSearch) send(req *http.Request) (string, error) {
 	case s.key == "" && (res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden):
 		return "", fmt.Errorf("the provider wants a key, which the user can give in EXA_API_KEY or PARALLEL_API_KEY (status %d)", res.StatusCode)
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		return "", fmt.Errorf("the provider refused the key of the user's settings (status %d)", res.StatusCode)
+		return "", fmt.Errorf("the provider rejected the configured API key (status %d)", res.StatusCode)
 	case res.StatusCode == http.StatusTooManyRequests:
 		return "", errors.New("the provider allows no more searches for now (status 429)")
 	case res.StatusCode < 200 || res.StatusCode > 299:

@@ -166,7 +166,7 @@ func TestWebSearch_Failures(t *testing.T) {
 		head, body string
 		want       string
 	}{
-		{401, "", "k3y/secret is wrong", "the provider refused the key of the user's settings (status 401). Fetch a page you know with webfetch, or go on without it."},
+		{401, "", "k3y/secret is wrong", "the provider rejected the configured API key (status 401). Fetch a known page with webfetch, or continue without it."},
 		{429, "", "", "allows no more searches for now"},
 		{500, "", "", "the provider answered 500 Internal Server Error"},
 		{302, "Location: http://127.0.0.2/", "", "the provider answered 302 Found"},

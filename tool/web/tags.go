@@ -79,7 +79,7 @@ func (r *pageReader) tableTag(tag string) string {
 	case tables > 1:
 		return "div"
 	}
-	// What misses its parents, as a cell without a row, cannot be part of the table.
+	// An element without its parents, such as a cell without a row, cannot be part of the table.
 	i := slices.IndexFunc(r.open, func(e openElement) bool { return e.name == "table" })
 	row := slices.ContainsFunc(r.open[i:], func(e openElement) bool { return e.node != nil && e.node.Data == "tr" })
 	if tag != "td" && tag != "th" {

@@ -120,7 +120,7 @@ func everything() *talk {
 		done("websearch", `{"query":"go 1.26"}`, `{}`, "…"),
 		done("skill", `{"name":"release"}`, `{}`, "…"),
 		done("db_query", `{"sql":"select 1","limit":3}`, `{}`, "one row"),
-		done("invalid", `{"tool":"db_drop","error":"there is no tool \"db_drop\".\nThe nearest is \"db_query\"."}`, `{}`, "…"),
+		done("invalid", `{"tool":"db_drop","error":"unknown tool \"db_drop\".\nThe nearest is \"db_query\"."}`, `{}`, "…"),
 		running("write", `{"filePath":"/w/app/b.go","content":"package b\n"}`, `{}`),
 	)
 	k.answer("stop", text("Done: the greeting is **Hello** again.\n\n- one\n- two"))
