@@ -147,7 +147,7 @@ func SessionOf(f Fact) SessionID {
 }
 
 // Fact is a change: of one row, as a runner commits it, or news that is never stored.
-// Sealed; the variants are pointers to the structs of fact.go and news.go.
+// Sealed; the variants are pointers to the structs of fact.go and ephemeral.go.
 type Fact interface {
 	// Type is the wire's name of the event, "" for facts that clients are not told.
 	Type() string

@@ -179,7 +179,7 @@ func unquote(b []byte) (string, bool) {
 		return "", false
 	}
 	b = b[1 : len(b)-1]
-	b = mend(b)
+	b = replaceInvalid(b)
 	i := bytes.IndexByte(b, '\\')
 	if i < 0 {
 		return string(b), true
@@ -233,8 +233,8 @@ func unescape(b []byte) (rune, int) {
 	return 0, 0
 }
 
-// mend replaces each byte that is no UTF-8 by U+FFFD.
-func mend(b []byte) []byte {
+// replaceInvalid replaces each byte that is no UTF-8 by U+FFFD.
+func replaceInvalid(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b
 	}
@@ -321,7 +321,7 @@ func appendNumber(dst []byte, f float64) []byte {
 // compactJSON takes the white space out of a value that spans lines, because an event
 // is one line, and mends broken UTF-8, which JSON parsers let through.
 func compactJSON(b []byte) []byte {
-	b = mend(b)
+	b = replaceInvalid(b)
 	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 {
 		return b
 	}

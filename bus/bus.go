@@ -128,7 +128,7 @@ func (b *Bus) follow(e *lathe.Event) {
 		case t == nil && f.Part.Open():
 			b.begin(*e)
 		case t != nil && growing(f.Part):
-			t.retell(e)
+			t.setText(e)
 		case t != nil:
 			b.end(t)
 		}

@@ -15,8 +15,8 @@ type item struct {
 	cost int // how much it counts
 }
 
-// told is the event a reader gets.
-func (it item) told() lathe.Event {
+// event is the event a reader gets.
+func (it item) event() lathe.Event {
 	if it.event != nil {
 		return *it.event
 	}

@@ -110,10 +110,10 @@ func (b *Bus) endAll(meant func(*Text) bool) {
 	}
 }
 
-// retell completes an event that tells an open part again: while it grows its text is
+// setText completes an event that tells an open part again: while it grows its text is
 // here and not in the event, and deltas go on from where this one ends. Only of a part
 // that grows in another process the event may know more.
-func (t *Text) retell(e *lathe.Event) {
+func (t *Text) setText(e *lathe.Event) {
 	fact := *e.Fact.(*lathe.PartChanged)
 	t.fact = fact
 	t.fact.Part = fact.Part.WithText("")

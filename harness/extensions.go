@@ -200,7 +200,7 @@ func (s *Harness) extensionSet(ctx context.Context, k *DirConfig, place workspac
 	}
 	if v != nil {
 		delete(vs.dirs, place.Directory)
-		vs.send(v)
+		vs.closeAsync(v)
 	}
 	if names == "" {
 		return nil, nil
@@ -223,13 +223,13 @@ func (vs *extensionSets) sweep(now time.Time) {
 	for dir, v := range vs.dirs {
 		if now.Sub(v.used) > idleExtensions {
 			delete(vs.dirs, dir)
-			vs.send(v)
+			vs.closeAsync(v)
 		}
 	}
 }
 
-// send lets guests go, beside what else happens. The mutex is held.
-func (vs *extensionSets) send(v *extensionSet) {
+// closeAsync lets guests go, beside what else happens. The mutex is held.
+func (vs *extensionSets) closeAsync(v *extensionSet) {
 	vs.ending.Go(func() {
 		if err := v.Close(); err != nil {
 			vs.mu.Lock()
@@ -244,7 +244,7 @@ func (vs *extensionSets) close() error {
 	vs.mu.Lock()
 	for dir, v := range vs.dirs {
 		delete(vs.dirs, dir)
-		vs.send(v)
+		vs.closeAsync(v)
 	}
 	vs.mu.Unlock()
 	vs.ending.Wait()
@@ -262,7 +262,7 @@ func (vs *extensionSets) forget(dir string) {
 	defer vs.mu.Unlock()
 	if v := vs.dirs[dir]; v != nil {
 		delete(vs.dirs, dir)
-		vs.send(v)
+		vs.closeAsync(v)
 	}
 }
 

@@ -147,9 +147,9 @@ type QueuedPrompt struct {
 
 // Inbox lists the prompts of a session that wait for their place, in their order, and
 // the newest message that wants an answer.
-func (s *Store) Inbox(ctx context.Context, id lathe.SessionID) (waiting []QueuedPrompt, wants lathe.MessageID, err error) {
+func (s *Store) Inbox(ctx context.Context, id lathe.SessionID) (queued []QueuedPrompt, needsReply lathe.MessageID, err error) {
 	err = s.read(ctx, func(r Reader) error {
-		waiting, err = all(r, `SELECT message.id, waiting, hold FROM message JOIN session ON session.n = message.session
+		queued, err = all(r, `SELECT message.id, waiting, hold FROM message JOIN session ON session.n = message.session
 			WHERE session.id = $1 AND waiting > 0 ORDER BY message.created, message.id`, []any{string(id)}, func(row Row) (QueuedPrompt, error) {
 			return QueuedPrompt{lathe.MessageID(row.Text(0)), row.Int(1) == 2, row.Int(2) != 0}, nil
 		})
@@ -158,8 +158,8 @@ func (s *Store) Inbox(ctx context.Context, id lathe.SessionID) (waiting []Queued
 		}
 		newest, err := one(r, `SELECT message.id FROM message JOIN session ON session.n = message.session
 			WHERE session.id = $1 AND wants = 1 AND waiting = 0 ORDER BY message.created DESC, message.id DESC LIMIT 1`, []any{string(id)}, firstText)
-		wants = lathe.MessageID(newest)
+		needsReply = lathe.MessageID(newest)
 		return err
 	})
-	return waiting, wants, err
+	return queued, needsReply, err
 }

@@ -184,7 +184,7 @@ func (t *txn) refer(kind string, row int64, refs []blob, replace bool) error {
 		if err != nil {
 			return err
 		}
-		t.loose = t.loose || n > 0
+		t.orphanedBlobs = t.orphanedBlobs || n > 0
 	}
 	for _, one := range refs {
 		if err := t.store.blobs.ensure(one); err != nil {

@@ -59,7 +59,7 @@ func (s *Store) Reserve(ctx context.Context, l Lease, r Reservation, facts ...la
 	}
 	var g Grant
 	events, err := s.writer.write(ctx, false, func(t *txn) error {
-		row, err := t.held(l)
+		row, err := t.checkLease(l)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (t *txn) reserve(s *sessionRow, epoch int64, r Reservation) (Grant, error) 
 		}
 		g := grant(accounts, r)
 		if g.Allowed() {
-			return g, t.hold(s, epoch, r, g.Max, accounts)
+			return g, t.addReservation(s, epoch, r, g.Max, accounts)
 		}
 		if again {
 			return g, nil
@@ -177,12 +177,12 @@ func accountsOf(q Reader, s *sessionRow, r Reservation) (out []lathe.Account, mi
 	}
 	limit(chain, own, r.Budget)
 	out = append(chain, out...)
-	mine, err = addHeld(q, out, s.n, r.Slot)
+	mine, err = addReserved(q, out, s.n, r.Slot)
 	return out, mine, err
 }
 
-// addHeld adds what requests under way hold of the accounts.
-func addHeld(q Reader, accounts []lathe.Account, session int64, slot string) (mine bool, err error) {
+// addReserved adds what requests under way hold of the accounts.
+func addReserved(q Reader, accounts []lathe.Account, session int64, slot string) (mine bool, err error) {
 	err = q.Query(`SELECT session, slot, day, project, chain, cost, tokens, steps FROM reservation`, nil, func(row Row) error {
 		mine = mine || row.Int(0) == session && row.Text(1) == slot
 		day, project, chain := row.Text(2), row.Text(3), row.Text(4)
@@ -218,8 +218,8 @@ func limit(chain []lathe.Account, own []*lathe.Spending, b lathe.Budget) {
 	}
 }
 
-// hold notes a reservation.
-func (t *txn) hold(s *sessionRow, epoch int64, r Reservation, given lathe.Spending, accounts []lathe.Account) error {
+// addReservation notes a reservation.
+func (t *txn) addReservation(s *sessionRow, epoch int64, r Reservation, given lathe.Spending, accounts []lathe.Account) error {
 	var chain []string
 	for _, a := range accounts {
 		if a.Kind == lathe.SessionAccount {

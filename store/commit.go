@@ -17,7 +17,7 @@ func (s *Store) Commit(ctx context.Context, l Lease, facts ...lathe.Fact) ([]lat
 		return nil, err
 	}
 	return s.writer.write(ctx, false, func(t *txn) error {
-		row, err := t.held(l)
+		row, err := t.checkLease(l)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (t *txn) apply(s *sessionRow, f lathe.Fact, enc encoded) error {
 	case *lathe.SessionCreated, *lathe.SessionChanged, *lathe.SessionDeleted, *lathe.ProjectChanged:
 		return lathe.Errorf(lathe.Invalid, "%s is not for Commit: use Create, Edit or Remove", f.Type())
 	default:
-		t.tell(0, s, f)
+		t.publish(0, s, f)
 		return nil
 	}
 }
@@ -140,7 +140,7 @@ func (t *txn) putMessage(s *sessionRow, m lathe.Message, enc encoded) error {
 			return err
 		}
 		if _, answer := m.Data.(*lathe.Assistant); answer {
-			if err := t.goesOn(s); err != nil {
+			if err := t.clearInterrupted(s); err != nil {
 				return err
 			}
 		}
@@ -159,7 +159,7 @@ func (t *txn) putMessage(s *sessionRow, m lathe.Message, enc encoded) error {
 	if err := t.refer(kindMessage, old.n, enc.blobs, true); err != nil {
 		return err
 	}
-	t.tell(seq, s, &lathe.MessageChanged{Info: m})
+	t.publish(seq, s, &lathe.MessageChanged{Info: m})
 	return nil
 }
 
@@ -182,7 +182,7 @@ func (t *txn) insertMessage(s *sessionRow, m lathe.Message, enc encoded, k marks
 	if err := t.refer(kindMessage, n, enc.blobs, false); err != nil {
 		return err
 	}
-	t.tell(seq, s, &lathe.MessageChanged{Info: m})
+	t.publish(seq, s, &lathe.MessageChanged{Info: m})
 	return nil
 }
 
@@ -243,7 +243,7 @@ func (t *txn) promote(s *sessionRow, id lathe.MessageID) error {
 	if err := t.exec(`UPDATE message SET waiting = 0, hold = 0 WHERE n = $1`, m.n); err != nil {
 		return err
 	}
-	if err := t.goesOn(s); err != nil {
+	if err := t.clearInterrupted(s); err != nil {
 		return err
 	}
 	since, err := t.lastCreated(s, `waiting = 0`)
@@ -262,12 +262,12 @@ func (t *txn) promote(s *sessionRow, id lathe.MessageID) error {
 	if err != nil {
 		return err
 	}
-	t.tell(seq, s, &lathe.MessageChanged{Info: moved})
+	t.publish(seq, s, &lathe.MessageChanged{Info: moved})
 	return nil
 }
 
-// goesOn takes the note back that a turn was cut off.
-func (t *txn) goesOn(s *sessionRow) error {
+// clearInterrupted takes the note back that a turn was cut off.
+func (t *txn) clearInterrupted(s *sessionRow) error {
 	return t.exec(`UPDATE lease SET interrupted = 0 WHERE session = $1 AND interrupted = 1`, s.n)
 }
 
@@ -283,10 +283,10 @@ func (t *txn) removeMessage(s *sessionRow, id lathe.MessageID) error {
 	if err := t.deleteMessages(`n = $1`, m.n); err != nil {
 		return err
 	}
-	if err := t.bury(tombstone{kind: tombMessage, message: id, born: m.born}, s); err != nil {
+	if err := t.addTombstone(tombstone{kind: tombMessage, message: id, born: m.born}, s); err != nil {
 		return err
 	}
-	t.tell(t.counter, s, &lathe.MessageRemoved{Session: s.id, Message: id})
+	t.publish(t.counter, s, &lathe.MessageRemoved{Session: s.id, Message: id})
 	return t.addUsage(s, usage{}, used)
 }
 
@@ -308,7 +308,7 @@ func (t *txn) deleteMessages(where string, arg any) error {
 		if err != nil {
 			return err
 		}
-		t.loose = t.loose || q.blobs && n > 0
+		t.orphanedBlobs = t.orphanedBlobs || q.blobs && n > 0
 	}
 	return nil
 }

@@ -46,17 +46,17 @@ func (t *txn) edit(row *sessionRow, e lathe.Edit) error {
 	if err := t.exec(sql, args...); err != nil {
 		return err
 	}
-	return t.tellSession(seq, row)
+	return t.publishSession(seq, row)
 }
 
-// tellSession tells the record as it is now.
-func (t *txn) tellSession(seq int64, row *sessionRow) error {
+// publishSession tells the record as it is now.
+func (t *txn) publishSession(seq int64, row *sessionRow) error {
 	rec, err := recordOf(t.tx, row)
 	if err != nil {
 		return err
 	}
 	row.directory, row.project = rec.Directory, rec.Project
-	t.tell(seq, row, &lathe.SessionChanged{Info: rec})
+	t.publish(seq, row, &lathe.SessionChanged{Info: rec})
 	return nil
 }
 

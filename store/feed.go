@@ -68,7 +68,7 @@ type ResumeResult struct {
 func (s *Store) Since(ctx context.Context, after lathe.Cursor, scope lathe.Scope, yield func(lathe.Event) error) (ResumeResult, error) {
 	var res ResumeResult
 	var rows []change
-	t := teller{store: s, after: after.Seq, scope: scope, resume: true, yield: yield}
+	t := changeReader{store: s, after: after.Seq, scope: scope, resume: true, yield: yield}
 	err := s.readFiles(ctx, func(r Reader) error {
 		floor := int64(0)
 		err := r.Query(`SELECT counter, floor FROM feed`, nil, func(row Row) error {
@@ -90,7 +90,7 @@ func (s *Store) Since(ctx context.Context, after lathe.Cursor, scope lathe.Scope
 		return err
 	})
 	for err == nil && len(rows) > 0 {
-		if err = t.tell(); err != nil {
+		if err = t.yieldEvents(); err != nil {
 			return res, err
 		}
 		err = s.readFiles(ctx, func(r Reader) (err error) {
@@ -104,30 +104,30 @@ func (s *Store) Since(ctx context.Context, after lathe.Cursor, scope lathe.Scope
 	return res, t.finish()
 }
 
-// tellChanges tells the rows that changed after one number and up to another, all within
+// yieldChanges tells the rows that changed after one number and up to another, all within
 // one read.
-func (s *Store) tellChanges(r Reader, after, upTo int64, yield func(lathe.Event) error) error {
+func (s *Store) yieldChanges(r Reader, after, upTo int64, yield func(lathe.Event) error) error {
 	rows, err := listChanges(r, after, upTo, lathe.Scope{})
 	if err != nil {
 		return err
 	}
-	t := teller{store: s, after: after, upTo: upTo, yield: yield}
+	t := changeReader{store: s, after: after, upTo: upTo, yield: yield}
 	for len(rows) > 0 {
 		if rows, err = t.load(r, rows); err != nil {
 			return err
 		}
-		if err := t.tell(); err != nil {
+		if err := t.yieldEvents(); err != nil {
 			return err
 		}
 	}
 	return t.finish()
 }
 
-// teller makes events of rows that changed. A reader that resumes gets a number with the
+// changeReader makes events of rows that changed. A reader that resumes gets a number with the
 // last event alone; live ones get the highest number with all, since the rows come in
 // another order than their numbers, and are also told what a reader that resumes need
 // not know.
-type teller struct {
+type changeReader struct {
 	store       *Store
 	after, upTo int64
 	scope       lathe.Scope
@@ -138,7 +138,7 @@ type teller struct {
 
 // load reads a piece of the rows and returns the rest of them. If it fails, it can be
 // tried again.
-func (t *teller) load(r Reader, rows []change) ([]change, error) {
+func (t *changeReader) load(r Reader, rows []change) ([]change, error) {
 	n, loaded := min(len(rows), piece), t.events
 	for _, c := range rows[:n] {
 		events, err := t.store.load(r, c, t.after, t.resume)
@@ -156,7 +156,7 @@ func (t *teller) load(r Reader, rows []change) ([]change, error) {
 			if !t.scope.Includes(e) {
 				continue
 			}
-			if e.Seq = t.upTo; t.resume || isNews(e.Fact) {
+			if e.Seq = t.upTo; t.resume || isEphemeral(e.Fact) {
 				e.Seq = 0
 			}
 			loaded = append(loaded, e)
@@ -166,8 +166,8 @@ func (t *teller) load(r Reader, rows []change) ([]change, error) {
 	return rows[n:], nil
 }
 
-// tell hands out what is loaded but the last event, which is marked if none follows.
-func (t *teller) tell() error {
+// yieldEvents hands out what is loaded but the last event, which is marked if none follows.
+func (t *changeReader) yieldEvents() error {
 	for len(t.events) > 1 {
 		e := t.events[0]
 		t.events = t.events[1:]
@@ -179,20 +179,20 @@ func (t *teller) tell() error {
 }
 
 // finish hands out the rest.
-func (t *teller) finish() error {
+func (t *changeReader) finish() error {
 	if len(t.events) == 0 {
 		return nil
 	}
 	last := &t.events[len(t.events)-1]
 	last.Seq, last.Last = t.upTo, true
-	if err := t.tell(); err != nil {
+	if err := t.yieldEvents(); err != nil {
 		return err
 	}
 	return t.yield(t.events[0])
 }
 
-// isNews reports whether the event is told along with a row and has no number itself.
-func isNews(f lathe.Fact) bool {
+// isEphemeral reports whether the event is told along with a row and has no number itself.
+func isEphemeral(f lathe.Fact) bool {
 	_, idle := f.(*lathe.SessionIdle)
 	return idle
 }
@@ -245,7 +245,7 @@ func (s *Store) load(r Reader, c change, after int64, resume bool) ([]lathe.Even
 	case inList:
 		return s.loadList(r, c)
 	default:
-		return s.loadTomb(r, c)
+		return s.loadTombstone(r, c)
 	}
 }
 
@@ -359,7 +359,7 @@ func (s *Store) catchUp(r Reader, upTo int64) error {
 		batch = nil
 	}
 	if s.wanted() {
-		err := s.tellChanges(r, after, upTo, func(e lathe.Event) error {
+		err := s.yieldChanges(r, after, upTo, func(e lathe.Event) error {
 			if batch = append(batch, e); len(batch) >= piece {
 				flush(after)
 			}

@@ -74,8 +74,8 @@ func (t *txn) calm(s *sessionRow) error {
 	return t.putStatus(s, &lathe.StatusChanged{Session: s.id, Status: lathe.Status{Type: lathe.Idle}})
 }
 
-// held checks the lease and finds its session.
-func (t *txn) held(l Lease) (*sessionRow, error) {
+// checkLease checks the lease and finds its session.
+func (t *txn) checkLease(l Lease) (*sessionRow, error) {
 	s, err := one(t.tx, `SELECT session.n, directory, project FROM session JOIN lease ON lease.session = session.n
 		WHERE session.id = $1 AND epoch = $2 AND owner = $3`,
 		[]any{string(l.Session), l.Epoch, t.store.driver.Owner()}, sessionRowOf(l.Session))

@@ -50,7 +50,7 @@ func (t *txn) putPart(s *sessionRow, p lathe.Part, enc encoded) error {
 			return err
 		}
 	}
-	t.tell(seq, s, &lathe.PartChanged{Part: p, Time: t.now})
+	t.publish(seq, s, &lathe.PartChanged{Part: p, Time: t.now})
 	return t.addUsage(s, usageOf(p.Body), before)
 }
 
@@ -101,10 +101,10 @@ func (t *txn) removePart(s *sessionRow, message lathe.MessageID, id lathe.PartID
 			return err
 		}
 	}
-	if err := t.bury(tombstone{kind: tombPart, message: message, part: id, born: p.born}, s); err != nil {
+	if err := t.addTombstone(tombstone{kind: tombPart, message: message, part: id, born: p.born}, s); err != nil {
 		return err
 	}
-	t.tell(t.counter, s, &lathe.PartRemoved{Session: s.id, Message: message, Part: id})
+	t.publish(t.counter, s, &lathe.PartRemoved{Session: s.id, Message: message, Part: id})
 	return t.addUsage(s, usage{}, used)
 }
 
@@ -208,5 +208,5 @@ func (t *txn) addUsage(s *sessionRow, came, went usage) error {
 	if err := t.exec(`UPDATE session SET cost = $1, tokens = $2, seq = $3 WHERE n = $4`, int64(sum.cost), pack(sum.tokens), seq, s.n); err != nil {
 		return err
 	}
-	return t.tellSession(seq, s)
+	return t.publishSession(seq, s)
 }

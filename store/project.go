@@ -64,7 +64,7 @@ func (t *txn) putProject(p lathe.Project) error {
 	if err != nil {
 		return err
 	}
-	t.tell(seq, nil, &lathe.ProjectChanged{Project: p})
+	t.publish(seq, nil, &lathe.ProjectChanged{Project: p})
 	return nil
 }
 

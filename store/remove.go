@@ -72,10 +72,10 @@ func (t *txn) dropSession(s *sessionRow) error {
 	if err := t.exec(`DELETE FROM session WHERE n = $1`, s.n); err != nil {
 		return err
 	}
-	if err := t.bury(tombstone{kind: tombSession, born: born, record: pack(rec)}, s); err != nil {
+	if err := t.addTombstone(tombstone{kind: tombSession, born: born, record: pack(rec)}, s); err != nil {
 		return err
 	}
-	t.tell(t.counter, s, &lathe.SessionDeleted{Info: rec})
+	t.publish(t.counter, s, &lathe.SessionDeleted{Info: rec})
 	return nil
 }
 

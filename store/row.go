@@ -30,9 +30,9 @@ func (t *txn) putStatus(s *sessionRow, f *lathe.StatusChanged) error {
 			return err
 		}
 	}
-	t.tell(seq, s, f)
+	t.publish(seq, s, f)
 	if f.Status.Type == lathe.Idle {
-		t.tell(0, s, &lathe.SessionIdle{Session: s.id})
+		t.publish(0, s, &lathe.SessionIdle{Session: s.id})
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (t *txn) putList(s *sessionRow, kind string, data any, f lathe.Fact) error 
 	if err != nil {
 		return err
 	}
-	t.tell(seq, s, f)
+	t.publish(seq, s, f)
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (t *txn) putAsk(s *sessionRow, id lathe.AskID, kind string, data any, f lat
 	if n == 0 {
 		return lathe.Errorf(lathe.Conflict, "request %s exists already", id)
 	}
-	t.tell(seq, s, f)
+	t.publish(seq, s, f)
 	return nil
 }
 
@@ -76,8 +76,8 @@ func (t *txn) answer(s *sessionRow, id lathe.AskID, f lathe.Fact) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	t.buried++
-	t.tell(seq, s, f)
+	t.tombstones++
+	t.publish(seq, s, f)
 	return nil
 }
 

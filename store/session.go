@@ -115,7 +115,7 @@ func (t *txn) insertSession(s lathe.Session) (*sessionRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.tell(seq, row, &lathe.SessionCreated{Info: s})
+	t.publish(seq, row, &lathe.SessionCreated{Info: s})
 	return row, nil
 }
 

@@ -203,8 +203,8 @@ type txn struct {
 	events  []lathe.Event
 	bulk    int64 // if not 0: what follows this number is too much to hold; it is read back after the commit
 
-	loose  bool // a row let go of a blob
-	buried int  // tombstones and answered asks made
+	orphanedBlobs bool // a row let go of a blob
+	tombstones    int  // tombstones and answered asks made
 }
 
 // next takes a number.
@@ -224,8 +224,8 @@ func (t *txn) count(sql string, args ...any) (int64, error) {
 	return t.tx.Exec(sql, args...)
 }
 
-// tell notes an event for after the commit. Seq 0 is news.
-func (t *txn) tell(seq int64, s *sessionRow, f lathe.Fact) {
+// publish notes an event for after the commit. Seq 0 is news.
+func (t *txn) publish(seq int64, s *sessionRow, f lathe.Fact) {
 	e := lathe.Event{Seq: seq, Fact: f}
 	if s != nil {
 		e.Session, e.Directory, e.Project = s.id, s.directory, s.project
@@ -282,7 +282,7 @@ func (s *Store) setPublished(n int64) {
 // readBack tells the rows of a range in pieces, so that memory stays flat.
 func (s *Store) readBack(n numbers, events *[]lathe.Event, flush func(int64)) error {
 	return s.read(context.Background(), func(r Reader) error {
-		return s.tellChanges(r, n.after, n.upTo, func(e lathe.Event) error {
+		return s.yieldChanges(r, n.after, n.upTo, func(e lathe.Event) error {
 			if *events = append(*events, e); len(*events) >= piece {
 				flush(n.after)
 			}

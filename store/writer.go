@@ -19,9 +19,9 @@ type writer struct {
 	done  chan struct{}
 
 	// Of the goroutine alone:
-	behind bool // something committed was not handed out: the next look is not skipped
-	loose  bool // files may have lost their last row
-	buried int  // tombstones and answered asks since the last trim
+	behind        bool // something committed was not handed out: the next look is not skipped
+	orphanedBlobs bool // files may have lost their last row
+	tombstones    int  // tombstones and answered asks since the last trim
 
 	mu     sync.RWMutex // guards closed against sends on jobs
 	closed bool
@@ -50,7 +50,7 @@ const (
 )
 
 func startWriter(s *Store) *writer {
-	w := &writer{store: s, jobs: make(chan *job, maxGroup), stop: make(chan struct{}), done: make(chan struct{}), buried: trimEvery}
+	w := &writer{store: s, jobs: make(chan *job, maxGroup), stop: make(chan struct{}), done: make(chan struct{}), tombstones: trimEvery}
 	go w.run()
 	return w
 }
@@ -128,7 +128,7 @@ func (w *writer) chores() {
 	if err := w.sweep(false); err != nil {
 		w.store.log.Warn("files of large values that nobody needs were not removed", "error", err)
 	}
-	if w.buried >= trimEvery {
+	if w.tombstones >= trimEvery {
 		if err := w.trim(); err != nil {
 			w.store.log.Warn("old removals were not dropped", "error", err)
 		}
@@ -139,7 +139,7 @@ func (w *writer) chores() {
 // since the last time, or always. The first transaction only syncs: a power cut must not
 // bring back a row whose file is gone.
 func (w *writer) sweep(always bool) error {
-	if !w.loose && !always {
+	if !w.orphanedBlobs && !always {
 		return nil
 	}
 	found := int64(0)
@@ -150,12 +150,12 @@ func (w *writer) sweep(always bool) error {
 	if err == nil && found > 0 {
 		err = w.alone(false, (*txn).sweep)
 	}
-	w.loose = err != nil
+	w.orphanedBlobs = err != nil
 	return err
 }
 
 func (w *writer) trim() error {
-	w.buried = 0
+	w.tombstones = 0
 	return w.alone(false, (*txn).trim)
 }
 
@@ -277,7 +277,7 @@ func (w *writer) commit(jobs []*job, results []error, durable bool) error {
 	if err := end(); err != nil {
 		return err
 	}
-	w.loose, w.buried = w.loose || t.loose, w.buried+t.buried
+	w.orphanedBlobs, w.tombstones = w.orphanedBlobs || t.orphanedBlobs, w.tombstones+t.tombstones
 	if heard == nil {
 		heard = w.store.publish(t.counter, jobs)
 	}

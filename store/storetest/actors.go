@@ -21,14 +21,14 @@ func (h *actors) bring(by *store.Store) touched {
 	}
 	var messages []lathe.Message
 	for range rapid.IntRange(0, 3).Draw(h.t, "messages") {
-		messages = append(messages, onWire(h.room, lathetest.Message(h.t, rec.ID, h.next())))
+		messages = append(messages, onWire(h.env, lathetest.Message(h.t, rec.ID, h.next())))
 	}
 	h.ok(by.Import(ctx(), rec, messages))
 	return touched{rec.ID: nil}
 }
 
 // onWire is the message as any reader would have it.
-func onWire(r *room, m lathe.Message) lathe.Message {
+func onWire(r *env, m lathe.Message) lathe.Message {
 	r.Helper()
 	var out lathe.Message
 	r.ok(json.Unmarshal(m.AppendJSON(nil), &out))
@@ -40,16 +40,16 @@ func (h *actors) commit(by *store.Store) touched {
 	id := h.any()
 	l, ok := h.leases[id]
 	if !ok {
-		l = held{by, must(by.Acquire(ctx(), id))(h.room)}
+		l = held{by, must(by.Acquire(ctx(), id))(h.env)}
 		h.leases[id] = l
 	}
 	w := &writing{actors: h, id: id, state: h.now[id]}
 	for range rapid.IntRange(1, 4).Draw(h.t, "facts") {
 		w.fact()
 	}
-	must(l.by.Commit(ctx(), l.lease, w.facts...))(h.room)
+	must(l.by.Commit(ctx(), l.lease, w.facts...))(h.env)
 	if rapid.IntRange(0, 4).Draw(h.t, "release") == 0 {
-		must(l.by.Commit(ctx(), l.lease, status(id, lathe.Idle)))(h.room)
+		must(l.by.Commit(ctx(), l.lease, status(id, lathe.Idle)))(h.env)
 		h.ok(l.by.Release(ctx(), l.lease))
 		delete(h.leases, id)
 	}

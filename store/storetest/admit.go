@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func admitTests() map[string]func(*room) {
-	return map[string]func(*room){
+func admitTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"EveryInputIsKnown":                testEveryInput,
 		"APromptIsThereForOthersAtOnce":    testPromptDurable,
 		"APromptIsTold":                    testPromptTold,
@@ -37,7 +37,7 @@ func admitTests() map[string]func(*room) {
 	}
 }
 
-func testEveryInput(r *room) {
+func testEveryInput(r *env) {
 	for _, in := range lathetest.Inputs() {
 		id := r.session(named(lathetest.SessionID))
 		l := r.lease(id)
@@ -53,7 +53,7 @@ func testEveryInput(r *room) {
 	}
 }
 
-func testPromptDurable(r *room) {
+func testPromptDurable(r *env) {
 	other := r.again(store.Options{})
 	id := r.session()
 	p := r.prompt(id, "Hello")
@@ -63,7 +63,7 @@ func testPromptDurable(r *room) {
 	r.same("in the history", r.history(id), []lathe.Message{want})
 }
 
-func testPromptTold(r *room) {
+func testPromptTold(r *env) {
 	id := r.session()
 	p := r.prompt(id, "Hello")
 	p.Message.Parts = append(p.Message.Parts, r.part(p.Message, &lathe.File{Mime: "text/plain", URL: "file:///a"}))
@@ -81,7 +81,7 @@ func testPromptTold(r *room) {
 	r.same("session", events[3].Fact, lathe.Fact(&lathe.SessionChanged{Info: must(r.Session(ctx(), id))(r)}))
 }
 
-func testPromptSession(r *room) {
+func testPromptSession(r *env) {
 	id := r.session()
 	before := must(r.Session(ctx(), id))(r)
 	p := r.prompt(id, "Hello")
@@ -101,7 +101,7 @@ func testPromptSession(r *room) {
 	r.same("model", after.Model, &lathe.SessionModel{ID: "m-2", Provider: "acme", Variant: "high"})
 }
 
-func testPromptAgain(r *room) {
+func testPromptAgain(r *env) {
 	id := r.session()
 	p := r.prompt(id, "Hello")
 	r.admit(id, p)
@@ -119,7 +119,7 @@ func testPromptAgain(r *room) {
 	r.same("waiting", r.inbox(id), []store.QueuedPrompt{})
 }
 
-func testPromptOther(r *room) {
+func testPromptOther(r *env) {
 	id, other := r.session(), r.session()
 	p := r.prompt(id, "Hello")
 	r.admit(id, p)
@@ -133,7 +133,7 @@ func testPromptOther(r *room) {
 	r.same("history of the other", r.history(other), []lathe.Message{})
 }
 
-func testPromptPart(r *room) {
+func testPromptPart(r *env) {
 	id := r.session()
 	p := r.prompt(id, "Hello")
 	r.admit(id, p)
@@ -144,14 +144,14 @@ func testPromptPart(r *room) {
 	r.same("history", r.history(id), []lathe.Message{p.Message})
 }
 
-func (r *room) inbox(id lathe.SessionID) []store.QueuedPrompt {
+func (r *env) inbox(id lathe.SessionID) []store.QueuedPrompt {
 	r.Helper()
 	waiting, _, err := r.Inbox(ctx(), id)
 	r.ok(err)
 	return waiting
 }
 
-func (r *room) wants(id lathe.SessionID) lathe.MessageID {
+func (r *env) wants(id lathe.SessionID) lathe.MessageID {
 	r.Helper()
 	_, wants, err := r.Inbox(ctx(), id)
 	r.ok(err)
@@ -159,7 +159,7 @@ func (r *room) wants(id lathe.SessionID) lathe.MessageID {
 }
 
 // prompts admits prompts and returns their ids.
-func (r *room) prompts(id lathe.SessionID, delivery ...lathe.Delivery) []lathe.MessageID {
+func (r *env) prompts(id lathe.SessionID, delivery ...lathe.Delivery) []lathe.MessageID {
 	r.Helper()
 	var out []lathe.MessageID
 	for i, d := range delivery {
@@ -171,7 +171,7 @@ func (r *room) prompts(id lathe.SessionID, delivery ...lathe.Delivery) []lathe.M
 	return out
 }
 
-func testPromptMarks(r *room) {
+func testPromptMarks(r *env) {
 	id := r.session()
 	ids := r.prompts(id, "", lathe.Queue, lathe.Steer)
 	quiet := r.prompt(id, "for your information")
@@ -183,7 +183,7 @@ func testPromptMarks(r *room) {
 	r.same("of another session", r.inbox(r.session()), []store.QueuedPrompt{})
 }
 
-func testCancelHolds(r *room) {
+func testCancelHolds(r *env) {
 	id := r.session()
 	ids := r.prompts(id, lathe.Steer, lathe.Queue)
 	r.same("events", r.admit(id, lathe.Cancel{}), []lathe.Event{})
@@ -192,7 +192,7 @@ func testCancelHolds(r *room) {
 	r.same("released", r.inbox(id), []store.QueuedPrompt{{Message: ids[0]}, {Message: ids[1], Queue: true}, {Message: next[0]}})
 }
 
-func testResumeReleases(r *room) {
+func testResumeReleases(r *env) {
 	id, other := r.session(), r.session()
 	ids := r.prompts(id, lathe.Steer)
 	theirs := r.prompts(other, lathe.Steer)
@@ -203,7 +203,7 @@ func testResumeReleases(r *room) {
 	r.same("still held", r.inbox(other), []store.QueuedPrompt{{Message: theirs[0], Paused: true}})
 }
 
-func testCancelMarks(r *room) {
+func testCancelMarks(r *env) {
 	l := r.held()
 	canceled := func() bool {
 		h := must(r.Leases(ctx()))(r)
@@ -218,7 +218,7 @@ func testCancelMarks(r *room) {
 	r.same("in the next epoch", canceled(), false)
 }
 
-func testPromoteOnce(r *room) {
+func testPromoteOnce(r *env) {
 	l := r.held()
 	ids := r.prompts(l.Session, lathe.Steer)
 	up := &lathe.Promote{Session: l.Session, Message: ids[0]}
@@ -231,7 +231,7 @@ func testPromoteOnce(r *room) {
 	r.same("never waited", r.commit(l, &lathe.Promote{Session: l.Session, Message: a.ID}), []lathe.Event{})
 }
 
-func testPromoteStays(r *room) {
+func testPromoteStays(r *env) {
 	l := r.held()
 	r.said(l, "before")
 	p := r.prompt(l.Session, "Hello")
@@ -241,7 +241,7 @@ func testPromoteStays(r *room) {
 	r.same("history", r.history(l.Session), before)
 }
 
-func testPromoteMoves(r *room) {
+func testPromoteMoves(r *env) {
 	l := r.held()
 	p := r.prompt(l.Session, "Hello")
 	r.admit(l.Session, p)
@@ -259,7 +259,7 @@ func testPromoteMoves(r *room) {
 	r.same("as told", events[0].Fact.(*lathe.MessageChanged).Info, last)
 }
 
-func testPromoteClock(r *room) {
+func testPromoteClock(r *env) {
 	l := r.held()
 	ids := r.prompts(l.Session, lathe.Steer, lathe.Steer)
 	late := r.user(l.Session)
@@ -273,7 +273,7 @@ func testPromoteClock(r *room) {
 	}
 }
 
-func testPromoteOrder(r *room) {
+func testPromoteOrder(r *env) {
 	l := r.held()
 	ids := r.prompts(l.Session, lathe.Steer, lathe.Steer, lathe.Steer)
 	up := []lathe.Fact{}
@@ -297,7 +297,7 @@ func testPromoteOrder(r *room) {
 	r.same("order", h[len(h)-4:], append([]lathe.MessageID{a.ID}, ids...))
 }
 
-func testPromoteQueued(r *room) {
+func testPromoteQueued(r *env) {
 	l := r.held()
 	ids := r.prompts(l.Session, lathe.Queue, lathe.Steer)
 	r.commit(l, &lathe.Promote{Session: l.Session, Message: ids[1]})
@@ -307,7 +307,7 @@ func testPromoteQueued(r *room) {
 	r.same("order", []lathe.MessageID{h[0], h[len(h)-2], h[len(h)-1]}, []lathe.MessageID{ids[1], a.ID, ids[0]})
 }
 
-func testWants(r *room) {
+func testWants(r *env) {
 	l := r.held()
 	ids := r.prompts(l.Session, lathe.Steer, lathe.Queue)
 	r.same("while both wait", r.wants(l.Session), lathe.MessageID(""))
@@ -322,12 +322,12 @@ func testWants(r *room) {
 	r.same("the newest", r.wants(l.Session), ids[1])
 }
 
-func (r *room) asks() []lathe.Fact {
+func (r *env) asks() []lathe.Fact {
 	r.Helper()
 	return must(r.Asks(ctx(), lathe.Scope{}))(r)
 }
 
-func testAnswerOnce(r *room) {
+func testAnswerOnce(r *env) {
 	l := r.held()
 	ask := r.ask(l.Session)
 	r.commit(l, ask)
@@ -349,7 +349,7 @@ func testAnswerOnce(r *room) {
 	r.same("the first answer stays", replies[0].Fact, want)
 }
 
-func testAnswerUnknown(r *room) {
+func testAnswerUnknown(r *env) {
 	l, other := r.held(), r.session()
 	ask := r.ask(l.Session)
 	r.commit(l, ask)
@@ -363,7 +363,7 @@ func testAnswerUnknown(r *room) {
 	r.same("asks", r.asks(), []lathe.Fact{ask})
 }
 
-func testQuestionReject(r *room) {
+func testQuestionReject(r *env) {
 	l := r.held()
 	one, two := r.question(l.Session), r.question(l.Session)
 	r.commit(l, one, two)
@@ -375,7 +375,7 @@ func testQuestionReject(r *room) {
 	r.same("asks", r.asks(), []lathe.Fact{})
 }
 
-func testAsks(r *room) {
+func testAsks(r *env) {
 	here, there := r.held(), r.held(func(s *lathe.Session) { s.Directory = "/elsewhere" })
 	one, two, three := r.ask(here.Session), r.question(there.Session), r.question(here.Session)
 	r.commit(here, one)
@@ -388,7 +388,7 @@ func testAsks(r *room) {
 	r.same("after a removal", r.asks(), []lathe.Fact{two})
 }
 
-func testAskTwice(r *room) {
+func testAskTwice(r *env) {
 	l, other := r.held(), r.held()
 	ask := r.ask(l.Session)
 	r.commit(l, ask)
@@ -399,7 +399,7 @@ func testAskTwice(r *room) {
 	r.is(err, lathe.Conflict)
 }
 
-func testAskWithdraw(r *room) {
+func testAskWithdraw(r *env) {
 	l := r.held()
 	ask := r.ask(l.Session)
 	r.commit(l, ask)

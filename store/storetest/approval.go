@@ -5,8 +5,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func approvalTests() map[string]func(*room) {
-	return map[string]func(*room){
+func approvalTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"AlwaysIsKeptForTheProject":    testAlwaysKept,
 		"OnceAndRejectKeepNothing":     testOnceKeepsNothing,
 		"AnAnswerThatComesLateIsNone":  testLateAlways,
@@ -19,22 +19,22 @@ func approvalTests() map[string]func(*room) {
 }
 
 // permit asks for a permission that "always" would widen.
-func (r *room) permit(l store.Lease, always ...string) lathe.AskID {
+func (r *env) permit(l store.Lease, always ...string) lathe.AskID {
 	ask := r.ask(l.Session)
 	ask.Permission, ask.Always = "bash", always
 	r.commit(l, ask)
 	return ask.ID
 }
 
-func (r *room) approvals(project string) lathe.Ruleset { return r.approvalsIn(project, home) }
+func (r *env) approvals(project string) lathe.Ruleset { return r.approvalsIn(project, home) }
 
-func (r *room) approvalsIn(project, directory string) lathe.Ruleset {
+func (r *env) approvalsIn(project, directory string) lathe.Ruleset {
 	rules, err := r.Approvals(ctx(), project, directory)
 	r.ok(err)
 	return rules
 }
 
-func testAlwaysKept(r *room) {
+func testAlwaysKept(r *env) {
 	l := r.held()
 	project := r.projectOf(l.Session)
 	r.admit(l.Session, lathe.PermissionAnswer{Ask: r.permit(l, "ls *", "git status *"), Reply: lathe.Always})
@@ -48,14 +48,14 @@ func testAlwaysKept(r *room) {
 	r.same("approvals outlive their session", r.approvals(project), want)
 }
 
-func testOnceKeepsNothing(r *room) {
+func testOnceKeepsNothing(r *env) {
 	l := r.held()
 	r.admit(l.Session, lathe.PermissionAnswer{Ask: r.permit(l, "ls *"), Reply: lathe.Once})
 	r.admit(l.Session, lathe.PermissionAnswer{Ask: r.permit(l, "ls *"), Reply: lathe.Reject, Message: "no"})
 	r.same("approvals", r.approvals(r.projectOf(l.Session)), lathe.Ruleset(nil))
 }
 
-func testLateAlways(r *room) {
+func testLateAlways(r *env) {
 	l := r.held()
 	id := r.permit(l, "ls *")
 	r.commit(l, &lathe.PermissionReplied{Session: l.Session, Request: id, Reply: lathe.Reject}) // withdrawn
@@ -64,7 +64,7 @@ func testLateAlways(r *room) {
 	r.same("approvals", r.approvals(r.projectOf(l.Session)), lathe.Ruleset(nil))
 }
 
-func testRevoke(r *room) {
+func testRevoke(r *env) {
 	l := r.held()
 	project := r.projectOf(l.Session)
 	r.admit(l.Session, lathe.PermissionAnswer{Ask: r.permit(l, "ls *", "cat *"), Reply: lathe.Always})
@@ -83,13 +83,13 @@ func allowed(patterns ...string) (rules lathe.Ruleset) {
 }
 
 // approve answers "always" to commands, in a new session.
-func (r *room) approve(patterns []string, with ...func(*lathe.Session)) {
+func (r *env) approve(patterns []string, with ...func(*lathe.Session)) {
 	id := r.session(with...)
 	l := r.lease(id)
 	r.admit(id, lathe.PermissionAnswer{Ask: r.permit(l, patterns...), Reply: lathe.Always})
 }
 
-func testApprovalsOfDirectory(r *room) {
+func testApprovalsOfDirectory(r *env) {
 	r.approve([]string{"ls *"}, global)
 	r.approve([]string{"cat *"}, global, func(s *lathe.Session) { s.Directory = "/elsewhere" })
 	r.same("here", r.approvals(lathe.GlobalProject), allowed("ls *"))
@@ -100,7 +100,7 @@ func testApprovalsOfDirectory(r *room) {
 }
 
 // A directory becomes a project with its first commit; of others it takes nothing over.
-func testApprovalsAdopted(r *room) {
+func testApprovalsAdopted(r *env) {
 	r.approve([]string{"ls *", "git status *"}, global)
 	r.approve([]string{"cat *"}, global, func(s *lathe.Session) { s.Directory = "/elsewhere" })
 	r.open(git("prj", home), home)
@@ -111,7 +111,7 @@ func testApprovalsAdopted(r *room) {
 	r.same("of another project", r.approvals("other"), lathe.Ruleset(nil))
 }
 
-func testApprovalsMove(r *room) {
+func testApprovalsMove(r *env) {
 	r.open(git("old", home), home)
 	r.approve([]string{"ls *"}, func(s *lathe.Session) { s.Project = "old" })
 	r.open(git("new", home), home)
@@ -119,7 +119,7 @@ func testApprovalsMove(r *room) {
 	r.same("under the old one", r.approvals("old"), lathe.Ruleset(nil))
 }
 
-func testAnswers(r *room) {
+func testAnswers(r *env) {
 	l := r.held()
 	first, second, open := r.permit(l), r.permit(l), r.permit(l)
 	r.admit(l.Session, lathe.PermissionAnswer{Ask: first, Reply: lathe.Reject, Message: "use another way"})

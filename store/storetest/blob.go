@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func blobTests() map[string]func(*room) {
-	return map[string]func(*room){
+func blobTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"LongStringsBecomeFiles":           testBlobKinds,
 		"ShortOnesDoNot":                   testBlobShort,
 		"ManySmallOnesDoNot":               testBlobSmall,
@@ -43,7 +43,7 @@ func blobTests() map[string]func(*room) {
 func big(c rune) string { return strings.Repeat(string(c), 80<<10) }
 
 // freed waits until the store has deleted what nobody needs, and lists what is left.
-func (r *room) freed(want int) []string {
+func (r *env) freed(want int) []string {
 	r.Helper()
 	for range 1000 {
 		if len(r.files()) == want && must(r.Stats(ctx()))(r).Blobs == int64(want) {
@@ -57,7 +57,7 @@ func (r *room) freed(want int) []string {
 	return files
 }
 
-func testBlobKinds(r *room) {
+func testBlobKinds(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	call := &lathe.ToolCall{CallID: "c", Tool: "bash", State: &lathe.Completed{
@@ -97,14 +97,14 @@ func boolean(b bool) int64 {
 	return 0
 }
 
-func testBlobShort(r *room) {
+func testBlobShort(r *env) {
 	l := r.held()
 	m, _ := r.said(l, strings.Repeat("x", 60<<10))
 	r.same("files", r.files(), []string{})
 	r.same("message", must(r.Message(ctx(), l.Session, m.ID))(r), m)
 }
 
-func testBlobSmall(r *room) {
+func testBlobSmall(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	files := make([]string, 3000)
@@ -117,7 +117,7 @@ func testBlobSmall(r *room) {
 	r.same("part", must(r.Part(ctx(), l.Session, m.ID, p.ID))(r), p)
 }
 
-func testBlobSame(r *room) {
+func testBlobSame(r *env) {
 	l := r.held()
 	m, _ := r.said(l, big('x'))
 	r.same("files", len(r.files()), 2) // the answer repeats the words
@@ -126,7 +126,7 @@ func testBlobSame(r *room) {
 	r.same("large values", must(r.Stats(ctx()))(r).Blobs, int64(2))
 }
 
-func testBlobFork(r *room) {
+func testBlobFork(r *env) {
 	l := r.held()
 	r.said(l, big('x'))
 	before := r.files()
@@ -140,7 +140,7 @@ func testBlobFork(r *room) {
 	r.freed(0)
 }
 
-func testBlobPart(r *room) {
+func testBlobPart(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p := r.text(m, big('x'))
@@ -150,21 +150,21 @@ func testBlobPart(r *room) {
 	r.freed(0)
 }
 
-func testBlobMessage(r *room) {
+func testBlobMessage(r *env) {
 	l := r.held()
 	m, a := r.said(l, big('x'))
 	r.commit(l, &lathe.MessageRemoved{Session: l.Session, Message: m.ID}, &lathe.MessageRemoved{Session: l.Session, Message: a.ID})
 	r.freed(0)
 }
 
-func testBlobSession(r *room) {
+func testBlobSession(r *env) {
 	l := r.held()
 	r.said(l, big('x'))
 	r.ok(r.Remove(ctx(), l.Session))
 	r.same("files, when Remove returns", r.files(), []string{})
 }
 
-func testBlobEdit(r *room) {
+func testBlobEdit(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p := r.text(m, big('x'))
@@ -179,7 +179,7 @@ func testBlobEdit(r *room) {
 	r.freed(0)
 }
 
-func testBlobReplaced(r *room) {
+func testBlobReplaced(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p := r.part(m, &lathe.Text{Text: "a"})
@@ -189,7 +189,7 @@ func testBlobReplaced(r *room) {
 	r.freed(1)
 }
 
-func testBlobShared(r *room) {
+func testBlobShared(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p, q := r.text(m, big('x')), r.text(m, big('x'))
@@ -201,14 +201,14 @@ func testBlobShared(r *room) {
 }
 
 // spoil does something to each file of a large value.
-func (r *room) spoil(f func(path string) error) {
+func (r *env) spoil(f func(path string) error) {
 	r.Helper()
 	for _, name := range r.files() {
 		r.ok(f(filepath.Join(r.blobs, name)))
 	}
 }
 
-func testBlobMissing(r *room) {
+func testBlobMissing(r *env) {
 	l := r.held()
 	m, _ := r.said(l, big('x'))
 	r.spoil(os.Remove)
@@ -223,7 +223,7 @@ func testBlobMissing(r *room) {
 	}
 }
 
-func testBlobDamaged(r *room) {
+func testBlobDamaged(r *env) {
 	l := r.held()
 	m, _ := r.said(l, big('x'))
 	r.spoil(func(path string) error {
@@ -243,7 +243,7 @@ func testBlobDamaged(r *room) {
 	r.is(second(r.Message(ctx(), l.Session, m.ID)), lathe.Internal)
 }
 
-func testBlobAgain(r *room) {
+func testBlobAgain(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p := r.text(m, big('x'))
@@ -253,7 +253,7 @@ func testBlobAgain(r *room) {
 	r.same("text", must(r.Part(ctx(), l.Session, m.ID, p.ID))(r).GrowingText(), big('x'))
 }
 
-func testBlobOthers(r *room) {
+func testBlobOthers(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	r.commit(l, changed(r.text(m, big('x'))))
@@ -266,7 +266,7 @@ func testBlobOthers(r *room) {
 	r.freed(0)
 }
 
-func testBlobAdmit(r *room) {
+func testBlobAdmit(r *env) {
 	id := r.session()
 	p := r.prompt(id, big('p'))
 	r.admit(id, p)
@@ -278,7 +278,7 @@ func testBlobAdmit(r *room) {
 	r.same("files", len(r.files()), 2)
 }
 
-func testBlobFeed(r *room) {
+func testBlobFeed(r *env) {
 	l := r.held()
 	r.said(l, big('x'))
 	r.same("live", followed(r, r.heard.take()), read(r, r.Store))
@@ -286,7 +286,7 @@ func testBlobFeed(r *room) {
 }
 
 // A file that is lost keeps nobody from what else has changed.
-func testBlobFeedGoesOn(r *room) {
+func testBlobFeedGoesOn(r *env) {
 	l := r.held()
 	lost, _ := r.said(l, big('x'))
 	r.spoil(os.Remove)
@@ -302,7 +302,7 @@ func testBlobFeedGoesOn(r *room) {
 	}
 }
 
-func testBlobBytes(r *room) {
+func testBlobBytes(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	long := strings.Repeat("\"\\ \x00\x1f @ é 😀 \u2028 </script> \n", 4000)
@@ -314,7 +314,7 @@ func testBlobBytes(r *room) {
 	r.same("part", must(r.Part(ctx(), l.Session, m.ID, p.ID))(r), p)
 }
 
-func testBlobFailed(r *room) {
+func testBlobFailed(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	_, err := r.Commit(ctx(), l, changed(r.text(m, big('x'))), &lathe.Promote{Session: l.Session, Message: "msg_unknown"})
@@ -325,7 +325,7 @@ func testBlobFailed(r *room) {
 	r.same("text", must(r.Part(ctx(), l.Session, m.ID, p.ID))(r).GrowingText(), big('x'))
 }
 
-func testBlobStrays(r *room) {
+func testBlobStrays(r *env) {
 	l := r.held()
 	r.said(l, big('x'))
 	old := filepath.Join(r.blobs, "ab", strings.Repeat("c", 62))
@@ -343,7 +343,7 @@ func testBlobStrays(r *room) {
 	}
 }
 
-func testBlobBack(r *room) {
+func testBlobBack(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	for range 3 {
@@ -357,7 +357,7 @@ func testBlobBack(r *room) {
 	r.freed(0)
 }
 
-func testBlobElsewhere(r *room) {
+func testBlobElsewhere(r *env) {
 	other := r.again(store.Options{})
 	one := r.held()
 	r.said(one, big('x'))

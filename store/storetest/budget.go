@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func budgetTests() map[string]func(*room) {
-	return map[string]func(*room){
+func budgetTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"WhatIsSpentCountsForAllAbove":     testBudgetChain,
 		"AReservationIsHeldUntilSettled":   testBudgetHeld,
 		"ALimitIsNeverPassed":              testBudgetLimit,
@@ -40,20 +40,20 @@ func below(parent lathe.SessionID) func(*lathe.Session) {
 }
 
 // reserve asks for money, at least a tenth of it.
-func (r *room) reserve(l store.Lease, cost float64, b lathe.Budget) store.Grant {
+func (r *env) reserve(l store.Lease, cost float64, b lathe.Budget) store.Grant {
 	r.Helper()
 	g, _, err := r.Reserve(ctx(), l, store.Reservation{Slot: "step", Day: today, Max: dollars(cost), Min: dollars(cost / 10), Certain: dollars(cost / 10), Budget: b})
 	r.ok(err)
 	return g
 }
 
-func (r *room) spend(l store.Lease, cost float64) {
+func (r *env) spend(l store.Lease, cost float64) {
 	r.Helper()
 	r.commit(l, &lathe.Spent{Session: l.Session, Slot: "step", Day: today, Used: dollars(cost)})
 }
 
 // sums are what the accounts of a session say: spent and held, in dollars.
-func (r *room) sums(id lathe.SessionID) (out [][2]float64) {
+func (r *env) sums(id lathe.SessionID) (out [][2]float64) {
 	r.Helper()
 	accounts, err := r.Accounts(ctx(), id, today, lathe.Budget{})
 	r.ok(err)
@@ -63,7 +63,7 @@ func (r *room) sums(id lathe.SessionID) (out [][2]float64) {
 	return out
 }
 
-func testBudgetChain(r *room) {
+func testBudgetChain(r *env) {
 	top := r.held()
 	child := r.held(below(top.Session))
 	grandchild := r.held(below(child.Session))
@@ -75,7 +75,7 @@ func testBudgetChain(r *room) {
 	r.same("another", r.sums(other.Session), [][2]float64{{0, 0}, {0.75, 0}, {0.75, 0}})
 }
 
-func testBudgetHeld(r *room) {
+func testBudgetHeld(r *env) {
 	l := r.held()
 	r.same("given", r.reserve(l, 1, lathe.Budget{}).Max, dollars(1))
 	r.same("held", r.sums(l.Session), [][2]float64{{0, 1}, {0, 1}, {0, 1}})
@@ -85,7 +85,7 @@ func testBudgetHeld(r *room) {
 	r.same("and counted once", r.sums(l.Session)[0], [2]float64{0.2, 0})
 }
 
-func testBudgetLimit(r *room) {
+func testBudgetLimit(r *env) {
 	l := r.held()
 	b := lathe.Budget{Session: dollars(1)}
 	r.same("cut to what is left", r.reserve(l, 5, b).Max, dollars(1))
@@ -120,7 +120,7 @@ func testBudgetLimit(r *room) {
 	}
 }
 
-func testBudgetWaits(r *room) {
+func testBudgetWaits(r *env) {
 	top := r.held()
 	a, b := r.held(below(top.Session)), r.held(below(top.Session))
 	limit := lathe.Budget{Session: dollars(1)}
@@ -130,7 +130,7 @@ func testBudgetWaits(r *room) {
 	r.same("gets the rest", r.reserve(b, 1, limit).Max.Cost, lathe.Dollars(1)-lathe.Dollars(0.2))
 }
 
-func testBudgetDead(r *room) {
+func testBudgetDead(r *env) {
 	other := r.again(store.Options{})
 	top := r.session()
 	id := r.session(below(top))
@@ -146,7 +146,7 @@ func testBudgetDead(r *room) {
 	r.same("who is charged what is sure", r.sums(id)[0], [2]float64{0.1, 0})
 }
 
-func testBudgetAgain(r *room) {
+func testBudgetAgain(r *env) {
 	l := r.held()
 	r.reserve(l, 1, lathe.Budget{})
 	r.ok(r.Release(ctx(), l))
@@ -155,7 +155,7 @@ func testBudgetAgain(r *room) {
 	r.same("the first was cut off", r.sums(l.Session)[0], [2]float64{0.1, 1})
 }
 
-func testBudgetShare(r *room) {
+func testBudgetShare(r *env) {
 	top := r.held()
 	child := r.held(below(top.Session))
 	grandchild := r.held(below(child.Session))
@@ -167,7 +167,7 @@ func testBudgetShare(r *room) {
 	r.same("top", accounts[2].Limit, b.Session)
 }
 
-func testBudgetOwn(r *room) {
+func testBudgetOwn(r *env) {
 	l := r.held()
 	child := r.held(below(l.Session))
 	r.ok(r.SetLimits(ctx(), l.Session, dollars(2)))
@@ -180,14 +180,14 @@ func testBudgetOwn(r *room) {
 	r.same("child's own", r.reserve(child, 9, b).Max, dollars(1.5))
 }
 
-func testBudgetUnlimited(r *room) {
+func testBudgetUnlimited(r *env) {
 	l := r.held()
 	r.ok(r.SetLimits(ctx(), l.Session, dollars(1)))
 	r.ok(r.SetLimits(ctx(), l.Session, lathe.Spending{}))
 	r.same("without", r.reserve(l, 9, lathe.Budget{}).Max, dollars(9))
 }
 
-func testBudgetDay(r *room) {
+func testBudgetDay(r *env) {
 	a, b := r.held(), r.held()
 	r.spend(a, 1)
 	g := r.reserve(b, 1, lathe.Budget{Day: dollars(1)})
@@ -200,7 +200,7 @@ func testBudgetDay(r *room) {
 	r.same("project", g.Exceeded.Kind, lathe.ProjectAccount)
 }
 
-func testBudgetTime(r *room) {
+func testBudgetTime(r *env) {
 	top := r.held()
 	child := r.held(below(top.Session))
 	for _, l := range []store.Lease{top, child} {
@@ -213,7 +213,7 @@ func testBudgetTime(r *room) {
 	}
 }
 
-func testBudgetRemoved(r *room) {
+func testBudgetRemoved(r *env) {
 	top := r.held()
 	child := r.held(below(top.Session))
 	r.reserve(child, 1, lathe.Budget{})
@@ -221,14 +221,14 @@ func testBudgetRemoved(r *room) {
 	r.same("top", r.sums(top.Session)[0], [2]float64{0.1, 0})
 }
 
-func testBudgetCircle(r *room) {
+func testBudgetCircle(r *env) {
 	l := r.held(func(s *lathe.Session) { s.Parent = s.ID })
 	r.reserve(l, 1, lathe.Budget{Session: dollars(2), Share: 0.5})
 	r.spend(l, 0.5)
 	r.same("once", r.sums(l.Session)[0], [2]float64{0.5, 0})
 }
 
-func testBudgetMany(r *room) {
+func testBudgetMany(r *env) {
 	const children = 50
 	top := r.held()
 	b := lathe.Budget{Session: dollars(1), Share: 1}
@@ -254,7 +254,7 @@ func testBudgetMany(r *room) {
 	r.same("nothing held", sum[1], 0.0)
 }
 
-func testBudgetLost(r *room) {
+func testBudgetLost(r *env) {
 	l := r.held()
 	r.ok(r.Release(ctx(), l))
 	_, _, err := r.Reserve(ctx(), l, store.Reservation{Slot: "step", Day: today, Max: dollars(1)})
@@ -262,13 +262,13 @@ func testBudgetLost(r *room) {
 	r.same("nothing", r.sums(l.Session)[0], [2]float64{0, 0})
 }
 
-func testBudgetUnknown(r *room) {
+func testBudgetUnknown(r *env) {
 	_, err := r.Accounts(ctx(), "ses_none", today, lathe.Budget{})
 	r.is(err, lathe.NotFound)
 	r.is(r.SetLimits(ctx(), "ses_none", dollars(1)), lathe.NotFound)
 }
 
-func testBudgetFork(r *room) {
+func testBudgetFork(r *env) {
 	l := r.held()
 	_, answer := r.said(l, "one")
 	r.commit(l, &lathe.PartChanged{Part: r.finish(answer, 0.5, 1)}, &lathe.Spent{Session: l.Session, Day: today, Used: dollars(0.5)})
@@ -277,7 +277,7 @@ func testBudgetFork(r *room) {
 	r.same("day", r.sums(fork.ID)[1], [2]float64{0.5, 0})
 }
 
-func testBudgetPlain(r *room) {
+func testBudgetPlain(r *env) {
 	l := r.held()
 	r.commit(l, &lathe.Spent{Session: l.Session, Day: today, Used: lathe.Spending{Cost: 3, Tokens: 4, Steps: 5, Time: time.Second}})
 	accounts, err := r.Accounts(ctx(), l.Session, today, lathe.Budget{})

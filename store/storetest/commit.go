@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func commitTests() map[string]func(*room) {
-	return map[string]func(*room){
+func commitTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"EveryFactIsKnown":                 testEveryFact,
 		"EveryPartReadsBack":               testEveryPart,
 		"EveryMessageReadsBack":            testEveryMessage,
@@ -34,7 +34,7 @@ func commitTests() map[string]func(*room) {
 
 // testEveryFact commits a sample of each fact there is. One that the store does not know
 // would be told like news and not be stored.
-func testEveryFact(r *room) {
+func testEveryFact(r *env) {
 	for _, f := range append(lathetest.Facts(), lathetest.Unpublished()...) {
 		l := r.sample(f)
 		before := r.counter()
@@ -81,7 +81,7 @@ func testEveryFact(r *room) {
 
 // sample makes the session that samples are about: an answer, a prompt that waits with an
 // open part of five bytes, and the request that f answers.
-func (r *room) sample(f lathe.Fact) store.Lease {
+func (r *env) sample(f lathe.Fact) store.Lease {
 	r.Helper()
 	id := r.session(named(lathetest.SessionID))
 	prompt := lathe.Message{ID: lathetest.UserID, Data: lathetest.RoleData()[0]}
@@ -107,7 +107,7 @@ func (r *room) sample(f lathe.Fact) store.Lease {
 	return l
 }
 
-func testEveryPart(r *room) {
+func testEveryPart(r *env) {
 	l := r.held()
 	m := r.user(l.Session)
 	a := r.answer(m)
@@ -129,7 +129,7 @@ func testEveryPart(r *room) {
 	}
 }
 
-func testEveryMessage(r *room) {
+func testEveryMessage(r *env) {
 	l := r.held()
 	var want []lathe.Message
 	for _, m := range lathetest.Messages() {
@@ -154,7 +154,7 @@ func testEveryMessage(r *room) {
 	r.same("messages", r.history(l.Session), want)
 }
 
-func testNews(r *room) {
+func testNews(r *env) {
 	l := r.sample(nil)
 	before := must(r.Stats(ctx()))(r)
 	for _, f := range lathetest.Ephemeral() {
@@ -167,7 +167,7 @@ func testNews(r *room) {
 	r.same("stored", must(r.Stats(ctx()))(r), before)
 }
 
-func testCommitOrder(r *room) {
+func testCommitOrder(r *env) {
 	l := r.held()
 	n := r.counter()
 	m := r.user(l.Session)
@@ -180,7 +180,7 @@ func testCommitOrder(r *room) {
 	r.same("numbers", numbers(events), want)
 }
 
-func testCommitNothing(r *room) {
+func testCommitNothing(r *env) {
 	l := r.held()
 	n := r.counter()
 	r.heard.take()
@@ -189,7 +189,7 @@ func testCommitNothing(r *room) {
 	r.same("counter", r.counter(), n)
 }
 
-func testCreationRises(r *room) {
+func testCreationRises(r *env) {
 	l := r.held()
 	wish := []lathe.Time{1000, 1000, 900, 1001.5, 1001.5, 2000, 0}
 	want := []lathe.Time{1000, 1001, 1002, 1003, 1004, 2000, 2001}
@@ -210,7 +210,7 @@ func testCreationRises(r *room) {
 	r.same("after a fraction", r.commit(l, wrote(next)...)[0].Fact.(*lathe.MessageChanged).Info.Created, lathe.Time(2002))
 }
 
-func testCreationAbsurd(r *room) {
+func testCreationAbsurd(r *env) {
 	for _, odd := range []lathe.Time{1e300, 9.3e18, 1 << 60, -7, -7.5, -1e300} {
 		m := r.user("")
 		m.Created = odd
@@ -223,7 +223,7 @@ func testCreationAbsurd(r *room) {
 	}
 }
 
-func testCreationStays(r *room) {
+func testCreationStays(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	later := a
@@ -233,7 +233,7 @@ func testCreationStays(r *room) {
 	r.same("as stored", messageIDs(r.history(l.Session)), []lathe.MessageID{m.ID, a.ID})
 }
 
-func testForeignFact(r *room) {
+func testForeignFact(r *env) {
 	l, other := r.held(), r.session()
 	for _, f := range append(lathetest.Facts(), lathetest.Unpublished()...) {
 		if lathe.SessionOf(f) == "" {
@@ -246,7 +246,7 @@ func testForeignFact(r *room) {
 	r.is(err, lathe.Invalid)
 }
 
-func testForeignMessage(r *room) {
+func testForeignMessage(r *env) {
 	one, two := r.held(), r.held()
 	m, _ := r.said(one, "Hello")
 	stolen := m
@@ -269,7 +269,7 @@ func testForeignMessage(r *room) {
 	r.same("message", must(r.Message(ctx(), one.Session, m.ID))(r), m)
 }
 
-func testForeignPart(r *room) {
+func testForeignPart(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	stolen := m.Parts[0]
@@ -281,7 +281,7 @@ func testForeignPart(r *room) {
 	r.same("message", must(r.Message(ctx(), l.Session, m.ID))(r), m)
 }
 
-func testCommitWhole(r *room) {
+func testCommitWhole(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	before, n := r.history(l.Session), r.counter()
@@ -295,7 +295,7 @@ func testCommitWhole(r *room) {
 	r.same("events", r.heard.take(), []lathe.Event{})
 }
 
-func testRemoveUnknown(r *room) {
+func testRemoveUnknown(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	for _, f := range []lathe.Fact{
@@ -310,7 +310,7 @@ func testRemoveUnknown(r *room) {
 	}
 }
 
-func testRemovePart(r *room) {
+func testRemovePart(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	gone := &lathe.PartRemoved{Session: l.Session, Message: m.ID, Part: m.Parts[0].ID}
@@ -320,7 +320,7 @@ func testRemovePart(r *room) {
 	r.is(second(r.Commit(ctx(), l, gone)), lathe.NotFound)
 }
 
-func testRemoveMessage(r *room) {
+func testRemoveMessage(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	grow := r.growing(a, "open")
@@ -334,7 +334,7 @@ func testRemoveMessage(r *room) {
 	r.is(second(r.Part(ctx(), l.Session, a.ID, a.Parts[0].ID)), lathe.NotFound)
 }
 
-func testComeBack(r *room) {
+func testComeBack(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	r.commit(l, &lathe.MessageRemoved{Session: l.Session, Message: m.ID})
@@ -344,7 +344,7 @@ func testComeBack(r *room) {
 	r.same("parts", got.Parts, m.Parts)
 }
 
-func testLists(r *room) {
+func testLists(r *env) {
 	l := r.held()
 	if todos := must(r.Todos(ctx(), l.Session))(r); todos == nil {
 		r.Fatalf("no list is nil, want an empty one")

@@ -11,8 +11,8 @@ import (
 // The contract of the feed. A test is named after what it holds: a numbered sentence, a
 // row of the table of events, or a sentence about resuming.
 
-func feedTests() map[string]func(*room) {
-	return map[string]func(*room){
+func feedTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"Numbers1_OneCounterForTheWholeStore":     testFeedCounter,
 		"Numbers1_ACommitTakesOneForEachFact":     testFeedFacts,
 		"Numbers2_NumberOrderIsCommitOrder":       testFeedOrder,
@@ -57,7 +57,7 @@ func feedTests() map[string]func(*room) {
 	}
 }
 
-func testFeedCounter(r *room) {
+func testFeedCounter(r *env) {
 	r.same("at first", r.counter(), int64(0))
 	one, two := r.session(), r.session()
 	r.same("after two", r.counter(), int64(2))
@@ -71,7 +71,7 @@ func testFeedCounter(r *room) {
 	r.same("numbers over both", seen, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9})
 }
 
-func testFeedFacts(r *room) {
+func testFeedFacts(r *env) {
 	l := r.held()
 	n := r.counter()
 	m := r.user(l.Session)
@@ -87,7 +87,7 @@ func testFeedFacts(r *room) {
 
 // testFeedOrder reads the feed while two processes write. A reader that has passed a
 // number must never miss one below it.
-func testFeedOrder(r *room) {
+func testFeedOrder(r *env) {
 	const each = 40
 	other := r.again(store.Options{})
 	var all sync.WaitGroup
@@ -142,7 +142,7 @@ func testFeedOrder(r *room) {
 	r.same("parts seen", len(seen), 6*each)
 }
 
-func testFeedBorn(r *room) {
+func testFeedBorn(r *env) {
 	l := r.held()
 	m := r.user(l.Session)
 	n := r.counter()
@@ -182,7 +182,7 @@ func names(events []lathe.Event, of map[string]string) []string {
 	return out
 }
 
-func testFeedTwice(r *room) {
+func testFeedTwice(r *env) {
 	l := r.held()
 	m := r.user(l.Session)
 	n := r.counter()
@@ -194,7 +194,7 @@ func testFeedTwice(r *room) {
 	r.same("text", r.since(n+3, lathe.Scope{})[0].Fact.(*lathe.PartChanged).Part.GrowingText(), "again")
 }
 
-func testFeedName(r *room) {
+func testFeedName(r *env) {
 	other := r.again(store.Options{})
 	if r.Feed() == "" {
 		r.Fatalf("the feed has no name")
@@ -204,7 +204,7 @@ func testFeedName(r *room) {
 	r.same("id", must(lathe.ParseCursor(c.String()))(r), c)
 }
 
-func testFeedOther(r *room) {
+func testFeedOther(r *env) {
 	r.session()
 	events, res := r.resume(lathe.Cursor{Seq: 0, Feed: "another"}, lathe.Scope{})
 	r.same("events", events, []lathe.Event{})
@@ -214,14 +214,14 @@ func testFeedOther(r *room) {
 	r.same("resumed", res, store.ResumeResult{Last: 1})
 }
 
-func testFeedBare(r *room) {
+func testFeedBare(r *env) {
 	r.session()
 	events, res := r.resume(must(lathe.ParseCursor("0"))(r), lathe.Scope{})
 	r.same("events", len(events), 2)
 	r.same("resumed", res, store.ResumeResult{Last: 1})
 }
 
-func testFeedSessionNew(r *room) {
+func testFeedSessionNew(r *env) {
 	rec := r.record()
 	r.ok(r.Create(ctx(), rec))
 	now := must(r.Edit(ctx(), rec.ID, lathe.Edit{Title: lathe.Some("New")}))(r)
@@ -232,7 +232,7 @@ func testFeedSessionNew(r *room) {
 	r.same("events", r.since(0, lathe.Scope{}), []lathe.Event{created, updated})
 }
 
-func testFeedSessionOld(r *room) {
+func testFeedSessionOld(r *env) {
 	rec := r.record()
 	r.ok(r.Create(ctx(), rec))
 	now := must(r.Edit(ctx(), rec.ID, lathe.Edit{Title: lathe.Some("New")}))(r)
@@ -241,7 +241,7 @@ func testFeedSessionOld(r *room) {
 	r.same("record", events[0].Fact, lathe.Fact(&lathe.SessionChanged{Info: now}))
 }
 
-func testFeedSessionGone(r *room) {
+func testFeedSessionGone(r *env) {
 	l := r.held()
 	r.said(l, "Hello")
 	n := r.counter()
@@ -256,7 +256,7 @@ func testFeedSessionGone(r *room) {
 	r.same("elsewhere", r.since(n, lathe.Scope{Directory: home}), []lathe.Event{})
 }
 
-func testFeedMessage(r *room) {
+func testFeedMessage(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	n := r.counter()
@@ -273,7 +273,7 @@ func testFeedMessage(r *room) {
 	}})
 }
 
-func testFeedPart(r *room) {
+func testFeedPart(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	n := r.counter()
@@ -289,7 +289,7 @@ func testFeedPart(r *room) {
 	}})
 }
 
-func testFeedStatus(r *room) {
+func testFeedStatus(r *env) {
 	l := r.held()
 	r.commit(l, status(l.Session, lathe.Busy))
 	n := r.counter()
@@ -301,7 +301,7 @@ func testFeedStatus(r *room) {
 	r.same("status", events[0].Fact, lathe.Fact(status(l.Session, lathe.Idle)))
 }
 
-func testFeedAskPending(r *room) {
+func testFeedAskPending(r *env) {
 	l := r.held()
 	n := r.counter()
 	ask, question := r.ask(l.Session), r.question(l.Session)
@@ -313,7 +313,7 @@ func testFeedAskPending(r *room) {
 	r.same("facts", facts, []lathe.Fact{ask, question})
 }
 
-func testFeedAskAnswered(r *room) {
+func testFeedAskAnswered(r *env) {
 	l := r.held()
 	ask, one, two := r.ask(l.Session), r.question(l.Session), r.question(l.Session)
 	r.commit(l, ask, one, two)
@@ -333,7 +333,7 @@ func testFeedAskAnswered(r *room) {
 }
 
 // A reader that was cut off inside the commit that asked has an older cursor and knows the request: it gets the answer.
-func testFeedAskBoth(r *room) {
+func testFeedAskBoth(r *env) {
 	l := r.held()
 	n := r.counter()
 	ask := r.ask(l.Session)
@@ -348,7 +348,7 @@ func testFeedAskBoth(r *room) {
 	r.same("resumed", res, store.ResumeResult{Last: n + 2})
 }
 
-func testFeedLists(r *room) {
+func testFeedLists(r *env) {
 	l := r.held()
 	n := r.counter()
 	for i := range 3 {

@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func testFeedNews(r *room) {
+func testFeedNews(r *env) {
 	l := r.sample(nil)
 	n := r.counter()
 	r.commit(l, lathetest.Ephemeral()...)
@@ -19,7 +19,7 @@ func testFeedNews(r *room) {
 }
 
 // testFeedSnapshot writes while a reader is being told.
-func testFeedSnapshot(r *room) {
+func testFeedSnapshot(r *env) {
 	l := r.held()
 	r.said(l, "one")
 	n, told := r.counter(), 0
@@ -35,7 +35,7 @@ func testFeedSnapshot(r *room) {
 	r.same("the rest comes next", len(r.since(res.Last, lathe.Scope{})), 4)
 }
 
-func testFeedSort(r *room) {
+func testFeedSort(r *env) {
 	old := r.held()
 	m, _ := r.said(old, "old")
 	n := r.counter()
@@ -53,7 +53,7 @@ func testFeedSort(r *room) {
 	r.same("order", names(r.since(n, lathe.Scope{}), of), []string{"session.created", "session.updated", "u", "u1", "a", "a1", "m"})
 }
 
-func testFeedLast(r *room) {
+func testFeedLast(r *env) {
 	l := r.held()
 	r.said(l, "Hello")
 	events, res := r.resume(lathe.Cursor{}, lathe.Scope{})
@@ -69,14 +69,14 @@ func testFeedLast(r *room) {
 	r.same("counter", res.Last, r.counter())
 }
 
-func testFeedNothing(r *room) {
+func testFeedNothing(r *env) {
 	r.session()
 	events, res := r.resume(lathe.Cursor{Seq: 1}, lathe.Scope{})
 	r.same("events", events, []lathe.Event{})
 	r.same("resumed", res, store.ResumeResult{Last: 1})
 }
 
-func testFeedOnce(r *room) {
+func testFeedOnce(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	n := r.counter()
@@ -89,7 +89,7 @@ func testFeedOnce(r *room) {
 	r.same("text", events[0].Fact.(*lathe.PartChanged).Part.GrowingText(), "4")
 }
 
-func testFeedStop(r *room) {
+func testFeedStop(r *env) {
 	r.said(r.held(), "Hello")
 	stop := errors.New("enough")
 	n := 0
@@ -107,7 +107,7 @@ func testFeedStop(r *room) {
 
 // twoPlaces writes to two sessions of one directory and one of another, and removes a
 // message of each.
-func (r *room) twoPlaces() (here, there, next store.Lease) {
+func (r *env) twoPlaces() (here, there, next store.Lease) {
 	r.Helper()
 	here = r.held()
 	there = r.held(func(s *lathe.Session) { s.Directory = "/elsewhere" })
@@ -125,13 +125,13 @@ func (r *room) twoPlaces() (here, there, next store.Lease) {
 // each is what twoPlaces tells about one session.
 const each = 8
 
-func testFeedAll(r *room) {
+func testFeedAll(r *env) {
 	r.twoPlaces()
 	events := r.since(0, lathe.Scope{})
 	r.same("events", len(events), 3*each+2)
 }
 
-func testFeedDirectory(r *room) {
+func testFeedDirectory(r *env) {
 	r.twoPlaces()
 	events, res := r.resume(lathe.Cursor{}, lathe.Scope{Directory: "/elsewhere"})
 	r.same("events", len(events), each+2)
@@ -144,7 +144,7 @@ func testFeedDirectory(r *room) {
 	r.same("number", events[len(events)-1].Seq, res.Last)
 }
 
-func testFeedSession(r *room) {
+func testFeedSession(r *env) {
 	here, _, next := r.twoPlaces()
 	for _, l := range []store.Lease{here, next} {
 		events, res := r.resume(lathe.Cursor{}, lathe.Scope{Session: l.Session})
@@ -159,7 +159,7 @@ func testFeedSession(r *room) {
 	r.same("resumed", res, store.ResumeResult{Last: r.counter()})
 }
 
-func testFeedEverything(r *room) {
+func testFeedEverything(r *env) {
 	r.twoPlaces()
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
@@ -169,7 +169,7 @@ func testFeedEverything(r *room) {
 	}
 }
 
-func testFeedTombMessage(r *room) {
+func testFeedTombMessage(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	n := r.counter()
@@ -178,7 +178,7 @@ func testFeedTombMessage(r *room) {
 	r.same("kinds", kinds(r.since(n, lathe.Scope{})), []string{"message.part.removed", "message.removed"})
 }
 
-func testFeedTombUnknown(r *room) {
+func testFeedTombUnknown(r *env) {
 	l := r.held()
 	n := r.counter()
 	m, _ := r.said(l, "Hello")
@@ -188,7 +188,7 @@ func testFeedTombUnknown(r *room) {
 
 const day = lathe.Time(24 * 3600 * 1000)
 
-func testFeedTombAge(r *room) {
+func testFeedTombAge(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	r.commit(l, &lathe.MessageRemoved{Session: l.Session, Message: m.ID})
@@ -208,7 +208,7 @@ func testFeedTombAge(r *room) {
 	r.same("below the floor", res, store.ResumeResult{Last: r.counter(), Resync: true})
 }
 
-func testFeedAskAge(r *room) {
+func testFeedAskAge(r *env) {
 	l := r.held()
 	ask := r.ask(l.Session)
 	r.commit(l, ask)
@@ -221,7 +221,7 @@ func testFeedAskAge(r *room) {
 	r.is(err, lathe.NotFound)
 }
 
-func testFeedAskStays(r *room) {
+func testFeedAskStays(r *env) {
 	l := r.held()
 	ask := r.ask(l.Session)
 	r.commit(l, ask)
@@ -233,7 +233,7 @@ func testFeedAskStays(r *room) {
 }
 
 // testFeedTidy: nobody calls Vacuum, so a process that writes sees to it by itself.
-func testFeedTidy(r *room) {
+func testFeedTidy(r *env) {
 	r.ok(r.Remove(ctx(), r.session()))
 	r.clock.forward(8 * day)
 	s := r.again(store.Options{})
@@ -242,7 +242,7 @@ func testFeedTidy(r *room) {
 	r.same("tombstones", must(r.Stats(ctx()))(r).Tombstones, int64(0))
 }
 
-func testFeedResync(r *room) {
+func testFeedResync(r *env) {
 	id := r.session()
 	must(r.Edit(ctx(), id, lathe.Edit{Touch: true}))(r)
 	for _, c := range []struct {
@@ -265,7 +265,7 @@ func testFeedResync(r *room) {
 	}
 }
 
-func testFeedOpen(r *room) {
+func testFeedOpen(r *env) {
 	g := r.grown("one")
 	n := r.counter()
 	r.ok(g.add(3, " two"))
@@ -277,7 +277,7 @@ func testFeedOpen(r *room) {
 	r.same("still open", p.Open(), true)
 }
 
-func testFeedLive(r *room) {
+func testFeedLive(r *env) {
 	l := r.held()
 	r.said(l, "Hello")
 	r.heard.take()
@@ -289,7 +289,7 @@ func testFeedLive(r *room) {
 	})
 }
 
-func testFeedPromoted(r *room) {
+func testFeedPromoted(r *env) {
 	l := r.held()
 	p := r.prompt(l.Session, "Hello")
 	r.admit(l.Session, p)
@@ -307,7 +307,7 @@ func testFeedPromoted(r *room) {
 
 // testFeedBack removes things and writes them again under their ids, and looks from every
 // number between.
-func testFeedBack(r *room) {
+func testFeedBack(r *env) {
 	l := r.held()
 	var worlds []world
 	var cuts []int64

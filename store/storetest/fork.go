@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func forkTests() map[string]func(*room) {
-	return map[string]func(*room){
+func forkTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"CopiesAllWithNewIDs":            testForkAll,
 		"StopsBeforeTheMessageNamed":     testForkBefore,
 		"AnUnknownMessageMeansAll":       testForkUnknown,
@@ -30,7 +30,7 @@ func forkTests() map[string]func(*room) {
 	}
 }
 
-func (r *room) fork(from lathe.SessionID, before lathe.MessageID) lathe.Session {
+func (r *env) fork(from lathe.SessionID, before lathe.MessageID) lathe.Session {
 	r.Helper()
 	rec := r.record()
 	r.ok(r.Fork(ctx(), from, before, rec))
@@ -60,7 +60,7 @@ func plain(messages []lathe.Message) []lathe.Message {
 	return out
 }
 
-func testForkAll(r *room) {
+func testForkAll(r *env) {
 	l := r.held()
 	r.said(l, "one")
 	r.said(l, "two")
@@ -77,21 +77,21 @@ func testForkAll(r *room) {
 	}
 }
 
-func testForkBefore(r *room) {
+func testForkBefore(r *env) {
 	l, ids := r.long(6)
 	for i, id := range ids {
 		r.same("copied", len(r.history(r.fork(l.Session, id).ID)), i)
 	}
 }
 
-func testForkUnknown(r *room) {
+func testForkUnknown(r *env) {
 	l, _ := r.long(3)
 	_, others := r.long(3)
 	r.same("copied", len(r.history(r.fork(l.Session, "msg_unknown").ID)), 3)
 	r.same("copied", len(r.history(r.fork(l.Session, others[0]).ID)), 3)
 }
 
-func testForkPosition(r *room) {
+func testForkPosition(r *env) {
 	var messages []lathe.Message
 	for i, id := range []lathe.MessageID{"msg_9", "msg_1", "msg_5", "msg_0"} {
 		m := r.user("")
@@ -104,7 +104,7 @@ func testForkPosition(r *room) {
 	r.same("copied", len(r.history(r.fork(from, "msg_9").ID)), 0)
 }
 
-func testForkParents(r *room) {
+func testForkParents(r *env) {
 	l := r.held()
 	m, a := r.said(l, "one")
 	orphan := r.answer(lathe.Message{ID: "msg_elsewhere", Session: l.Session})
@@ -115,7 +115,7 @@ func testForkParents(r *room) {
 	r.same("originals", []lathe.MessageID{m.Parent(), a.Parent()}, []lathe.MessageID{"", m.ID})
 }
 
-func testForkTail(r *room) {
+func testForkTail(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "one")
 	request := r.user(l.Session)
@@ -131,7 +131,7 @@ func testForkTail(r *room) {
 	r.same("the original", must(r.Part(ctx(), l.Session, request.ID, request.Parts[1].ID))(r).Body, lathe.Body(&lathe.Compaction{TailStart: "msg_elsewhere"}))
 }
 
-func testForkRecord(r *room) {
+func testForkRecord(r *env) {
 	from := lathetest.Session()
 	r.ok(r.Create(ctx(), from))
 	rec := r.record()
@@ -140,7 +140,7 @@ func testForkRecord(r *room) {
 	r.same("record", must(r.Session(ctx(), rec.ID))(r), rec)
 }
 
-func testForkUsage(r *room) {
+func testForkUsage(r *env) {
 	l := r.held()
 	m, a := r.said(l, "one")
 	r.commit(l, changed(r.finish(m, 1, 1)), changed(r.finish(a, 2, 2)))
@@ -156,7 +156,7 @@ func testForkUsage(r *room) {
 	r.uses(rec.ID, 0, 0)
 }
 
-func testForkWaiting(r *room) {
+func testForkWaiting(r *env) {
 	l := r.held()
 	r.said(l, "one")
 	r.prompts(l.Session, lathe.Steer, lathe.Queue)
@@ -167,7 +167,7 @@ func testForkWaiting(r *room) {
 	r.same("inbox of the original", len(r.inbox(l.Session)), 2)
 }
 
-func testForkAtWaiting(r *room) {
+func testForkAtWaiting(r *env) {
 	l := r.held()
 	r.said(l, "one")
 	waiting := r.prompts(l.Session, lathe.Queue)
@@ -175,7 +175,7 @@ func testForkAtWaiting(r *room) {
 	r.same("copied", texts(r.history(r.fork(l.Session, waiting[0]).ID)), [][]string{{"one"}, {"You said: one"}})
 }
 
-func testForkParts(r *room) {
+func testForkParts(r *env) {
 	l := r.held()
 	_, a := r.said(l, "one")
 	var facts []lathe.Fact
@@ -200,7 +200,7 @@ func testForkParts(r *room) {
 	}
 }
 
-func testForkTold(r *room) {
+func testForkTold(r *env) {
 	l := r.held()
 	_, a := r.said(l, "one")
 	r.commit(l, changed(r.finish(a, 1, 1)))
@@ -221,7 +221,7 @@ func testForkTold(r *room) {
 	r.same("what a reader builds", read(r, r.Store)[rec.ID], followed(r, events)[rec.ID])
 }
 
-func testForkQuiet(r *room) {
+func testForkQuiet(r *env) {
 	heard := &listener{ignores: true}
 	s := r.again(store.Options{Publish: heard.publish, HasListeners: heard.wanted})
 	l := r.held()
@@ -236,7 +236,7 @@ func testForkQuiet(r *room) {
 }
 
 // testForkCreatedFirst changes the new session while its parts are still being told.
-func testForkCreatedFirst(r *room) {
+func testForkCreatedFirst(r *env) {
 	l, _ := r.long(300)
 	rec := r.record()
 	other := r.again(store.Options{})
@@ -258,7 +258,7 @@ func testForkCreatedFirst(r *room) {
 	r.same("what a reader builds", followed(r, events)[rec.ID], read(r, r.Store)[rec.ID])
 }
 
-func testForkTaken(r *room) {
+func testForkTaken(r *env) {
 	l := r.held()
 	r.said(l, "one")
 	rec := r.record()
@@ -268,7 +268,7 @@ func testForkTaken(r *room) {
 	r.same("store", read(r, r.Store), before)
 }
 
-func testForkOriginal(r *room) {
+func testForkOriginal(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "one")
 	before := read(r, r.Store)[l.Session]
@@ -280,7 +280,7 @@ func testForkOriginal(r *room) {
 	r.same("the fork afterwards", len(r.history(rec.ID)), 2)
 }
 
-func testForkLong(r *room) {
+func testForkLong(r *env) {
 	l, ids := r.long(400)
 	r.heard.take()
 	rec := r.fork(l.Session, "")

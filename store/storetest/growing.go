@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func openPartTests() map[string]func(*room) {
-	return map[string]func(*room){
+func openPartTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"TextIsJoinedFromTails":      testTails,
 		"ReasoningGrowsToo":          testTailsReasoning,
 		"WrongOffsetIsConflict":      testTailOffset,
@@ -27,19 +27,19 @@ func openPartTests() map[string]func(*room) {
 
 // grown is an answer with a part that is still open.
 type grown struct {
-	*room
+	*env
 	lease  store.Lease
 	answer lathe.Message
 	part   lathe.Part
 }
 
-func (r *room) grown(words string) *grown {
+func (r *env) grown(words string) *grown {
 	r.Helper()
 	l := r.held()
 	_, a := r.said(l, "Hello")
 	p := r.growing(a, words)
 	r.commit(l, changed(p))
-	return &grown{room: r, lease: l, answer: a, part: p}
+	return &grown{env: r, lease: l, answer: a, part: p}
 }
 
 // add appends at an offset.
@@ -51,9 +51,9 @@ func (g *grown) add(offset int, words string) error {
 // reads checks the text, by every way to read it.
 func (g *grown) reads(words string) {
 	g.Helper()
-	p := must(g.Part(ctx(), g.lease.Session, g.answer.ID, g.part.ID))(g.room)
+	p := must(g.Part(ctx(), g.lease.Session, g.answer.ID, g.part.ID))(g.env)
 	g.same("one part", p.GrowingText(), words)
-	m := must(g.Message(ctx(), g.lease.Session, g.answer.ID))(g.room)
+	m := must(g.Message(ctx(), g.lease.Session, g.answer.ID))(g.env)
 	g.same("one message", m.Parts[len(m.Parts)-1], p)
 	h := g.history(g.lease.Session)
 	g.same("history", h[len(h)-1], m)
@@ -69,10 +69,10 @@ func (g *grown) reads(words string) {
 
 func (g *grown) openRows(want int64) {
 	g.Helper()
-	g.same("parts that grow", must(g.Stats(ctx()))(g.room).Open, want)
+	g.same("parts that grow", must(g.Stats(ctx()))(g.env).Open, want)
 }
 
-func testTails(r *room) {
+func testTails(r *env) {
 	g := r.grown("")
 	g.reads("")
 	r.ok(g.add(0, "one "))
@@ -83,7 +83,7 @@ func testTails(r *room) {
 	g.openRows(1)
 }
 
-func testTailsReasoning(r *room) {
+func testTailsReasoning(r *env) {
 	g := r.grown("text")
 	g.part = r.part(g.answer, &lathe.Reasoning{Text: "Hm", Time: lathe.Span{Start: 1}})
 	r.commit(g.lease, changed(g.part))
@@ -96,7 +96,7 @@ func testTailsReasoning(r *room) {
 	g.openRows(1)
 }
 
-func testTailOffset(r *room) {
+func testTailOffset(r *env) {
 	g := r.grown("five!")
 	for _, offset := range []int{0, 4, 6, -1} {
 		r.is(g.add(offset, "x"), lathe.Conflict)
@@ -107,7 +107,7 @@ func testTailOffset(r *room) {
 	g.reads("five!x")
 }
 
-func testTailBytes(r *room) {
+func testTailBytes(r *env) {
 	g := r.grown("é😀")
 	r.is(g.add(3, "x"), lathe.Conflict) // runes and UTF-16 units are other counts
 	r.ok(g.add(6, "\xf0\x9f"))          // half a character
@@ -115,7 +115,7 @@ func testTailBytes(r *room) {
 	g.reads("é😀😀!")
 }
 
-func testTailsEnd(r *room) {
+func testTailsEnd(r *env) {
 	g := r.grown("one")
 	r.ok(g.add(3, " two"))
 	g.openRows(1)
@@ -126,7 +126,7 @@ func testTailsEnd(r *room) {
 	r.same("part", must(r.Part(ctx(), g.lease.Session, g.answer.ID, end.ID))(r), end)
 }
 
-func testTailSettled(r *room) {
+func testTailSettled(r *env) {
 	g := r.grown("one")
 	r.commit(g.lease, changed(ended(g.part, "one")))
 	r.is(g.add(3, "x"), lathe.Conflict)
@@ -134,7 +134,7 @@ func testTailSettled(r *room) {
 	r.is(err, lathe.Conflict)
 }
 
-func testTailSilent(r *room) {
+func testTailSilent(r *env) {
 	g := r.grown("one")
 	n := r.counter()
 	r.heard.take()
@@ -146,7 +146,7 @@ func testTailSilent(r *room) {
 	r.same("text", events[0].Fact.(*lathe.PartChanged).Part.GrowingText(), "one!")
 }
 
-func testTailReplaced(r *room) {
+func testTailReplaced(r *env) {
 	g := r.grown("one")
 	r.ok(g.add(3, " two"))
 	r.commit(g.lease, changed(g.part.WithText("other")))
@@ -155,7 +155,7 @@ func testTailReplaced(r *room) {
 	g.reads("otherwise")
 }
 
-func testTailRemoved(r *room) {
+func testTailRemoved(r *env) {
 	g := r.grown("one")
 	r.ok(g.add(3, " two"))
 	r.commit(g.lease, &lathe.PartRemoved{Session: g.lease.Session, Message: g.answer.ID, Part: g.part.ID})
@@ -164,7 +164,7 @@ func testTailRemoved(r *room) {
 	g.reads("")
 }
 
-func testTailFork(r *room) {
+func testTailFork(r *env) {
 	g := r.grown("one")
 	r.ok(g.add(3, " two"))
 	rec := r.record()
@@ -181,7 +181,7 @@ func testTailFork(r *room) {
 	g.reads("one two three")
 }
 
-func testTailTimeless(r *room) {
+func testTailTimeless(r *env) {
 	g := r.grown("one")
 	g.part = r.part(g.answer, &lathe.Text{Text: "as a user writes"})
 	r.commit(g.lease, changed(g.part))
@@ -189,7 +189,7 @@ func testTailTimeless(r *room) {
 	g.reads("as a user writes")
 }
 
-func testTailLong(r *room) {
+func testTailLong(r *env) {
 	g := r.grown("")
 	all := ""
 	for i := range 40 {

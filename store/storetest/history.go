@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func historyTests() map[string]func(*room) {
-	return map[string]func(*room){
+func historyTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"NewestPageFirstOldestInsideFirst": testHistoryPage,
 		"PagesHoldEachMessageOnce":         testHistoryWalk,
 		"NoLimitIsAll":                     testHistoryAll,
@@ -25,7 +25,7 @@ func historyTests() map[string]func(*room) {
 }
 
 // long makes a session with so many messages and returns their ids, oldest first.
-func (r *room) long(n int) (store.Lease, []lathe.MessageID) {
+func (r *env) long(n int) (store.Lease, []lathe.MessageID) {
 	r.Helper()
 	l := r.held()
 	var facts []lathe.Fact
@@ -39,12 +39,12 @@ func (r *room) long(n int) (store.Lease, []lathe.MessageID) {
 	return l, ids
 }
 
-func (r *room) page(id lathe.SessionID, before lathe.Position, limit int) lathe.Page {
+func (r *env) page(id lathe.SessionID, before lathe.Position, limit int) lathe.Page {
 	r.Helper()
 	return must(r.History(ctx(), id, before, limit))(r)
 }
 
-func testHistoryPage(r *room) {
+func testHistoryPage(r *env) {
 	l, ids := r.long(5)
 	first := r.page(l.Session, lathe.Position{}, 2)
 	r.same("newest", messageIDs(first.Messages), ids[3:])
@@ -57,7 +57,7 @@ func testHistoryPage(r *room) {
 	r.same("nothing before", len(r.page(l.Session, lathe.Position{Time: 1, ID: "msg"}, 3).Messages), 0)
 }
 
-func testHistoryWalk(r *room) {
+func testHistoryWalk(r *env) {
 	l, ids := r.long(23)
 	for _, limit := range []int{1, 2, 7, 22, 23, 24} {
 		var got []lathe.MessageID
@@ -72,7 +72,7 @@ func testHistoryWalk(r *room) {
 	}
 }
 
-func testHistoryAll(r *room) {
+func testHistoryAll(r *env) {
 	l, ids := r.long(12)
 	all := r.page(l.Session, lathe.Position{}, 0)
 	r.same("all", messageIDs(all.Messages), ids)
@@ -82,27 +82,27 @@ func testHistoryAll(r *room) {
 	r.same("older ones", messageIDs(some.Messages), ids[:4])
 }
 
-func testHistoryEmpty(r *room) {
+func testHistoryEmpty(r *env) {
 	page := r.page(r.session(), lathe.Position{}, 10)
 	if page.Messages == nil || len(page.Messages) != 0 || page.More {
 		r.Fatalf("got %#v, want an empty page", page)
 	}
 }
 
-func testHistoryUnknown(r *room) {
+func testHistoryUnknown(r *env) {
 	_, err := r.History(ctx(), "ses_unknown", lathe.Position{}, 10)
 	r.is(err, lathe.NotFound)
 }
 
 // imported writes messages with their own ids and times.
-func (r *room) imported(messages ...lathe.Message) lathe.SessionID {
+func (r *env) imported(messages ...lathe.Message) lathe.SessionID {
 	r.Helper()
 	rec := r.record()
 	r.ok(r.Import(ctx(), rec, messages))
 	return rec.ID
 }
 
-func testHistoryTimes(r *room) {
+func testHistoryTimes(r *env) {
 	var messages []lathe.Message
 	for id, created := range map[lathe.MessageID]lathe.Time{
 		"msg_1": 5, "msg_2": 5, "msg_B": 5, "msg_b": 5, "msg_3": 5.25, "msg_4": 5.5, "msg_5": 4.999, "msg_6": -3, "msg_7": 1.5e15,
@@ -122,7 +122,7 @@ func testHistoryTimes(r *room) {
 	r.same("one by one", got, want)
 }
 
-func testHistoryWrap(r *room) {
+func testHistoryWrap(r *env) {
 	// On 2026-08-14 the time in ids began at zero again: what came later has smaller ids.
 	wrap := lathe.Time(1786706395136)
 	var messages []lathe.Message
@@ -143,7 +143,7 @@ func testHistoryWrap(r *room) {
 	r.same("a fork before the third", len(r.history(rec.ID)), 2)
 }
 
-func testHistoryParts(r *room) {
+func testHistoryParts(r *env) {
 	l := r.held()
 	m := r.user(l.Session)
 	facts := wrote(m)
@@ -165,7 +165,7 @@ func testHistoryParts(r *room) {
 	r.same("order", texts(r.history(l.Session)), [][]string{{"changed", "prt_1", "last"}})
 }
 
-func testOneMessage(r *room) {
+func testOneMessage(r *env) {
 	l := r.held()
 	want, _ := r.said(l, "Hello")
 	got := must(r.Message(ctx(), l.Session, want.ID))(r)
@@ -180,7 +180,7 @@ func testOneMessage(r *room) {
 	}
 }
 
-func testOnePart(r *room) {
+func testOnePart(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	want := m.Parts[0]
@@ -197,13 +197,13 @@ func testOnePart(r *room) {
 
 func second[T any](_ T, err error) error { return err }
 
-func testHistoryMix(r *room) {
+func testHistoryMix(r *env) {
 	one, ids := r.long(3)
 	r.long(3)
 	r.same("messages", messageIDs(r.history(one.Session)), ids)
 }
 
-func testSteps(r *room) {
+func testSteps(r *env) {
 	l, other := r.held(), r.held()
 	first, answer := r.said(l, "change")
 	r.said(other, "elsewhere")

@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func importTests() map[string]func(*room) {
-	return map[string]func(*room){
+func importTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"IDsTimesAndOrderStay":             testImportNew,
 		"EveryPartIsKept":                  testImportParts,
 		"WhatIsHereIsKept":                 testImportMerge,
@@ -41,7 +41,7 @@ func foreign() (lathe.Session, []lathe.Message) {
 	return rec, messages
 }
 
-func testImportNew(r *room) {
+func testImportNew(r *env) {
 	rec, messages := foreign()
 	messages[2].Created = messages[0].Created // and so the order is by id
 	r.ok(r.Import(ctx(), rec, messages))
@@ -53,13 +53,13 @@ func testImportNew(r *room) {
 	r.same("session", s, rec)
 }
 
-func testImportParts(r *room) {
+func testImportParts(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
 	r.same("parts", must(r.Message(ctx(), rec.ID, messages[1].ID))(r).Parts, messages[1].Parts)
 }
 
-func testImportMerge(r *room) {
+func testImportMerge(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages[:2]))
 	l := r.lease(rec.ID)
@@ -79,7 +79,7 @@ func testImportMerge(r *room) {
 	r.same("kept", must(r.Session(ctx(), rec.ID))(r).Title, "named here")
 }
 
-func testImportMoves(r *room) {
+func testImportMoves(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
 	before := must(r.Session(ctx(), rec.ID))(r)
@@ -90,7 +90,7 @@ func testImportMoves(r *room) {
 	r.same("session", must(r.Session(ctx(), rec.ID))(r), before)
 }
 
-func testImportUsage(r *room) {
+func testImportUsage(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
 	var cost lathe.Money
@@ -104,7 +104,7 @@ func testImportUsage(r *room) {
 	r.same("cost after a second time", *must(r.Session(ctx(), rec.ID))(r).Cost, cost)
 }
 
-func testImportForeignMessage(r *room) {
+func testImportForeignMessage(r *env) {
 	l := r.held()
 	taken, _ := r.said(l, "Hello")
 	rec, messages := foreign()
@@ -116,7 +116,7 @@ func testImportForeignMessage(r *room) {
 	r.same("counter", r.counter(), n)
 }
 
-func testImportForeignPart(r *room) {
+func testImportForeignPart(r *env) {
 	l := r.held()
 	taken, _ := r.said(l, "Hello")
 	rec, messages := foreign()
@@ -129,7 +129,7 @@ func testImportForeignPart(r *room) {
 	r.ok(r.Import(ctx(), rec, messages)) // and nothing of the first attempt is in its way
 }
 
-func testImportTwice(r *room) {
+func testImportTwice(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
 	before := read(r, r.Store)
@@ -137,7 +137,7 @@ func testImportTwice(r *room) {
 	r.same("store", read(r, r.Store), before)
 }
 
-func testImportDuplicates(r *room) {
+func testImportDuplicates(r *env) {
 	rec, messages := foreign()
 	again := messages[1]
 	again.Parts = append(again.Parts, again.Parts[0])
@@ -146,14 +146,14 @@ func testImportDuplicates(r *room) {
 	r.same("parts", len(must(r.Message(ctx(), rec.ID, again.ID))(r).Parts), len(messages[1].Parts))
 }
 
-func testImportMarks(r *room) {
+func testImportMarks(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
 	r.same("inbox", r.inbox(rec.ID), []store.QueuedPrompt{})
 	r.same("wants", r.wants(rec.ID), lathe.MessageID(""))
 }
 
-func testImportTold(r *room) {
+func testImportTold(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
 	events := r.heard.take()
@@ -164,7 +164,7 @@ func testImportTold(r *room) {
 	r.same("of a second time", kinds(r.heard.take()), []string{"session.updated", "message.updated"})
 }
 
-func testImportThenCommit(r *room) {
+func testImportThenCommit(r *env) {
 	rec, messages := foreign()
 	messages[2].Created += 1e6
 	r.ok(r.Import(ctx(), rec, messages))
@@ -172,14 +172,14 @@ func testImportThenCommit(r *room) {
 	r.same("order", messageIDs(r.history(rec.ID))[3:], []lathe.MessageID{m.ID, a.ID})
 }
 
-func testImportBare(r *room) {
+func testImportBare(r *env) {
 	rec := r.record()
 	r.ok(r.Import(ctx(), rec, nil))
 	r.same("session", must(r.Session(ctx(), rec.ID))(r), rec)
 	r.same("events", numbers(r.heard.take()), []string{"1*"})
 }
 
-func testImportOpen(r *room) {
+func testImportOpen(r *env) {
 	rec, messages := foreign()
 	messages[2].Parts = []lathe.Part{{ID: "prt_open", Session: rec.ID, Message: messages[2].ID, Body: &lathe.Reasoning{Text: "Hm", Time: lathe.Span{Start: 1}}}}
 	r.ok(r.Import(ctx(), rec, messages))
@@ -187,7 +187,7 @@ func testImportOpen(r *room) {
 	r.commit(r.lease(rec.ID), &lathe.Checkpoint{Session: rec.ID, Part: "prt_open", Offset: 2, Text: "!"})
 }
 
-func testImportHeld(r *room) {
+func testImportHeld(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages[:1]))
 	l := r.lease(rec.ID)
@@ -195,7 +195,7 @@ func testImportHeld(r *room) {
 	r.said(l, "undisturbed")
 }
 
-func testImportLong(r *room) {
+func testImportLong(r *env) {
 	rec := r.record()
 	var messages []lathe.Message
 	for i := range 400 {
@@ -208,7 +208,7 @@ func testImportLong(r *room) {
 	r.same("what a reader builds", followed(r, r.heard.take()), read(r, r.Store))
 }
 
-func testImportFailed(r *room) {
+func testImportFailed(r *env) {
 	l := r.held()
 	taken, _ := r.said(l, "Hello")
 	rec, messages := foreign()

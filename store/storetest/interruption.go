@@ -5,8 +5,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func interruptionTests() map[string]func(*room) {
-	return map[string]func(*room){
+func interruptionTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"ANoteLastsUntilTheNextPrompt":      testInterruptedNote,
 		"ADeadProcessIsNoticed":             testInterruptedDead,
 		"PromptsNobodyTookUpAreFound":       testInterruptedWaiting,
@@ -16,14 +16,14 @@ func interruptionTests() map[string]func(*room) {
 	}
 }
 
-func (r *room) interruptions(s *store.Store, only lathe.SessionID) []store.Interruption {
+func (r *env) interruptions(s *store.Store, only lathe.SessionID) []store.Interruption {
 	r.Helper()
 	left, err := s.Interruptions(ctx(), only)
 	r.ok(err)
 	return left
 }
 
-func testInterruptedNote(r *room) {
+func testInterruptedNote(r *env) {
 	l, other := r.held(), r.held()
 	r.commit(l, &lathe.Interrupted{Session: l.Session})
 	r.ok(r.Release(ctx(), l))
@@ -46,7 +46,7 @@ func testInterruptedNote(r *room) {
 	r.same("and so has what is answered", len(r.interruptions(r.Store, "")), 0)
 }
 
-func testInterruptedDead(r *room) {
+func testInterruptedDead(r *env) {
 	other := r.again(store.Options{})
 	id := r.session()
 	_, err := other.Acquire(ctx(), id)
@@ -60,13 +60,13 @@ func testInterruptedDead(r *room) {
 	r.same("done", len(r.interruptions(r.Store, "")), 0)
 }
 
-func testInterruptedWaiting(r *room) {
+func testInterruptedWaiting(r *env) {
 	id := r.session()
 	r.admit(id, r.prompt(id, "hello"))
 	r.same("waiting", r.interruptions(r.Store, ""), []store.Interruption{{Session: id, HasQueued: true}})
 }
 
-func testInterruptedNot(r *room) {
+func testInterruptedNot(r *env) {
 	held, busy, quiet := r.session(), r.held(), r.session()
 	r.admit(held, r.prompt(held, "hello"))
 	r.admit(held, lathe.Cancel{})
@@ -77,14 +77,14 @@ func testInterruptedNot(r *room) {
 	r.same("interrupted", len(r.interruptions(r.Store, "")), 0)
 }
 
-func testInterruptedRemoved(r *room) {
+func testInterruptedRemoved(r *env) {
 	l := r.held()
 	r.commit(l, &lathe.Interrupted{Session: l.Session})
 	r.ok(r.Remove(ctx(), l.Session))
 	r.same("interrupted", len(r.interruptions(r.Store, "")), 0)
 }
 
-func testInterruptedReleased(r *room) {
+func testInterruptedReleased(r *env) {
 	l := r.held()
 	r.ok(r.Release(ctx(), l))
 	r.same("interrupted", len(r.interruptions(r.Store, "")), 0)

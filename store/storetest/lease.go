@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func leaseTests() map[string]func(*room) {
-	return map[string]func(*room){
+func leaseTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"OneHolderAtATime":              testLeaseOne,
 		"ReleaseLetsTheNextIn":          testLeaseRelease,
 		"EpochsRise":                    testLeaseEpoch,
@@ -26,14 +26,14 @@ func leaseTests() map[string]func(*room) {
 	}
 }
 
-func testLeaseOne(r *room) {
+func testLeaseOne(r *env) {
 	l := r.held()
 	_, err := r.Acquire(ctx(), l.Session)
 	r.is(err, lathe.Conflict)
 	r.said(l, "still mine")
 }
 
-func testLeaseRelease(r *room) {
+func testLeaseRelease(r *env) {
 	l := r.held()
 	r.ok(r.Release(ctx(), l))
 	_, err := r.Commit(ctx(), l, status(l.Session, lathe.Busy))
@@ -41,7 +41,7 @@ func testLeaseRelease(r *room) {
 	r.said(r.lease(l.Session), "my turn")
 }
 
-func testLeaseEpoch(r *room) {
+func testLeaseEpoch(r *env) {
 	l := r.held()
 	for range 3 {
 		r.ok(r.Release(ctx(), l))
@@ -53,7 +53,7 @@ func testLeaseEpoch(r *room) {
 	}
 }
 
-func testLeaseFence(r *room) {
+func testLeaseFence(r *env) {
 	old := r.held()
 	r.ok(r.Release(ctx(), old))
 	now := r.lease(old.Session)
@@ -68,7 +68,7 @@ func testLeaseFence(r *room) {
 	r.commit(now, wrote(r.user(now.Session))...)
 }
 
-func testLeaseLost(r *room) {
+func testLeaseLost(r *env) {
 	old := r.held()
 	r.ok(r.Release(ctx(), old))
 	now := r.lease(old.Session)
@@ -77,7 +77,7 @@ func testLeaseLost(r *room) {
 	r.ok(r.Release(ctx(), store.Lease{Session: "ses_unknown", Epoch: 1}))
 }
 
-func testLeaseRemoved(r *room) {
+func testLeaseRemoved(r *env) {
 	l := r.held()
 	r.said(l, "Hello")
 	r.ok(r.Remove(ctx(), l.Session))
@@ -88,7 +88,7 @@ func testLeaseRemoved(r *room) {
 
 // testLeaseReturned brings a session back under its id. A runner of its former life must
 // not be taken for its new one.
-func testLeaseReturned(r *room) {
+func testLeaseReturned(r *env) {
 	rec := r.record()
 	r.ok(r.Create(ctx(), rec))
 	old := r.lease(rec.ID)
@@ -102,7 +102,7 @@ func testLeaseReturned(r *room) {
 	r.said(now, "a new life")
 }
 
-func testLeaseApart(r *room) {
+func testLeaseApart(r *env) {
 	one, two := r.held(), r.held()
 	r.said(one, "one")
 	r.said(two, "two")
@@ -110,7 +110,7 @@ func testLeaseApart(r *room) {
 	r.is(err, lathe.Conflict)
 }
 
-func testLeaseProcesses(r *room) {
+func testLeaseProcesses(r *env) {
 	other := r.again(store.Options{})
 	l := r.held()
 	_, err := other.Acquire(ctx(), l.Session)
@@ -124,7 +124,7 @@ func testLeaseProcesses(r *room) {
 	must(other.Commit(ctx(), theirs, wrote(r.user(l.Session))...))(r)
 }
 
-func testLeaseDead(r *room) {
+func testLeaseDead(r *env) {
 	other := r.again(store.Options{})
 	id := r.session()
 	must(other.Acquire(ctx(), id))(r)
@@ -134,7 +134,7 @@ func testLeaseDead(r *room) {
 	r.said(r.lease(id), "mine now")
 }
 
-func testLeaseRace(r *room) {
+func testLeaseRace(r *env) {
 	id := r.session()
 	other := r.again(store.Options{})
 	var won atomic.Int64
@@ -157,7 +157,7 @@ func testLeaseRace(r *room) {
 	r.same("winners", won.Load(), int64(1))
 }
 
-func testHoldings(r *room) {
+func testHoldings(r *env) {
 	other := r.again(store.Options{})
 	free := r.held()
 	r.ok(r.Release(ctx(), free))
@@ -182,7 +182,7 @@ func testHoldings(r *room) {
 	r.same("taken over", holdings()[there], store.LeaseInfo{Session: there, Alive: true, Here: true})
 }
 
-func testLeaseEdit(r *room) {
+func testLeaseEdit(r *env) {
 	l := r.held()
 	other := r.again(store.Options{})
 	must(other.Edit(ctx(), l.Session, lathe.Edit{Title: lathe.Some("New")}))(r)

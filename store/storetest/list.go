@@ -4,8 +4,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-func listTests() map[string]func(*room) {
-	return map[string]func(*room){
+func listTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"NewestFirstThenByID":   testListOrder,
 		"Filters":               testListFilters,
 		"PathIsAPrefixOfNames":  testListPath,
@@ -31,19 +31,19 @@ func named(id lathe.SessionID) func(*lathe.Session) {
 	return func(s *lathe.Session) { s.ID = id }
 }
 
-func (r *room) list(q lathe.Query) []lathe.SessionID {
+func (r *env) list(q lathe.Query) []lathe.SessionID {
 	r.Helper()
 	return sessionIDs(must(r.Sessions(ctx(), q))(r))
 }
 
-func testListOrder(r *room) {
+func testListOrder(r *env) {
 	for id, updated := range map[lathe.SessionID]lathe.Time{"ses_a": 10, "ses_b": 30, "ses_B": 20.5, "ses_c": 20.5, "ses_d": 20.25} {
 		r.session(named(id), at(updated))
 	}
 	r.same("order", r.list(lathe.Query{}), []lathe.SessionID{"ses_b", "ses_c", "ses_B", "ses_d", "ses_a"})
 }
 
-func testListFilters(r *room) {
+func testListFilters(r *env) {
 	top := r.session(named("ses_1"), at(1))
 	r.session(named("ses_2"), at(2), func(s *lathe.Session) { s.Parent = top })
 	r.session(named("ses_3"), at(3), func(s *lathe.Session) { s.Project = "other" })
@@ -82,7 +82,7 @@ func equal[T comparable](a, b []T) bool {
 	return true
 }
 
-func testListPath(r *room) {
+func testListPath(r *env) {
 	paths := map[lathe.SessionID]string{
 		"ses_top": "", "ses_cmd": "cmd", "ses_app": "cmd/app", "ses_deep": "cmd/app/x", "ses_like": "cmd-line", "ses_CMD": "CMD/app",
 		"ses_pct": "a%b/c", "ses_under": "a_b/c", "ses_axb": "axb/c",
@@ -108,7 +108,7 @@ func testListPath(r *room) {
 	}
 }
 
-func testListSearch(r *room) {
+func testListSearch(r *env) {
 	n := lathe.Time(0)
 	for id, title := range map[lathe.SessionID]string{
 		"ses_umlaut": "Ärger im Büro", "ses_greek": "ΟΔΟΣ", "ses_pct": "100% sure", "ses_under": "snake_case", "ses_back": `C:\dir`,
@@ -130,7 +130,7 @@ func testListSearch(r *room) {
 	r.same("after a new title", r.list(lathe.Query{Search: "été"}), []lathe.SessionID{"ses_empty"})
 }
 
-func testListPages(r *room) {
+func testListPages(r *env) {
 	var want []lathe.SessionID
 	for n := range 25 {
 		id := lathe.SessionID(numbered("ses_", n))
@@ -152,7 +152,7 @@ func testListPages(r *room) {
 	}
 }
 
-func testListPageFilter(r *room) {
+func testListPageFilter(r *env) {
 	for n := range 12 {
 		r.session(named(lathe.SessionID(numbered("ses_", n))), at(lathe.Time(n)), func(s *lathe.Session) {
 			if n%2 == 0 {
@@ -164,18 +164,18 @@ func testListPageFilter(r *room) {
 	r.same("page", r.list(q), []lathe.SessionID{"ses_0006", "ses_0004"})
 }
 
-func testListEmpty(r *room) {
+func testListEmpty(r *env) {
 	if got := must(r.Sessions(ctx(), lathe.Query{}))(r); got == nil || len(got) != 0 {
 		r.Fatalf("got %#v, want an empty list", got)
 	}
 }
 
-func testListWhole(r *room) {
+func testListWhole(r *env) {
 	id := r.session()
 	r.same("record", must(r.Sessions(ctx(), lathe.Query{}))(r), []lathe.Session{must(r.Session(ctx(), id))(r)})
 }
 
-func testListArchived(r *room) {
+func testListArchived(r *env) {
 	past, before := lathe.Time(5), lathe.Time(-1)
 	r.session(named("ses_1"), at(1))
 	r.session(named("ses_2"), at(2), func(s *lathe.Session) { s.Archived = &past })
@@ -187,7 +187,7 @@ func testListArchived(r *room) {
 	r.same("brought back", r.list(lathe.Query{}), []lathe.SessionID{"ses_3", "ses_1"})
 }
 
-func testListSince(r *room) {
+func testListSince(r *env) {
 	r.session(named("ses_1"), at(10))
 	r.session(named("ses_2"), at(10.5))
 	r.session(named("ses_3"), at(11))

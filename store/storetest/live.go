@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func liveTests() map[string]func(*room) {
-	return map[string]func(*room){
+func liveTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"EveryWriteIsPublishedOnce":           testLiveOnce,
 		"PublishedBeforeTheCallReturns":       testLiveBefore,
 		"NothingForeignNothingPolled":         testPollNothing,
@@ -27,7 +27,7 @@ func liveTests() map[string]func(*room) {
 	}
 }
 
-func testLiveOnce(r *room) {
+func testLiveOnce(r *env) {
 	r.twoPlaces()
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
@@ -38,7 +38,7 @@ func testLiveOnce(r *room) {
 	r.same("published", r.Last(), r.counter())
 }
 
-func testLiveBefore(r *room) {
+func testLiveBefore(r *env) {
 	id := r.session()
 	for i := range 20 {
 		must(r.Edit(ctx(), id, lathe.Edit{Title: lathe.Some(fmt.Sprint(i))}))(r)
@@ -49,13 +49,13 @@ func testLiveBefore(r *room) {
 }
 
 // other is a second process with a listener of its own.
-func (r *room) other() (*store.Store, *listener) {
+func (r *env) other() (*store.Store, *listener) {
 	r.Helper()
 	heard := &listener{}
 	return r.again(store.Options{Publish: heard.publish, HasListeners: heard.wanted}), heard
 }
 
-func testPollNothing(r *room) {
+func testPollNothing(r *env) {
 	s, heard := r.other()
 	r.ok(s.Poll(ctx()))
 	r.session()
@@ -67,7 +67,7 @@ func testPollNothing(r *room) {
 	r.same("batches of the other", len(heard.batches), 1)
 }
 
-func testPoll(r *room) {
+func testPoll(r *env) {
 	s, heard := r.other()
 	l := r.held()
 	r.said(l, "Hello")
@@ -82,7 +82,7 @@ func testPoll(r *room) {
 	r.same("the next", kinds(heard.take()), []string{"session.updated"})
 }
 
-func testPollNumbers(r *room) {
+func testPollNumbers(r *env) {
 	s, heard := r.other()
 	l := r.held()
 	r.said(l, "Hello")
@@ -101,7 +101,7 @@ func testPollNumbers(r *room) {
 	}
 }
 
-func testPollBeforeOwn(r *room) {
+func testPollBeforeOwn(r *env) {
 	s, heard := r.other()
 	one, two := r.session(), r.session()
 	r.prompts(one, lathe.Steer)
@@ -124,7 +124,7 @@ func testPollBeforeOwn(r *room) {
 
 // testPollAsItWas lets another process make a session, and this one change it at once: its
 // readers must be told that there is a new session.
-func testPollAsItWas(r *room) {
+func testPollAsItWas(r *env) {
 	s, heard := r.other()
 	id := r.session()
 	must(s.Edit(ctx(), id, lathe.Edit{Title: lathe.Some("New")}))(r)
@@ -136,7 +136,7 @@ func testPollAsItWas(r *room) {
 	r.same("kinds", kinds(heard.take()), []string{"message.updated", "message.part.updated", "session.updated", "message.removed"})
 }
 
-func testPollTail(r *room) {
+func testPollTail(r *env) {
 	s, heard := r.other()
 	g := r.grown("one")
 	r.ok(s.Poll(ctx()))
@@ -148,7 +148,7 @@ func testPollTail(r *room) {
 	r.same("text", events[0].Fact.(*lathe.PartChanged).Part.GrowingText(), "one two")
 }
 
-func testPollUnwanted(r *room) {
+func testPollUnwanted(r *env) {
 	s, heard := r.other()
 	heard.ignores = true
 	r.said(r.held(), "Hello")
@@ -161,7 +161,7 @@ func testPollUnwanted(r *room) {
 	r.same("only what came since", kinds(heard.take()), []string{"session.created"})
 }
 
-func testPollBoth(r *room) {
+func testPollBoth(r *env) {
 	s, heard := r.other()
 	one := r.held()
 	r.ok(s.Poll(ctx()))
@@ -184,7 +184,7 @@ func testPollBoth(r *room) {
 	r.same("published", []int64{r.Last(), s.Last()}, []int64{r.counter(), r.counter()})
 }
 
-func testPollOld(r *room) {
+func testPollOld(r *env) {
 	id := r.session()
 	s, heard := r.other()
 	r.same("published", s.Last(), int64(1))
@@ -193,7 +193,7 @@ func testPollOld(r *room) {
 	r.same("kinds", kinds(heard.take()), []string{"session.updated"})
 }
 
-func testPollMany(r *room) {
+func testPollMany(r *env) {
 	s, heard := r.other()
 	r.long(700)
 	r.ok(s.Poll(ctx()))
@@ -213,7 +213,7 @@ func testPollMany(r *room) {
 	r.same("world", followed(r, events), read(r, r.Store))
 }
 
-func testPollRemoved(r *room) {
+func testPollRemoved(r *env) {
 	s, heard := r.other()
 	l := r.held()
 	m, _ := r.said(l, "Hello")
@@ -225,7 +225,7 @@ func testPollRemoved(r *room) {
 	r.same("world", followed(r, heard.take()), world{})
 }
 
-func testPollAsk(r *room) {
+func testPollAsk(r *env) {
 	s, heard := r.other()
 	l := r.held()
 	one, two := r.ask(l.Session), r.ask(l.Session)
@@ -243,7 +243,7 @@ func testPollAsk(r *room) {
 	r.same("asked and answered before a look", kinds(heard.take()), []string{"permission.replied"})
 }
 
-func testPollPrompt(r *room) {
+func testPollPrompt(r *env) {
 	s, _ := r.other()
 	l := r.held()
 	p := r.prompt(l.Session, "Hello")

@@ -13,7 +13,7 @@ import (
 const home = "/home/u/app"
 
 // session creates a session; change, if given, alters the record first.
-func (r *room) session(change ...func(*lathe.Session)) lathe.SessionID {
+func (r *env) session(change ...func(*lathe.Session)) lathe.SessionID {
 	r.Helper()
 	rec := r.record()
 	for _, f := range change {
@@ -24,7 +24,7 @@ func (r *room) session(change ...func(*lathe.Session)) lathe.SessionID {
 }
 
 // record makes a session record that is not stored yet.
-func (r *room) record() lathe.Session {
+func (r *env) record() lathe.Session {
 	now := r.clock.tick()
 	return lathe.Session{
 		ID: r.ids.Session(), Slug: "calm-lathe", Project: "prj", Directory: home, Title: "A title", Version: "0.1.0",
@@ -33,24 +33,24 @@ func (r *room) record() lathe.Session {
 }
 
 // held creates a session and takes its lease.
-func (r *room) held(change ...func(*lathe.Session)) store.Lease {
+func (r *env) held(change ...func(*lathe.Session)) store.Lease {
 	r.Helper()
 	return r.lease(r.session(change...))
 }
 
-func (r *room) lease(id lathe.SessionID) store.Lease {
+func (r *env) lease(id lathe.SessionID) store.Lease {
 	r.Helper()
 	return must(r.Acquire(ctx(), id))(r)
 }
 
 // commit writes facts and returns what was published.
-func (r *room) commit(l store.Lease, facts ...lathe.Fact) []lathe.Event {
+func (r *env) commit(l store.Lease, facts ...lathe.Fact) []lathe.Event {
 	r.Helper()
 	return must(r.Commit(ctx(), l, facts...))(r)
 }
 
 // user makes a user message without parts.
-func (r *room) user(session lathe.SessionID) lathe.Message {
+func (r *env) user(session lathe.SessionID) lathe.Message {
 	return lathe.Message{
 		ID: r.ids.Message(), Session: session, Created: r.clock.tick(),
 		Data: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}},
@@ -58,7 +58,7 @@ func (r *room) user(session lathe.SessionID) lathe.Message {
 }
 
 // answer makes an answer to a message, not completed.
-func (r *room) answer(to lathe.Message) lathe.Message {
+func (r *env) answer(to lathe.Message) lathe.Message {
 	return lathe.Message{
 		ID: r.ids.Message(), Session: to.Session, Created: r.clock.tick(),
 		Data: &lathe.Assistant{Parent: to.ID, Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}, Agent: "build", Mode: "build"},
@@ -66,18 +66,18 @@ func (r *room) answer(to lathe.Message) lathe.Message {
 }
 
 // part makes a part of a message.
-func (r *room) part(of lathe.Message, b lathe.Body) lathe.Part {
+func (r *env) part(of lathe.Message, b lathe.Body) lathe.Part {
 	return lathe.Part{ID: r.ids.Part(), Session: of.Session, Message: of.ID, Body: b}
 }
 
 // text makes a settled text part.
-func (r *room) text(of lathe.Message, words string) lathe.Part {
+func (r *env) text(of lathe.Message, words string) lathe.Part {
 	now := r.clock.tick()
 	return r.part(of, &lathe.Text{Text: words, Time: &lathe.Span{Start: now, End: now + 1}})
 }
 
 // growing makes an open text part.
-func (r *room) growing(of lathe.Message, words string) lathe.Part {
+func (r *env) growing(of lathe.Message, words string) lathe.Part {
 	return r.part(of, &lathe.Text{Text: words, Time: &lathe.Span{Start: r.clock.tick()}})
 }
 
@@ -90,7 +90,7 @@ func ended(p lathe.Part, words string) lathe.Part {
 }
 
 // finish makes a step-finish part that used so many tokens of each kind.
-func (r *room) finish(of lathe.Message, cost float64, n int64) lathe.Part {
+func (r *env) finish(of lathe.Message, cost float64, n int64) lathe.Part {
 	return r.part(of, &lathe.StepFinish{Reason: "stop", Cost: lathe.Dollars(cost), Tokens: used(n)})
 }
 
@@ -99,7 +99,7 @@ func used(n int64) lathe.Tokens {
 }
 
 // said commits an exchange: a user message with a text, and a completed answer with one.
-func (r *room) said(l store.Lease, words string) (user, answer lathe.Message) {
+func (r *env) said(l store.Lease, words string) (user, answer lathe.Message) {
 	r.Helper()
 	user = r.user(l.Session)
 	answer = r.answer(user)
@@ -125,19 +125,19 @@ func wrote(m lathe.Message) []lathe.Fact {
 func changed(p lathe.Part) lathe.Fact { return &lathe.PartChanged{Part: p} }
 
 // prompt makes a prompt with one text part.
-func (r *room) prompt(session lathe.SessionID, words string) lathe.Submission {
+func (r *env) prompt(session lathe.SessionID, words string) lathe.Submission {
 	m := r.user(session)
 	m.Parts = []lathe.Part{r.part(m, &lathe.Text{Text: words})}
 	return lathe.Submission{Message: m, Digest: "digest of " + words}
 }
 
-func (r *room) admit(id lathe.SessionID, in lathe.Input) []lathe.Event {
+func (r *env) admit(id lathe.SessionID, in lathe.Input) []lathe.Event {
 	r.Helper()
 	return must(r.Admit(ctx(), id, in))(r)
 }
 
 // ask makes a permission request of a session.
-func (r *room) ask(session lathe.SessionID) *lathe.PermissionAsked {
+func (r *env) ask(session lathe.SessionID) *lathe.PermissionAsked {
 	return &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
 		ID: lathe.AskID(r.ids.New(lathe.PrefixPermission)), Session: session, Permission: "bash",
 		Patterns: []string{"make"}, Always: []string{"make *"}, Metadata: json.RawMessage(`{}`),
@@ -145,7 +145,7 @@ func (r *room) ask(session lathe.SessionID) *lathe.PermissionAsked {
 }
 
 // question makes a question of a session.
-func (r *room) question(session lathe.SessionID) *lathe.QuestionAsked {
+func (r *env) question(session lathe.SessionID) *lathe.QuestionAsked {
 	return &lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{
 		ID: lathe.AskID(r.ids.New(lathe.PrefixQuestion)), Session: session,
 		Questions: []lathe.Question{{Question: "Which?", Header: "Choice", Options: []lathe.Option{{Label: "One"}, {Label: "Two"}}}},
@@ -157,19 +157,19 @@ func status(session lathe.SessionID, kind string) *lathe.StatusChanged {
 }
 
 // history reads all messages of a session.
-func (r *room) history(id lathe.SessionID) []lathe.Message {
+func (r *env) history(id lathe.SessionID) []lathe.Message {
 	r.Helper()
 	return must(r.History(ctx(), id, lathe.Position{}, 0))(r).Messages
 }
 
 // counter is the last number given.
-func (r *room) counter() int64 {
+func (r *env) counter() int64 {
 	r.Helper()
 	return must(r.Stats(ctx()))(r).Counter
 }
 
 // since reads what changed after a number.
-func (r *room) since(n int64, scope lathe.Scope) []lathe.Event {
+func (r *env) since(n int64, scope lathe.Scope) []lathe.Event {
 	r.Helper()
 	out, res := r.resume(lathe.Cursor{Seq: n}, scope)
 	if res.Resync {
@@ -178,7 +178,7 @@ func (r *room) since(n int64, scope lathe.Scope) []lathe.Event {
 	return out
 }
 
-func (r *room) resume(after lathe.Cursor, scope lathe.Scope) (out []lathe.Event, res store.ResumeResult) {
+func (r *env) resume(after lathe.Cursor, scope lathe.Scope) (out []lathe.Event, res store.ResumeResult) {
 	r.Helper()
 	res, err := r.Since(ctx(), after, scope, func(e lathe.Event) error {
 		out = append(out, e)

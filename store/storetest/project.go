@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe/lathetest"
 )
 
-func projectTests() map[string]func(*room) {
-	return map[string]func(*room){
+func projectTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"OpenMakesAndRefreshes":       testProjectOpen,
 		"SandboxesThatExistAreKept":   testProjectSandboxes,
 		"GlobalSessionsAreAdopted":    testProjectAdopts,
@@ -29,12 +29,12 @@ func git(id, worktree string) lathe.Project {
 	return lathe.Project{ID: id, Worktree: worktree, VCS: "git"}
 }
 
-func (r *room) open(p lathe.Project, sandbox string) lathe.Project {
+func (r *env) open(p lathe.Project, sandbox string) lathe.Project {
 	r.Helper()
 	return must(r.OpenProject(ctx(), p, sandbox))(r)
 }
 
-func testProjectOpen(r *room) {
+func testProjectOpen(r *env) {
 	first := r.open(git("prj", home), home)
 	if first.Time.Created == 0 || first.Time.Updated != first.Time.Created {
 		r.Fatalf("times of a new project: %+v", first.Time)
@@ -49,7 +49,7 @@ func testProjectOpen(r *room) {
 	r.same("stored", must(r.Projects(ctx()))(r), []lathe.Project{want})
 }
 
-func testProjectSandboxes(r *room) {
+func testProjectSandboxes(r *env) {
 	here, gone := r.blobs+"-a", r.blobs+"-b"
 	r.ok(os.MkdirAll(here, 0o700))
 	r.ok(os.MkdirAll(gone, 0o700))
@@ -60,18 +60,18 @@ func testProjectSandboxes(r *room) {
 	r.same("the one that exists", r.open(git("prj", home), home).Sandboxes, []string{here})
 }
 
-func testProjectOwnWorktree(r *room) {
+func testProjectOwnWorktree(r *env) {
 	r.same("sandboxes", r.open(git("prj", r.blobs), r.blobs).Sandboxes, []string{})
 }
 
-func (r *room) projectOf(id lathe.SessionID) string {
+func (r *env) projectOf(id lathe.SessionID) string {
 	r.Helper()
 	return must(r.Session(ctx(), id))(r).Project
 }
 
 func global(s *lathe.Session) { s.Project = lathe.GlobalProject }
 
-func testProjectAdopts(r *room) {
+func testProjectAdopts(r *env) {
 	mine := r.session(global)
 	other := r.session(global, func(s *lathe.Session) { s.Directory = home + "/cmd" })
 	r.open(git("prj", home), home)
@@ -79,7 +79,7 @@ func testProjectAdopts(r *room) {
 	r.same("elsewhere", r.projectOf(other), lathe.GlobalProject)
 }
 
-func testProjectAdoptionTold(r *room) {
+func testProjectAdoptionTold(r *env) {
 	mine := r.session(global)
 	r.heard.take()
 	r.open(git("prj", home), home)
@@ -88,20 +88,20 @@ func testProjectAdoptionTold(r *room) {
 	r.same("session", events[0].Fact.(*lathe.SessionChanged).Info, must(r.Session(ctx(), mine))(r))
 }
 
-func testProjectAgain(r *room) {
+func testProjectAgain(r *env) {
 	r.open(git("prj", home), home)
 	late := r.session(global)
 	r.open(git("prj", home), home)
 	r.same("project", r.projectOf(late), lathe.GlobalProject)
 }
 
-func testProjectGlobal(r *room) {
+func testProjectGlobal(r *env) {
 	id := r.session()
 	r.open(lathe.Project{ID: lathe.GlobalProject, Worktree: "/"}, "/")
 	r.same("project", r.projectOf(id), "prj")
 }
 
-func testProjectMoves(r *room) {
+func testProjectMoves(r *env) {
 	old := r.open(lathe.Project{ID: "commit", Worktree: home, VCS: "git", Name: "app"}, home)
 	id := r.session(func(s *lathe.Session) { s.Project = "commit" })
 	now := r.open(git("remote", home), home)
@@ -111,7 +111,7 @@ func testProjectMoves(r *room) {
 	r.same("projects", must(r.Projects(ctx()))(r), []lathe.Project{now})
 }
 
-func testProjectOrder(r *room) {
+func testProjectOrder(r *env) {
 	r.open(git("one", "/1"), "/1")
 	r.open(git("two", "/2"), "/2")
 	r.open(git("one", "/1"), "/1")
@@ -122,7 +122,7 @@ func testProjectOrder(r *room) {
 	r.same("order", got, []string{"one", "two"})
 }
 
-func testProjectExtra(r *room) {
+func testProjectExtra(r *env) {
 	want := lathetest.Project()
 	got := r.open(want, want.Worktree)
 	want.Time.Created, want.Time.Updated = got.Time.Created, got.Time.Updated
@@ -131,20 +131,20 @@ func testProjectExtra(r *room) {
 	r.same("stored", must(r.Projects(ctx()))(r), []lathe.Project{want})
 }
 
-func testProjectTold(r *room) {
+func testProjectTold(r *env) {
 	p := r.open(git("prj", home), home)
 	r.same("events", r.heard.take(), []lathe.Event{{Seq: 1, Last: true, Fact: &lathe.ProjectChanged{Project: p}}})
 	r.open(git("prj", home), home)
 	r.same("numbers", numbers(r.heard.take()), []string{"2*"})
 }
 
-func testProjectKnown(r *room) {
+func testProjectKnown(r *env) {
 	r.ok(r.SaveCached(ctx(), "key", "one"))
 	r.ok(r.SaveCached(ctx(), "key", "two"))
 	r.same("value", must(r.Cached(ctx(), "key"))(r), "two")
 	r.same("no number", r.counter(), int64(0))
 }
 
-func testProjectUnknown(r *room) {
+func testProjectUnknown(r *env) {
 	r.same("value", must(r.Cached(ctx(), "key"))(r), "")
 }

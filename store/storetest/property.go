@@ -29,8 +29,8 @@ func (s *suite) property(t *testing.T, processes int) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		r := s.roomIn(rt, dir, s.fresh(t, dir))
-		h := &actors{room: r, t: rt, now: world{}, leases: map[lathe.SessionID]held{}}
+		r := s.newEnvIn(rt, dir, s.fresh(t, dir))
+		h := &actors{env: r, t: rt, now: world{}, leases: map[lathe.SessionID]held{}}
 		h.stores = append(h.stores, r.Store)
 		h.heard = append(h.heard, r.heard)
 		for len(h.stores) < processes {
@@ -54,7 +54,7 @@ func (s *suite) property(t *testing.T, processes int) {
 // actors are the processes of one random history, and what the store held after each of
 // their steps.
 type actors struct {
-	*room
+	*env
 	t      *rapid.T
 	stores []*store.Store
 	heard  []*listener
@@ -78,7 +78,7 @@ type moment struct {
 
 // note remembers what is stored now.
 func (h *actors) note() {
-	h.now = read(h.room, h.Store)
+	h.now = read(h.env, h.Store)
 	n := h.counter()
 	if len(h.worlds) > 0 && h.worlds[len(h.worlds)-1].number == n {
 		h.worlds = h.worlds[:len(h.worlds)-1] // nothing a client could see has changed
@@ -89,7 +89,7 @@ func (h *actors) note() {
 // checkCuts resumes from every number at which a client could have read the store (I1).
 func (h *actors) checkCuts() {
 	for _, m := range h.worlds {
-		c := newClient(h.room, m.world, m.number)
+		c := newClient(h.env, m.world, m.number)
 		for _, e := range h.since(m.number, lathe.Scope{}) {
 			c.take(e)
 		}
@@ -99,7 +99,7 @@ func (h *actors) checkCuts() {
 	}
 	for i, id := range h.all() { // and a few of them for one session alone
 		m := h.worlds[i%len(h.worlds)]
-		c := newClient(h.room, m.world.only(id), m.number)
+		c := newClient(h.env, m.world.only(id), m.number)
 		for _, e := range h.since(m.number, lathe.Scope{Session: id}) {
 			c.take(e)
 		}
@@ -138,7 +138,7 @@ func (h *actors) checkLive(heard *listener) {
 	}
 	resumed := map[int64][]lathe.Event{}
 	for cut := 0; cut <= len(events); cut++ {
-		c := newClient(h.room, nil, 0)
+		c := newClient(h.env, nil, 0)
 		for _, e := range events[:cut] {
 			c.take(e)
 		}
@@ -236,7 +236,7 @@ func (h *actors) edit(by *store.Store) touched {
 	all := columns(h.next())
 	c := all[rapid.IntRange(0, len(all)-1).Draw(h.t, "column")]
 	c.edit.Touch = rapid.Bool().Draw(h.t, "touch")
-	must(by.Edit(ctx(), id, c.edit))(h.room)
+	must(by.Edit(ctx(), id, c.edit))(h.env)
 	return touched{id: nil}
 }
 
@@ -251,9 +251,9 @@ func (h *actors) admitPrompt(by *store.Store) touched {
 	p := h.prompt(id, fmt.Sprint("prompt ", h.next()))
 	p.Delivery = rapid.SampledFrom([]lathe.Delivery{lathe.Steer, lathe.Queue}).Draw(h.t, "delivery")
 	p.NoReply = rapid.IntRange(0, 3).Draw(h.t, "quiet") == 0
-	must(by.Admit(ctx(), id, p))(h.room)
+	must(by.Admit(ctx(), id, p))(h.env)
 	if rapid.IntRange(0, 3).Draw(h.t, "again") == 0 {
-		must(by.Admit(ctx(), id, p))(h.room)
+		must(by.Admit(ctx(), id, p))(h.env)
 	}
 	return touched{id: nil}
 }
@@ -273,7 +273,7 @@ func (h *actors) admitOther(by *store.Store) touched {
 		default:
 		}
 	}
-	must(by.Admit(ctx(), id, in))(h.room)
+	must(by.Admit(ctx(), id, in))(h.env)
 	return touched{id: nil}
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func removeTests() map[string]func(*room) {
-	return map[string]func(*room){
+func removeTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"EverythingBelowIsGone":       testRemoveAll,
 		"ChildrenFirst":               testRemoveChildren,
 		"ToldWithTheLastRecord":       testRemoveTold,
@@ -26,7 +26,7 @@ func child(of lathe.SessionID) func(*lathe.Session) {
 	return func(s *lathe.Session) { s.Parent = of }
 }
 
-func testRemoveAll(r *room) {
+func testRemoveAll(r *env) {
 	l := r.held()
 	_, a := r.said(l, "Hello")
 	r.commit(l, changed(r.growing(a, "open")), changed(r.text(a, big('x'))), status(l.Session, lathe.Busy),
@@ -44,7 +44,7 @@ func testRemoveAll(r *room) {
 	r.same("damage", must(r.Check(ctx()))(r), []string{})
 }
 
-func testRemoveChildren(r *room) {
+func testRemoveChildren(r *env) {
 	top := r.session(named("ses_top"))
 	r.session(named("ses_b"), child(top))
 	r.session(named("ses_a"), child(top))
@@ -63,7 +63,7 @@ func testRemoveChildren(r *room) {
 	r.same("left", r.list(lathe.Query{Archived: lathe.WithArchived}), []lathe.SessionID{})
 }
 
-func testRemoveTold(r *room) {
+func testRemoveTold(r *env) {
 	rec := lathetest.Session()
 	r.ok(r.Create(ctx(), rec))
 	n := r.counter()
@@ -76,7 +76,7 @@ func testRemoveTold(r *room) {
 	r.same("resumed", r.since(n, lathe.Scope{}), want)
 }
 
-func testRemoveTombs(r *room) {
+func testRemoveTombs(r *env) {
 	l := r.held()
 	r.said(l, "Hello")
 	r.session(child(l.Session))
@@ -84,7 +84,7 @@ func testRemoveTombs(r *room) {
 	r.same("tombstones", must(r.Stats(ctx()))(r).Tombstones, int64(2))
 }
 
-func testRemoveCircle(r *room) {
+func testRemoveCircle(r *env) {
 	r.session(named("ses_a"), child("ses_c"))
 	r.session(named("ses_b"), child("ses_a"))
 	r.session(named("ses_c"), child("ses_b"))
@@ -92,13 +92,13 @@ func testRemoveCircle(r *room) {
 	r.same("left", r.list(lathe.Query{}), []lathe.SessionID{})
 }
 
-func testRemoveSelf(r *room) {
+func testRemoveSelf(r *env) {
 	r.session(named("ses_a"), child("ses_a"))
 	r.ok(r.Remove(ctx(), "ses_a"))
 	r.same("left", r.list(lathe.Query{}), []lathe.SessionID{})
 }
 
-func testRemoveOthers(r *room) {
+func testRemoveOthers(r *env) {
 	one, two := r.held(), r.held()
 	r.said(one, "one")
 	r.said(two, "two")
@@ -107,7 +107,7 @@ func testRemoveOthers(r *room) {
 	r.same("the other", read(r, r.Store), world{two.Session: before})
 }
 
-func testRemoveLate(r *room) {
+func testRemoveLate(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	r.ok(r.Remove(ctx(), l.Session))
@@ -119,7 +119,7 @@ func testRemoveLate(r *room) {
 	r.same("rows", []int64{st.Sessions, st.Messages, st.Parts}, []int64{0, 0, 0})
 }
 
-func testRemoveLateElsewhere(r *room) {
+func testRemoveLateElsewhere(r *env) {
 	other := r.again(store.Options{})
 	id := r.session()
 	l := must(other.Acquire(ctx(), id))(r)
@@ -128,13 +128,13 @@ func testRemoveLateElsewhere(r *room) {
 	r.is(err, lathe.Conflict)
 }
 
-func testRemoveTwice(r *room) {
+func testRemoveTwice(r *env) {
 	id := r.session()
 	r.ok(r.Remove(ctx(), id))
 	r.is(r.Remove(ctx(), id), lathe.NotFound)
 }
 
-func testRemoveAgain(r *room) {
+func testRemoveAgain(r *env) {
 	rec := r.record()
 	r.ok(r.Create(ctx(), rec))
 	r.said(r.lease(rec.ID), "first")

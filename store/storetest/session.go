@@ -10,8 +10,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func sessionTests() map[string]func(*room) {
-	return map[string]func(*room){
+func sessionTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"CreateKeepsEveryMember":      testCreate,
 		"CreateTwiceIsConflict":       testCreateTwice,
 		"CreateIsTold":                testCreateTold,
@@ -21,12 +21,12 @@ func sessionTests() map[string]func(*room) {
 		"EditAddsRulesOfMany":         testEditAddsRules,
 		"EditTouches":                 testEditTouch,
 		"EditIsTold":                  testEditTold,
-		"NoFieldLostAmongManyEditors": func(r *room) { testEditors(r, r.Store, r.Store) },
-		"NoFieldLostAmongProcesses":   func(r *room) { testEditors(r, r.Store, r.again(store.Options{})) },
+		"NoFieldLostAmongManyEditors": func(r *env) { testEditors(r, r.Store, r.Store) },
+		"NoFieldLostAmongProcesses":   func(r *env) { testEditors(r, r.Store, r.again(store.Options{})) },
 	}
 }
 
-func testCreate(r *room) {
+func testCreate(r *env) {
 	full, bare := lathetest.Session(), lathe.Session{ID: "ses_bare"}
 	for _, want := range []lathe.Session{full, bare} {
 		r.ok(r.Create(ctx(), want))
@@ -34,7 +34,7 @@ func testCreate(r *room) {
 	}
 }
 
-func testCreateTwice(r *room) {
+func testCreateTwice(r *env) {
 	id := r.session()
 	rec := r.record()
 	rec.ID, rec.Title = id, "Another"
@@ -44,7 +44,7 @@ func testCreateTwice(r *room) {
 	r.same("counter", r.counter(), before)
 }
 
-func testCreateTold(r *room) {
+func testCreateTold(r *env) {
 	rec := r.record()
 	r.ok(r.Create(ctx(), rec))
 	want := []lathe.Event{{
@@ -54,7 +54,7 @@ func testCreateTold(r *room) {
 	r.same("events", r.heard.events(), want)
 }
 
-func testSessionUnknown(r *room) {
+func testSessionUnknown(r *env) {
 	const id = "ses_unknown"
 	_, err := r.Session(ctx(), id)
 	r.is(err, lathe.NotFound)
@@ -102,7 +102,7 @@ func columns(n int) []struct {
 	}
 }
 
-func testEditColumns(r *room) {
+func testEditColumns(r *env) {
 	want := lathetest.Session()
 	r.ok(r.Create(ctx(), want))
 	for _, c := range columns(7) {
@@ -113,7 +113,7 @@ func testEditColumns(r *room) {
 }
 
 // testEditAddsRules adds rules from many sides at once; none is lost.
-func testEditAddsRules(r *room) {
+func testEditAddsRules(r *env) {
 	id := r.session()
 	const many = 20
 	var group sync.WaitGroup
@@ -136,7 +136,7 @@ func testEditAddsRules(r *room) {
 	}
 }
 
-func testEditClears(r *room) {
+func testEditClears(r *env) {
 	want := lathetest.Session()
 	r.ok(r.Create(ctx(), want))
 	e := lathe.Edit{
@@ -149,7 +149,7 @@ func testEditClears(r *room) {
 	r.same("session", must(r.Edit(ctx(), want.ID, e))(r), want)
 }
 
-func testEditTouch(r *room) {
+func testEditTouch(r *env) {
 	id := r.session()
 	before := must(r.Session(ctx(), id))(r)
 	after := must(r.Edit(ctx(), id, lathe.Edit{Title: lathe.Some("New")}))(r)
@@ -160,7 +160,7 @@ func testEditTouch(r *room) {
 	}
 }
 
-func testEditTold(r *room) {
+func testEditTold(r *env) {
 	id := r.session()
 	r.heard.take()
 	rec := must(r.Edit(ctx(), id, lathe.Edit{Directory: lathe.Some("/elsewhere")}))(r)
@@ -172,7 +172,7 @@ func testEditTold(r *room) {
 
 // testEditors lets many change different columns of one session at the same time, half of
 // them through another store, while a runner counts what it uses.
-func testEditors(r *room, one, two *store.Store) {
+func testEditors(r *env, one, two *store.Store) {
 	l := r.held()
 	m := r.user(l.Session)
 	r.commit(l, wrote(m)...)

@@ -5,8 +5,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func statusTests() map[string]func(*room) {
-	return map[string]func(*room){
+func statusTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"StoredWhenItChangesToldAlways": testStatusTold,
 		"IdleIsToldTwice":               testStatusIdle,
 		"OnlyThoseThatAreNotIdle":       testStatuses,
@@ -16,12 +16,12 @@ func statusTests() map[string]func(*room) {
 	}
 }
 
-func (r *room) statuses(scope lathe.Scope) map[lathe.SessionID]lathe.Status {
+func (r *env) statuses(scope lathe.Scope) map[lathe.SessionID]lathe.Status {
 	r.Helper()
 	return must(r.Statuses(ctx(), scope))(r)
 }
 
-func testStatusTold(r *room) {
+func testStatusTold(r *env) {
 	l := r.held()
 	n := r.counter()
 	busy := status(l.Session, lathe.Busy)
@@ -33,7 +33,7 @@ func testStatusTold(r *room) {
 	r.same("counter", r.counter(), n+1)
 }
 
-func testStatusIdle(r *room) {
+func testStatusIdle(r *env) {
 	l := r.held()
 	idle := status(l.Session, lathe.Idle)
 	r.heard.take()
@@ -49,7 +49,7 @@ func testStatusIdle(r *room) {
 	r.same("once more", kinds(r.heard.take()), []string{"session.status", "session.idle"})
 }
 
-func testStatuses(r *room) {
+func testStatuses(r *env) {
 	one, two, three := r.held(), r.held(func(s *lathe.Session) { s.Directory = "/elsewhere" }), r.held()
 	r.commit(one, status(one.Session, lathe.Busy))
 	r.commit(two, status(two.Session, lathe.Busy))
@@ -62,7 +62,7 @@ func testStatuses(r *room) {
 }
 
 // busyElsewhere is a session that another process left busy.
-func (r *room) busyElsewhere() (lathe.SessionID, func()) {
+func (r *env) busyElsewhere() (lathe.SessionID, func()) {
 	r.Helper()
 	other := r.again(store.Options{})
 	id := r.session()
@@ -71,7 +71,7 @@ func (r *room) busyElsewhere() (lathe.SessionID, func()) {
 	return id, func() { r.ok(other.Close()) }
 }
 
-func testStatusDead(r *room) {
+func testStatusDead(r *env) {
 	id, die := r.busyElsewhere()
 	r.same("while it lives", r.statuses(lathe.Scope{}), map[lathe.SessionID]lathe.Status{id: {Type: lathe.Busy}})
 	r.same("in the feed", r.since(0, lathe.Scope{})[2].Fact, lathe.Fact(status(id, lathe.Busy)))
@@ -84,7 +84,7 @@ func testStatusDead(r *room) {
 
 // testStatusTakenOver: a reader that resumed after the end of the busy process was told
 // that the session is idle. The next holder's first busy must reach it.
-func testStatusTakenOver(r *room) {
+func testStatusTakenOver(r *env) {
 	id, die := r.busyElsewhere()
 	die()
 	before := r.counter()
@@ -97,7 +97,7 @@ func testStatusTakenOver(r *room) {
 	r.same("told", events[0].Fact, lathe.Fact(status(id, lathe.Busy)))
 }
 
-func testStatusRetry(r *room) {
+func testStatusRetry(r *env) {
 	l := r.held()
 	want := lathe.Status{
 		Type: lathe.Retrying, Attempt: 3, Message: "too many requests", Next: 99.5,

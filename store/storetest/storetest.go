@@ -41,7 +41,7 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 	s := &suite{fresh: fresh}
 	for _, group := range []struct {
 		name  string
-		tests map[string]func(*room)
+		tests map[string]func(*env)
 	}{
 		{"Session", sessionTests()},
 		{"Sessions", listTests()},
@@ -73,7 +73,7 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 			for name, test := range group.tests {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					test(s.room(t))
+					test(s.newEnv(t))
 				})
 			}
 		})
@@ -97,8 +97,8 @@ type suite struct {
 	fresh func(tb testing.TB, dir string) Database
 }
 
-// room is a new database with one open store, and what a test needs around it.
-type room struct {
+// env is a new database with one open store, and what a test needs around it.
+type env struct {
 	rapid.TB
 	*store.Store
 	clock *clock
@@ -108,15 +108,15 @@ type room struct {
 	again func(o store.Options) *store.Store
 }
 
-func (s *suite) room(t *testing.T) *room {
+func (s *suite) newEnv(t *testing.T) *env {
 	dir := t.TempDir()
-	return s.roomIn(t, dir, s.fresh(t, dir))
+	return s.newEnvIn(t, dir, s.fresh(t, dir))
 }
 
-// roomIn makes a room whose failures are told to tb.
-func (s *suite) roomIn(tb rapid.TB, dir string, db Database) *room {
+// newEnvIn makes a room whose failures are told to tb.
+func (s *suite) newEnvIn(tb rapid.TB, dir string, db Database) *env {
 	c := &clock{now: lathetest.Now}
-	r := &room{TB: tb, clock: c, heard: &listener{}, blobs: filepath.Join(dir, "large")}
+	r := &env{TB: tb, clock: c, heard: &listener{}, blobs: filepath.Join(dir, "large")}
 	random := byte(0)
 	r.ids = lathe.NewIDsFrom(c.tick, func(b []byte) {
 		for i := range b {
@@ -146,7 +146,7 @@ func (s *suite) roomIn(tb rapid.TB, dir string, db Database) *room {
 }
 
 // closers lets the stores be closed when the test ends, before its folder goes.
-func (r *room) closers(f func()) {
+func (r *env) closers(f func()) {
 	if t, ok := r.TB.(interface{ Cleanup(func()) }); ok {
 		t.Cleanup(f)
 	}
@@ -212,7 +212,7 @@ func (l *listener) take() []lathe.Event {
 
 func ctx() context.Context { return context.Background() }
 
-func (r *room) ok(err error) {
+func (r *env) ok(err error) {
 	r.Helper()
 	if err != nil {
 		r.Fatalf("unexpected error: %v", err)
@@ -220,7 +220,7 @@ func (r *room) ok(err error) {
 }
 
 // is checks the code of an error.
-func (r *room) is(err error, code lathe.Code) {
+func (r *env) is(err error, code lathe.Code) {
 	r.Helper()
 	if got := lathe.CodeOf(err); got != code {
 		r.Fatalf("got code %q (%v), want %q", got, err, code)
@@ -228,8 +228,8 @@ func (r *room) is(err error, code lathe.Code) {
 }
 
 // must returns the value or fails the test.
-func must[T any](v T, err error) func(r *room) T {
-	return func(r *room) T {
+func must[T any](v T, err error) func(r *env) T {
+	return func(r *env) T {
 		r.Helper()
 		r.ok(err)
 		return v
@@ -237,7 +237,7 @@ func must[T any](v T, err error) func(r *room) T {
 }
 
 // same compares whole values. What has two spellings in Go and one on the wire is equal.
-func (r *room) same(what string, got, want any) {
+func (r *env) same(what string, got, want any) {
 	r.Helper()
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		r.Fatalf("%s differs (-want +got):\n%s", what, d)
@@ -267,7 +267,7 @@ func numbers(events []lathe.Event) []string {
 }
 
 // files lists the files of large values, by name below their folder.
-func (r *room) files() []string {
+func (r *env) files() []string {
 	r.Helper()
 	out := []string{}
 	err := filepath.WalkDir(r.blobs, func(path string, d os.DirEntry, err error) error {

@@ -4,8 +4,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-func systemPromptTests() map[string]func(*room) {
-	return map[string]func(*room){
+func systemPromptTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"IsKeptAndReplaced":   testSystemPromptKept,
 		"AForkHasTheSame":     testSystemPromptForked,
 		"GoesWithItsSession":  testSystemPromptRemoved,
@@ -13,7 +13,7 @@ func systemPromptTests() map[string]func(*room) {
 	}
 }
 
-func (r *room) systemPrompt(id lathe.SessionID) *lathe.SystemPrompt {
+func (r *env) systemPrompt(id lathe.SessionID) *lathe.SystemPrompt {
 	r.Helper()
 	p, err := r.SystemPrompt(ctx(), id)
 	r.ok(err)
@@ -27,7 +27,7 @@ func sampleSystemPrompt(text string) lathe.SystemPrompt {
 	}
 }
 
-func testSystemPromptKept(r *room) {
+func testSystemPromptKept(r *env) {
 	l, other := r.held(), r.held()
 	r.same("before", r.systemPrompt(l.Session), (*lathe.SystemPrompt)(nil))
 	for _, text := range []string{"first\x00\u2028", "second"} {
@@ -38,7 +38,7 @@ func testSystemPromptKept(r *room) {
 	r.same("of another", r.systemPrompt(other.Session), (*lathe.SystemPrompt)(nil))
 }
 
-func testSystemPromptForked(r *room) {
+func testSystemPromptForked(r *env) {
 	l := r.held()
 	p := sampleSystemPrompt("text")
 	r.commit(l, &lathe.SystemPromptSaved{Session: l.Session, SystemPrompt: p})
@@ -49,14 +49,14 @@ func testSystemPromptForked(r *room) {
 	r.same("of the fork", r.systemPrompt(rec.ID), &p)
 }
 
-func testSystemPromptRemoved(r *room) {
+func testSystemPromptRemoved(r *env) {
 	l := r.held()
 	r.commit(l, &lathe.SystemPromptSaved{Session: l.Session, SystemPrompt: sampleSystemPrompt("text")})
 	r.ok(r.Remove(ctx(), l.Session))
 	r.same("of nobody", r.systemPrompt(l.Session), (*lathe.SystemPrompt)(nil))
 }
 
-func testSystemPromptSilent(r *room) {
+func testSystemPromptSilent(r *env) {
 	l := r.held()
 	events, err := r.Commit(ctx(), l, &lathe.SystemPromptSaved{Session: l.Session, SystemPrompt: sampleSystemPrompt("text")})
 	r.ok(err)

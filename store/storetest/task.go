@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func taskTests() map[string]func(*room) {
-	return map[string]func(*room){
+func taskTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"APromptSaysForWhomItIs":              testTaskKinds,
 		"AnEndIsToldOnce":                     testTaskOnce,
 		"AReportThatCannotBeToldStays":        testTaskStays,
@@ -17,13 +17,13 @@ func taskTests() map[string]func(*room) {
 	}
 }
 
-func (r *room) task(id lathe.SessionID) lathe.Task {
+func (r *env) task(id lathe.SessionID) lathe.Task {
 	r.Helper()
 	return must(r.Task(ctx(), id))(r)
 }
 
 // work admits a prompt for a task.
-func (r *room) work(id lathe.SessionID, task lathe.Task) lathe.Submission {
+func (r *env) work(id lathe.SessionID, task lathe.Task) lathe.Submission {
 	r.Helper()
 	p := r.prompt(id, "work")
 	p.Task = task
@@ -31,7 +31,7 @@ func (r *room) work(id lathe.SessionID, task lathe.Task) lathe.Submission {
 	return p
 }
 
-func testTaskKinds(r *room) {
+func testTaskKinds(r *env) {
 	top := r.session()
 	child := r.session(below(top))
 	r.same("at first", r.task(child), lathe.NoTask)
@@ -57,7 +57,7 @@ func testTaskKinds(r *room) {
 	r.same("of none", r.task("ses_none"), lathe.NoTask)
 }
 
-func testTaskOnce(r *room) {
+func testTaskOnce(r *env) {
 	top := r.session()
 	child := r.session(below(top))
 	r.work(child, lathe.Background)
@@ -88,7 +88,7 @@ func testTaskOnce(r *room) {
 	r.same("afterwards", r.task(child), lathe.NoTask)
 }
 
-func testTaskStays(r *room) {
+func testTaskStays(r *env) {
 	child := r.session(below("ses_gone"))
 	r.work(child, lathe.Background)
 	told, err := r.ReportToParent(ctx(), child, r.prompt("ses_gone", "it has ended"))
@@ -97,7 +97,7 @@ func testTaskStays(r *room) {
 	r.same("afterwards", r.task(child), lathe.Background)
 }
 
-func testTaskAwaited(r *room) {
+func testTaskAwaited(r *env) {
 	top := r.session()
 	awaited, beside := r.session(below(top)), r.session(below(top))
 	for id, task := range map[lathe.SessionID]lathe.Task{awaited: lathe.Awaited, beside: lathe.Background} {

@@ -2,21 +2,21 @@ package storetest
 
 import "github.com/lathe-agent/lathe"
 
-func testRunTests() map[string]func(*room) {
-	return map[string]func(*room){
+func testRunTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"TheLastTestRunOfAProjectIsKept": testTests,
 	}
 }
 
 // keepsTests holds that a run is the one known of a project.
-func (r *room) keepsTests(project string, want lathe.TestRun) {
+func (r *env) keepsTests(project string, want lathe.TestRun) {
 	r.Helper()
 	got, err := r.LastTestRun(ctx(), project)
 	r.ok(err)
 	r.same("the last test run", got, want)
 }
 
-func testTests(r *room) {
+func testTests(r *env) {
 	l := r.held()
 	r.keepsTests("one", lathe.TestRun{})
 	first := lathe.TestRun{Command: "make test", Exit: 2, At: 5}

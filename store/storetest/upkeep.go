@@ -5,8 +5,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func upkeepTests() map[string]func(*room) {
-	return map[string]func(*room){
+func upkeepTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"StatsCount":          testStats,
 		"CheckFindsNothing":   testCheck,
 		"VacuumSaysItsSteps":  testVacuum,
@@ -14,7 +14,7 @@ func upkeepTests() map[string]func(*room) {
 	}
 }
 
-func testStats(r *room) {
+func testStats(r *env) {
 	empty := must(r.Stats(ctx()))(r)
 	if empty.Bytes == 0 || empty.Feed != r.Feed() {
 		r.Fatalf("stats of an empty store: %+v", empty)
@@ -29,19 +29,19 @@ func testStats(r *room) {
 	})
 }
 
-func testCheck(r *room) {
+func testCheck(r *env) {
 	r.twoPlaces()
 	r.grown("open")
 	r.same("found", must(r.Check(ctx()))(r), []string{})
 }
 
-func testVacuum(r *room) {
+func testVacuum(r *env) {
 	var steps []string
 	r.ok(r.Vacuum(ctx(), func(s string) { steps = append(steps, s) }))
 	r.same("steps", len(steps), 3)
 }
 
-func testVacuumKeeps(r *room) {
+func testVacuumKeeps(r *env) {
 	r.twoPlaces()
 	l := r.held()
 	r.said(l, big('x'))

@@ -4,8 +4,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-func usageTests() map[string]func(*room) {
-	return map[string]func(*room){
+func usageTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"EachStepAdds":                 testUsageAdds,
 		"AnotherNumberReplaces":        testUsageReplaces,
 		"RemovalSubtracts":             testUsageSubtracts,
@@ -19,7 +19,7 @@ func usageTests() map[string]func(*room) {
 }
 
 // uses checks what a session has used.
-func (r *room) uses(id lathe.SessionID, dollars float64, n int64) {
+func (r *env) uses(id lathe.SessionID, dollars float64, n int64) {
 	r.Helper()
 	s := must(r.Session(ctx(), id))(r)
 	cost, tokens := lathe.Dollars(dollars), used(n)
@@ -27,7 +27,7 @@ func (r *room) uses(id lathe.SessionID, dollars float64, n int64) {
 	r.same("tokens", s.Tokens, &tokens)
 }
 
-func testUsageAdds(r *room) {
+func testUsageAdds(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	s := must(r.Session(ctx(), l.Session))(r)
@@ -40,7 +40,7 @@ func testUsageAdds(r *room) {
 	r.uses(l.Session, 1, 12)
 }
 
-func testUsageReplaces(r *room) {
+func testUsageReplaces(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p := r.finish(m, 0.5, 3)
@@ -54,7 +54,7 @@ func testUsageReplaces(r *room) {
 	r.same("numbers taken by the same part again", r.counter()-n, int64(1))
 }
 
-func testUsageBody(r *room) {
+func testUsageBody(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p := r.finish(m, 0.5, 3)
@@ -64,7 +64,7 @@ func testUsageBody(r *room) {
 	r.uses(l.Session, 0, 0)
 }
 
-func testUsageSubtracts(r *room) {
+func testUsageSubtracts(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p, q := r.finish(m, 0.5, 3), r.finish(m, 0.25, 4)
@@ -75,7 +75,7 @@ func testUsageSubtracts(r *room) {
 	r.uses(l.Session, 0, 0)
 }
 
-func testUsageMessage(r *room) {
+func testUsageMessage(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	r.commit(l, changed(r.finish(m, 1, 1)), changed(r.finish(a, 2, 2)), changed(r.finish(a, 4, 4)))
@@ -83,7 +83,7 @@ func testUsageMessage(r *room) {
 	r.uses(l.Session, 1, 1)
 }
 
-func testUsageTime(r *room) {
+func testUsageTime(r *env) {
 	l := r.held()
 	before := must(r.Session(ctx(), l.Session))(r)
 	m, _ := r.said(l, "Hello")
@@ -93,7 +93,7 @@ func testUsageTime(r *room) {
 	r.same("time", must(r.Session(ctx(), l.Session))(r).Updated, before.Updated)
 }
 
-func testUsageTold(r *room) {
+func testUsageTold(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p := r.finish(m, 1, 1)
@@ -104,7 +104,7 @@ func testUsageTold(r *room) {
 	r.same("kinds", kinds(events), []string{"message.part.removed", "session.updated"})
 }
 
-func testUsageExact(r *room) {
+func testUsageExact(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	var facts []lathe.Fact
@@ -115,7 +115,7 @@ func testUsageExact(r *room) {
 	r.uses(l.Session, 0.1, 1000)
 }
 
-func testUsageTotals(r *room) {
+func testUsageTotals(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	tokens := used(1)

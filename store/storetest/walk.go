@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-func walkTests() map[string]func(*room) {
-	return map[string]func(*room){
+func walkTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"OldestFirstSessionAfterSession": testWalkOrder,
 		"OnlyWhatTheQuerySelects":        testWalkQuery,
 		"SinceIncludesItsLimit":          testWalkSince,
@@ -19,7 +19,7 @@ func walkTests() map[string]func(*room) {
 }
 
 // walked is what a walk shows, as session and message ids.
-func (r *room) walked(q lathe.Query, since lathe.Time) (out []string) {
+func (r *env) walked(q lathe.Query, since lathe.Time) (out []string) {
 	r.Helper()
 	r.ok(r.Walk(ctx(), q, since, func(s lathe.Session, m lathe.Message) error {
 		if m.Session != s.ID {
@@ -31,7 +31,7 @@ func (r *room) walked(q lathe.Query, since lathe.Time) (out []string) {
 	return out
 }
 
-func testWalkOrder(r *room) {
+func testWalkOrder(r *env) {
 	a, b := r.held(named("ses_a"), at(1)), r.held(named("ses_b"), at(2))
 	r.session(named("ses_empty"), at(3))
 	u1, a1 := r.said(a, "one")
@@ -49,7 +49,7 @@ func testWalkOrder(r *room) {
 	r.same("how many", len(want), 6)
 }
 
-func testWalkQuery(r *room) {
+func testWalkQuery(r *env) {
 	a, b := r.held(named("ses_a")), r.held(named("ses_b"), func(s *lathe.Session) { s.Project = "other" })
 	r.said(a, "one")
 	u, answer := r.said(b, "two")
@@ -57,7 +57,7 @@ func testWalkQuery(r *room) {
 	r.same("of none", len(r.walked(lathe.Query{Project: "none"}, 0)), 0)
 }
 
-func testWalkSince(r *room) {
+func testWalkSince(r *env) {
 	l := r.held(named("ses_a"))
 	r.said(l, "one")
 	u, a := r.said(l, "two")
@@ -65,7 +65,7 @@ func testWalkSince(r *room) {
 	r.same("later", len(r.walked(lathe.Query{}, a.Created+1)), 0)
 }
 
-func testWalkParts(r *room) {
+func testWalkParts(r *env) {
 	l := r.held()
 	m := r.user(l.Session)
 	now := r.clock.tick()
@@ -81,7 +81,7 @@ func testWalkParts(r *room) {
 	}))
 }
 
-func testWalkLarge(r *room) {
+func testWalkLarge(r *env) {
 	l := r.held()
 	m := r.user(l.Session)
 	large := r.part(m, &lathe.File{Mime: "image/png", URL: "data:" + strings.Repeat("x", 200<<10), Filename: "a@\"b.png"})
@@ -95,7 +95,7 @@ func testWalkLarge(r *room) {
 	}))
 }
 
-func testWalkError(r *room) {
+func testWalkError(r *env) {
 	l := r.held()
 	r.said(l, "one")
 	enough, calls := errors.New("enough"), 0

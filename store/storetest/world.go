@@ -32,7 +32,7 @@ func (w world) only(id lathe.SessionID) world {
 }
 
 // read reads all that is stored.
-func read(r *room, s *store.Store) world {
+func read(r *env, s *store.Store) world {
 	r.Helper()
 	w := world{}
 	statuses := must(s.Statuses(ctx(), lathe.Scope{}))(r)
@@ -55,13 +55,13 @@ func read(r *room, s *store.Store) world {
 
 // client folds events, as every front end does.
 type client struct {
-	r        *room
+	r        *env
 	sessions map[lathe.SessionID]*lathe.Transcript
 	cursor   int64 // the last number it may resume from
 }
 
 // newClient begins with what was read of the store.
-func newClient(r *room, w world, cursor int64) *client {
+func newClient(r *env, w world, cursor int64) *client {
 	c := &client{r: r, sessions: map[lathe.SessionID]*lathe.Transcript{}, cursor: cursor}
 	for id, st := range w {
 		t := lathe.NewTranscript(st.Session, st.Messages)
@@ -122,7 +122,7 @@ func (c *client) world() world {
 }
 
 // followed is what a client builds out of events from the beginning.
-func followed(r *room, events []lathe.Event) world {
+func followed(r *env, events []lathe.Event) world {
 	r.Helper()
 	c := newClient(r, nil, 0)
 	for _, e := range events {

@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func writerTests() map[string]func(*room) {
-	return map[string]func(*room){
+func writerTests() map[string]func(*env) {
+	return map[string]func(*env){
 		"AConflictUndoesOne":             testGroup,
 		"ManyProcesses":                  testGroupProcesses,
 		"NumbersRiseInPublishOrder":      testGroupNumbers,
@@ -36,7 +36,7 @@ func writerTests() map[string]func(*room) {
 
 // stalled opens another store whose writer waits in Publish until it is let go, so that
 // what is sent meanwhile shares a commit. Hold stalls it, free lets it go.
-func (r *room) stalled() (s *store.Store, heard *listener, hold, free func()) {
+func (r *env) stalled() (s *store.Store, heard *listener, hold, free func()) {
 	r.Helper()
 	heard = &listener{}
 	gate, inside := make(chan struct{}), make(chan struct{}, 1)
@@ -56,7 +56,7 @@ func (r *room) stalled() (s *store.Store, heard *listener, hold, free func()) {
 	return s, heard, hold, func() { close(gate) }
 }
 
-func testGroup(r *room) {
+func testGroup(r *env) {
 	r.session(named("ses_stall"))
 	s, _, hold, free := r.stalled()
 	const n = 200
@@ -102,7 +102,7 @@ func testGroup(r *room) {
 	r.same("numbers taken", r.counter()-before, 1+n-failed)
 }
 
-func testGroupNumbers(r *room) {
+func testGroupNumbers(r *env) {
 	r.session(named("ses_stall"))
 	s, heard, hold, free := r.stalled()
 	var ids []lathe.SessionID
@@ -139,7 +139,7 @@ func testGroupNumbers(r *room) {
 	}
 }
 
-func testGroupEvents(r *room) {
+func testGroupEvents(r *env) {
 	r.session(named("ses_stall"))
 	s, _, hold, free := r.stalled()
 	id := r.session()
@@ -158,7 +158,7 @@ func testGroupEvents(r *room) {
 	all.Wait()
 }
 
-func testGroupNews(r *room) {
+func testGroupNews(r *env) {
 	r.session(named("ses_stall"))
 	s, heard, hold, free := r.stalled()
 	id := r.session()
@@ -186,7 +186,7 @@ func testGroupNews(r *room) {
 	r.same("told", told, map[string]int{"todo.updated": 10, "session.compacted": 10})
 }
 
-func testGroupFailure(r *room) {
+func testGroupFailure(r *env) {
 	r.session(named("ses_stall"))
 	s, heard, hold, free := r.stalled()
 	id := r.session()
@@ -208,7 +208,7 @@ func testGroupFailure(r *room) {
 	r.same("told", heard.take(), []lathe.Event{})
 }
 
-func testGroupProcesses(r *room) {
+func testGroupProcesses(r *env) {
 	const each, stores = 25, 3
 	id := r.session()
 	var all sync.WaitGroup
@@ -234,7 +234,7 @@ func testGroupProcesses(r *room) {
 	r.same("numbers", r.counter(), int64(1+3*stores*each))
 }
 
-func testClose(r *room) {
+func testClose(r *env) {
 	r.session(named("ses_stall"))
 	s, _, hold, free := r.stalled()
 	id := r.session()
@@ -269,13 +269,13 @@ func testClose(r *room) {
 	}
 }
 
-func testCloseTwice(r *room) {
+func testCloseTwice(r *env) {
 	s := r.again(store.Options{})
 	r.ok(s.Close())
 	r.ok(s.Close())
 }
 
-func testClosed(r *room) {
+func testClosed(r *env) {
 	l := r.held()
 	s := r.again(store.Options{})
 	r.ok(s.Close())
@@ -305,7 +305,7 @@ func testClosed(r *room) {
 	}
 }
 
-func testCloseRead(r *room) {
+func testCloseRead(r *env) {
 	r.said(r.held(), "Hello")
 	s := r.again(store.Options{})
 	closed := make(chan error, 1)
@@ -321,7 +321,7 @@ func testCloseRead(r *room) {
 	r.same("told", told, 6)
 }
 
-func testCanceled(r *room) {
+func testCanceled(r *env) {
 	id := r.session()
 	done, cancel := context.WithCancelCause(ctx())
 	cause := errors.New("changed my mind")
@@ -340,7 +340,7 @@ func testCanceled(r *room) {
 	r.same("counter", r.counter(), n)
 }
 
-func testCanceledWaiting(r *room) {
+func testCanceledWaiting(r *env) {
 	r.session(named("ses_stall"))
 	s, _, hold, free := r.stalled()
 	id := r.session()
@@ -359,7 +359,7 @@ func testCanceledWaiting(r *room) {
 	r.same("history", r.history(id), []lathe.Message{})
 }
 
-func testCanceledGroup(r *room) {
+func testCanceledGroup(r *env) {
 	r.session(named("ses_stall"))
 	s, _, hold, free := r.stalled()
 	id := r.session()
@@ -385,7 +385,7 @@ func testCanceledGroup(r *room) {
 	}
 }
 
-func testCanceledRead(r *room) {
+func testCanceledRead(r *env) {
 	r.long(300)
 	done, cancel := context.WithCancel(ctx())
 	_, err := r.Since(done, lathe.Cursor{}, lathe.Scope{}, func(lathe.Event) error {
@@ -397,7 +397,7 @@ func testCanceledRead(r *room) {
 }
 
 // testReaders reads while a runner writes exchanges, each in one commit.
-func testReaders(r *room) {
+func testReaders(r *env) {
 	l := r.held()
 	const n = 60
 	var batches [n][]lathe.Fact
@@ -430,7 +430,7 @@ func testReaders(r *room) {
 	r.same("messages", len(r.history(l.Session)), n)
 }
 
-func testPublishReads(r *room) {
+func testPublishReads(r *env) {
 	var s *store.Store
 	seen := 0
 	s = r.again(store.Options{Publish: func(b store.Batch) {
@@ -449,7 +449,7 @@ func testPublishReads(r *room) {
 	r.same("seen", seen, 5)
 }
 
-func testReopen(r *room) {
+func testReopen(r *env) {
 	s := r.again(store.Options{})
 	rec, messages := foreign()
 	r.ok(s.Import(ctx(), rec, messages))

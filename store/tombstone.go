@@ -29,15 +29,15 @@ type tombstone struct {
 	record  any // the last record of a session
 }
 
-// bury leaves a tombstone. It takes the next number.
-func (t *txn) bury(b tombstone, s *sessionRow) error {
-	t.buried++
+// addTombstone leaves a tombstone. It takes the next number.
+func (t *txn) addTombstone(b tombstone, s *sessionRow) error {
+	t.tombstones++
 	return t.exec(`INSERT INTO tomb (kind, session, message, part, directory, project, data, born, seq, at)
 		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)`,
 		b.kind, string(s.id), null(b.message), null(b.part), s.directory, s.project, b.record, b.born, t.next(), float64(t.now))
 }
 
-func (s *Store) loadTomb(r Reader, c change) ([]lathe.Event, error) {
+func (s *Store) loadTombstone(r Reader, c change) ([]lathe.Event, error) {
 	return all(r, `SELECT kind, message, part, data, session, directory, project FROM tomb WHERE n = $1`, []any{c.n}, func(row Row) (lathe.Event, error) {
 		id, message := lathe.SessionID(row.Text(4)), lathe.MessageID(row.Text(1))
 		switch row.Text(0) {
