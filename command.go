@@ -7,7 +7,7 @@ type Command struct {
 	Model             string // as provider/model
 	Source            CommandSource
 	Template          string
-	Subtask           Flag     // run by a sub-agent
+	Subtask           Flag     // run by a subagent
 	Hints             []string // the places of its arguments, in the order of their numbers
 	Extra             Extra
 }

@@ -1,6 +1,6 @@
 package lathe
 
-// News is told once and never stored; whoever was away reads the state it is about.
+// Ephemeral events are sent once and never stored; a client that was away reads the state.
 type (
 	// PartDelta extends an open part. Offset is where in its text, in UTF-16
 	// units, -1 when not told; it is on the wire only for readers that ask.
@@ -124,11 +124,11 @@ type (
 		Session SessionID
 		Extra   Extra
 	}
-	// CatalogChanged tells that the model catalogue changed.
+	// CatalogChanged tells that the model catalog changed.
 	CatalogChanged struct {
 		Extra Extra
 	}
-	// ModelsRefreshed tells that the model catalogue was fetched.
+	// ModelsRefreshed tells that the model catalog was fetched.
 	ModelsRefreshed struct {
 		Extra Extra
 	}
@@ -140,8 +140,8 @@ type (
 	IntegrationsChanged struct {
 		Extra Extra
 	}
-	// OtherNews is an event this version does not know (or never sends: the session.next,
-	// v2 and sync families of the reference), kept as it came.
+	// UnknownEvent is an event this version does not know (or never sends: the session.next,
+	// v2 and sync families of OpenCode), kept as it came.
 	UnknownEvent struct {
 		TypeName string
 		Extra    Extra

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Event is what clients are told: a fact with its number, or news without one.
+// Event is what clients are told: a fact with its number, or an ephemeral event without one.
 type Event struct {
 	ID        EventID
-	Seq       int64 // rises over the whole store; 0 for deltas and news, which are never stored
+	Seq       int64 // rises over the whole store; 0 for deltas and other ephemeral events
 	Last      bool  // the last event of its commit: only here may a reader note Seq as its cursor
 	Session   SessionID
 	Directory string // of the session or instance; "" when it concerns everyone
@@ -146,7 +146,7 @@ func SessionOf(f Fact) SessionID {
 	}
 }
 
-// Fact is a change: of one row, as a runner commits it, or news that is never stored.
+// Fact is a change: of one row, as a runner commits it, or an ephemeral event that is never stored.
 // Sealed; the variants are pointers to the structs of fact.go and ephemeral.go.
 type Fact interface {
 	// Type is the wire's name of the event, "" for facts that clients are not told.

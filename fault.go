@@ -23,7 +23,7 @@ type (
 	}
 	// OutputLengthFault says that the answer was cut at the model's output limit.
 	OutputLengthFault struct{ Extra Extra }
-	// AbortedFault says that the turn was cancelled or its process died.
+	// AbortedFault says that the turn was canceled or its process died.
 	AbortedFault struct {
 		Message string
 		Extra   Extra

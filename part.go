@@ -82,7 +82,7 @@ type (
 		Source *Mention
 		Extra  Extra
 	}
-	// Subtask asks for a sub-agent to run.
+	// Subtask asks for a subagent to run.
 	Subtask struct {
 		Prompt, Description, Agent string
 		Model                      *ModelRef

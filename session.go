@@ -125,7 +125,7 @@ func (m *SessionModel) fields(c *codec) {
 // AppendJSON appends the session record as the wire has it.
 func (s Session) AppendJSON(dst []byte) []byte { return encode(dst, &s) }
 
-// Titles that a session has until a better one is known; clients recognise them.
+// Titles that a session has until a better one is known; clients recognize them.
 const (
 	rootTitle  = "New session - "
 	childTitle = "Child session - "

@@ -82,7 +82,7 @@ func New(options ...Option) *Bus {
 	return b
 }
 
-// Publish hands out the events of a commit, or news, to all whose scope holds them, and
+// Publish hands out the events of a commit, or ephemeral ones, to all whose scope holds them, and
 // never waits for any of them. Numbered events come in number order; the one writer sees
 // to that. A number that is not above [Bus.Last] was handed out before (a look at another
 // process's changes may overlap a commit of our own), and is dropped, so that no reader

@@ -15,8 +15,8 @@ type item struct {
 	cost int // how much it counts
 }
 
-// event is the event a reader gets.
-func (it item) event() lathe.Event {
+// readerEvent is the event a reader gets.
+func (it item) readerEvent() lathe.Event {
 	if it.event != nil {
 		return *it.event
 	}

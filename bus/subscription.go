@@ -125,7 +125,7 @@ func (s *Subscription) take() (it item, ok bool, err error) {
 // event makes what is told of an item. Deltas and texts so far are made for one reader,
 // so they get their ids here.
 func (s *Subscription) event(it item) lathe.Event {
-	e := it.event()
+	e := it.readerEvent()
 	if e.ID == "" {
 		e.ID = s.bus.ids.Event()
 	}

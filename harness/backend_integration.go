@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Integrations are all providers of the catalogue: how a user logs in to them, and which
+// Integrations are all providers of the catalog: how a user logs in to them, and which
 // credentials of theirs were found. It is the name of a credential that is told, never the secret.
 func (b *served) Integrations(_ context.Context, at workspace.Place) ([]server.Integration, error) {
 	k, err := b.setup.ConfigFor(at)

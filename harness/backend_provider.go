@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Providers returns those that can be used in a directory, or all of the catalogue.
+// Providers returns those that can be used in a directory, or all of the catalog.
 func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]server.Provider, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {

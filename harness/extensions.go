@@ -28,22 +28,22 @@ import (
 // serverWait is how long a turn that nobody watches waits for servers of tools that were never seen.
 const serverWait = 5 * time.Second
 
-// idleExtensions is how long the guests of a directory stay that nobody asks for: longer than any call of
+// idleExtensions is how long the extensions of an unused directory stay open: longer than any call of
 // theirs may take.
 const idleExtensions = 2 * time.Hour
 
-// extensionSets are the guests of each directory.
+// extensionSets are the extensions of each directory.
 type extensionSets struct {
 	tokens *mcp.Tokens // logins to MCP servers, one value for the whole program
 
 	mu     sync.Mutex // guards the fields below
 	dirs   map[string]*extensionSet
-	ends   []func() error // of what guests have been given
-	ending sync.WaitGroup // of guests that were sent away
+	ends   []func() error // of resources given to extensions
+	ending sync.WaitGroup // of extensions that are closing
 	err    error          // of theirs
 }
 
-// extensionSet is the guests of one directory, for as long as its settings name the same.
+// extensionSet is the extensions of one directory, while its config names the same.
 type extensionSet struct {
 	*extension.Set
 	names string    // the settings that name them
@@ -64,7 +64,7 @@ type configuring struct {
 	err    error
 }
 
-// Settings is what the engine needs of a directory's settings, with what its guests bring.
+// Settings returns the engine's settings for a directory, with those of its extensions.
 func (s *Harness) Settings(ctx context.Context, place workspace.Place) (*engine.StepSettings, error) {
 	k, v, err := s.withExtensions(ctx, place)
 	if err != nil || v == nil {
@@ -183,7 +183,7 @@ func (s *Harness) askPlugins(ctx context.Context, v *extensionSet, place workspa
 	return nil
 }
 
-// extensionSet returns the guests that the settings name; others of the directory are sent away.
+// extensionSet returns the extensions that the config names and closes others of the directory.
 func (s *Harness) extensionSet(ctx context.Context, k *DirConfig, place workspace.Place) (*extensionSet, error) {
 	names, err := s.extensionNames(k)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *Harness) extensionSet(ctx context.Context, k *DirConfig, place workspac
 	return s.host(ctx, k, place, names), nil
 }
 
-// addExtensions makes guests where there were none, for one that is added while the program runs.
+// addExtensions opens an empty set, for an extension that is added at run time.
 func (s *Harness) addExtensions(ctx context.Context, k *DirConfig, place workspace.Place) *extensionSet {
 	s.extensionSets.mu.Lock()
 	defer s.extensionSets.mu.Unlock()
@@ -218,7 +218,7 @@ func (s *Harness) addExtensions(ctx context.Context, k *DirConfig, place workspa
 	return s.host(ctx, k, place, "")
 }
 
-// sweep sends away the guests of directories nobody has worked in for long. The mutex is held.
+// sweep closes the extensions of directories that are long unused. The mutex is held.
 func (vs *extensionSets) sweep(now time.Time) {
 	for dir, v := range vs.dirs {
 		if now.Sub(v.used) > idleExtensions {
@@ -228,7 +228,7 @@ func (vs *extensionSets) sweep(now time.Time) {
 	}
 }
 
-// closeAsync lets guests go, beside what else happens. The mutex is held.
+// closeAsync closes extensions in the background. The mutex is held.
 func (vs *extensionSets) closeAsync(v *extensionSet) {
 	vs.ending.Go(func() {
 		if err := v.Close(); err != nil {
@@ -239,7 +239,7 @@ func (vs *extensionSets) closeAsync(v *extensionSet) {
 	})
 }
 
-// close sends all guests away and waits for it.
+// close closes all extensions and waits.
 func (vs *extensionSets) close() error {
 	vs.mu.Lock()
 	for dir, v := range vs.dirs {
@@ -256,7 +256,7 @@ func (vs *extensionSets) close() error {
 	return vs.err
 }
 
-// forget sends the guests of one directory away.
+// forget closes the extensions of one directory.
 func (vs *extensionSets) forget(dir string) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
@@ -266,7 +266,7 @@ func (vs *extensionSets) forget(dir string) {
 	}
 }
 
-// extensionNames is what the settings say of guests, "" if there are none.
+// extensionNames identifies the extensions of a config, "" if it has none.
 func (s *Harness) extensionNames(k *DirConfig) (string, error) {
 	c := k.loaded.Config
 	plugins, tools := s.app.PluginsOf(k.loaded), k.loaded.Tools
@@ -313,14 +313,14 @@ func serverOf(name string, m config.MCPServer) mcp.Server {
 	}
 }
 
-// host opens guests. The mutex of visits is held.
+// host opens extensions. The mutex of extensionSets is held.
 func (s *Harness) host(ctx context.Context, k *DirConfig, place workspace.Place, names string) *extensionSet {
 	v := &extensionSet{names: names, used: s.app.Now(), Set: extension.Open(s.extensionOptions(ctx, k, place))}
 	s.extensionSets.dirs[place.Directory] = v
 	return v
 }
 
-// extensionOptions is what guests are opened with. The mutex of visits is held.
+// extensionOptions returns the options of extensions. The mutex of extensionSets is held.
 func (s *Harness) extensionOptions(ctx context.Context, k *DirConfig, place workspace.Place) extension.Options {
 	o := extension.Options{
 		Place: place, Plugins: s.app.PluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: ServersOf(k.loaded.Config),

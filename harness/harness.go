@@ -32,7 +32,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Harness tells the engine what settings, catalogue and credentials say. What it has read of a
+// Harness tells the engine what settings, catalog and credentials say. What it has read of a
 // directory holds until a file of it changes.
 type Harness struct {
 	app     *Host
@@ -82,7 +82,7 @@ func New(a *Host, at datadir.Folders) *Harness {
 	}
 }
 
-// Close ends the engine, in which turns are settled, then guests, what commands have left running, and what is
+// Close ends the engine, in which turns are settled, then extensions, what commands have left running, and what is
 // still being fetched.
 func (s *Harness) Close() (err error) {
 	if s.Engine != nil {
@@ -139,7 +139,7 @@ func (s *Harness) HasConfigChanged(place workspace.Place, was *engine.StepSettin
 	return now != was.Source, err
 }
 
-// Agents are those of a directory, without what guests bring.
+// Agents are those of a directory, without those of extensions.
 func (s *Harness) Agents(place workspace.Place) ([]engine.Agent, error) {
 	k, err := s.ConfigFor(place)
 	if err != nil {

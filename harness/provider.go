@@ -22,7 +22,7 @@ import (
 )
 
 // Providers is what the commands about models share: the settings of the directory, the
-// catalogue they make, and the credentials of the user.
+// catalog they make, and the credentials of the user.
 type Providers struct {
 	host        *Host
 	Settings    *config.Loaded
@@ -49,7 +49,7 @@ func (a *Host) IsEnvTrue(name string) bool {
 	return v == "1" || strings.EqualFold(v, "true")
 }
 
-// Providers reads the settings and the credentials. The catalogue is read when it is asked.
+// Providers reads the settings and the credentials. The catalog is read when it is asked.
 func (a *Host) Providers() (*Providers, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -87,13 +87,13 @@ func (a *Host) ProvidersOf(l *config.Loaded, at datadir.Folders) (*Providers, er
 	return p, nil
 }
 
-// With returns the catalogue behind a filter, with more layers below the settings.
+// With returns the catalog behind a filter, with more layers below the settings.
 func (p *Providers) With(f catalog.Filter, more ...catalog.Layer) *catalog.Catalog {
 	layers := append([]catalog.Layer{catalog.File(p.host.modelsFile(p.At))}, more...)
 	return catalog.New(f, append(layers, catalog.Config(p.section))...)
 }
 
-// modelsFile is the catalogue that was fetched, or one that the user names.
+// modelsFile is the catalog that was fetched, or one that the user names.
 func (a *Host) modelsFile(at datadir.Folders) string {
 	if path := a.Variable("MODELS_PATH"); path != "" {
 		return path
@@ -184,7 +184,7 @@ func rank(id string) int {
 }
 
 // Discover asks servers of this machine for their models and adds what they have to the
-// catalogue. An id limits it to one of them.
+// catalog. An id limits it to one of them.
 func (p *Providers) Discover(ctx context.Context, id string) []provider.Found {
 	var servers []catalog.Vendor
 	for _, v := range catalog.LocalVendors() {

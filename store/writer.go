@@ -57,7 +57,7 @@ func startWriter(s *Store) *writer {
 
 // write runs do in a transaction of its own and returns when it is committed and
 // published. A caller that gives up before it has begun knows that it never will;
-// afterwards it is not cancelled half way, and waited for.
+// afterwards it is not canceled half way, and waited for.
 func (w *writer) write(ctx context.Context, durable bool, do func(*txn) error) ([]lathe.Event, error) {
 	j := &job{ctx: ctx, durable: durable, do: do, result: make(chan error, 1)}
 	if err := w.await(ctx, j); err != nil {

@@ -2,8 +2,8 @@ package usage
 
 // Harness is how the work went: whether tools are called as they want to be, what is done twice,
 // what the cache of the provider saves. All of it is read from the records; Unknown says what
-// they do not hold. A turn is from a prompt to the next one; those of sub-agents count too,
-// except in TokensPerTurn and CostPerTurn, where the work of sub-agents is in the turns of people.
+// they do not hold. A turn is from a prompt to the next one; those of subagents count too,
+// except in TokensPerTurn and CostPerTurn, where the work of subagents is in the turns of people.
 type Harness struct {
 	Turns         int     `json:"turns"`
 	Steps         int     `json:"steps"`

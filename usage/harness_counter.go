@@ -22,9 +22,9 @@ type habits struct {
 	laterCached int64
 	before      int64 // sent before compactions
 	people      int   // turns of sessions that people began
-	reports     int   // of sub-agents
+	reports     int   // of subagents
 	reportBytes int64
-	handed      Usage // to sub-agents
+	handed      Usage // to subagents
 	tools       map[string]*toolHabits
 
 	session lathe.SessionID

@@ -22,7 +22,7 @@ type Stats struct {
 	Last  lathe.Time `json:"last,omitempty"`
 
 	Usage Usage `json:"usage"`
-	// MedianTokens is that of the sessions people began, with the sub-agents of each.
+	// MedianTokens is that of the sessions people began, with the subagents of each.
 	MedianTokens int64 `json:"medianTokensPerSession"`
 
 	ByModel   []Model        `json:"byModel"`

@@ -213,7 +213,7 @@ func sorted[T any](m map[string]*T, order func(a, b T) int) []T {
 	return out
 }
 
-// median is that of the tokens of sessions, each with its sub-agents.
+// median is that of the tokens of sessions, each with its subagents.
 func (t *Counter) median() int64 {
 	sums := map[lathe.SessionID]int64{}
 	for id, s := range t.sessions {
