@@ -1,5 +1,5 @@
-// Package bus is live fan-out in one process: what the store has written, and news, to
-// everyone who listens.
+// Package bus is live fan-out in one process: stored events and ephemeral ones,
+// to every subscriber.
 //
 // It owns the order in which events are handed out, a bounded queue for each subscriber,
 // and the texts of open parts while they grow. It does not own the truth: nothing here is
