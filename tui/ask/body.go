@@ -37,8 +37,8 @@ type meta struct {
 	} `json:"unknown"`
 }
 
-// outside reports whether a command would run without the sandbox that others have.
-func (p *Permission) outside() bool {
+// isUnsandboxed reports whether a command would run without the sandbox that others have.
+func (p *Permission) isUnsandboxed() bool {
 	if p.asked.Permission == "sandbox" {
 		return true
 	}
@@ -51,8 +51,8 @@ func (p *Permission) outside() bool {
 	return mode == "off"
 }
 
-// guarded reports whether it is about a file that other programs obey, not about a command.
-func (p *Permission) guarded() bool {
+// isProtectedFile reports whether it is about a file that other programs obey, not about a command.
+func (p *Permission) isProtectedFile() bool {
 	return p.asked.Permission == "sandbox" && p.meta.File != "" && p.meta.Command == ""
 }
 
@@ -72,15 +72,15 @@ func (p *Permission) title() (icon, text string) {
 	case "grep":
 		return "✱", "Search files for " + cmp.Or(m.Pattern, p.patterns())
 	case "bash":
-		if p.outside() {
+		if p.isUnsandboxed() {
 			return "$", "Run a command without a sandbox"
 		}
 		return "$", "Run a command"
 	case "sandbox":
-		if p.guarded() && m.Diff == "" {
+		if p.isProtectedFile() && m.Diff == "" {
 			return "→", "Read a secret: " + m.File
 		}
-		if p.guarded() {
+		if p.isProtectedFile() {
 			return "←", "Change a protected file: " + m.File
 		}
 		return "$", "Run a command outside the sandbox"
@@ -173,7 +173,7 @@ func (p *Permission) write(w *writer) {
 	case "edit":
 		p.writeEdit(w)
 	case "sandbox":
-		if !p.guarded() {
+		if !p.isProtectedFile() {
 			p.writeCommand(w)
 			return
 		}
@@ -241,7 +241,7 @@ func (p *Permission) writeEdit(w *writer) {
 
 // writeCommand writes a command to the letter, and what is known of it that a person should know.
 func (p *Permission) writeCommand(w *writer) {
-	if p.outside() {
+	if p.isUnsandboxed() {
 		w.note("Not sandboxed: it can write and access anything you can.", style.Bold(w.th.Warning))
 		w.writeLabeled("Reason", p.meta.Reason)
 		w.gap()

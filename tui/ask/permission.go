@@ -53,14 +53,14 @@ const (
 
 // choice is a button.
 type choice struct {
-	does        what
+	action      buttonAction
 	long, short string
 }
 
-type what uint8
+type buttonAction uint8
 
 const (
-	allowOnce what = iota
+	allowOnce buttonAction = iota
 	allowAlways
 	reject
 	confirm
@@ -77,7 +77,7 @@ type seen struct {
 // place is a button on the screen.
 type place struct {
 	y, from, to int
-	does        what
+	action      buttonAction
 }
 
 // NewPermission makes the region for a request.
@@ -90,7 +90,7 @@ func NewPermission(m *key.Map, asked *lathe.PermissionAsked, o Options) *Permiss
 }
 
 // StartGuard says when the region appeared on the screen.
-func (p *Permission) StartGuard(at time.Time) { p.guard.shut(at) }
+func (p *Permission) StartGuard(at time.Time) { p.guard.start(at) }
 
 // SetWaiting says how many more wait behind this one.
 func (p *Permission) SetWaiting(n int) { p.waiting = n }
@@ -120,7 +120,7 @@ func (p *Permission) enter(s stage) {
 // words of a rejection: a sentence never gives a permission.
 func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Result {
 	typed := key.IsTyped(k) || key.IsComposed(k)
-	if p.guard.holds(now) {
+	if p.guard.blocks(now) {
 		if typed {
 			p.Deselect()
 		}
@@ -143,7 +143,7 @@ func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Result {
 		p.reason.Key(p.keys, k)
 	case p.keys.Match(k, key.DialogSelectSubmit):
 		if p.at >= 0 {
-			return p.do(p.choice[p.at].does, now)
+			return p.do(p.choice[p.at].action, now)
 		}
 	case dialog.Closes(k) && p.stage == confirming:
 		return p.do(cancel, now)
@@ -206,7 +206,7 @@ func (p *Permission) scrollKey(name string) Result {
 
 // do does what a button says. What appears next is new, so keys are held back again before it can allow
 // anything for good.
-func (p *Permission) do(w what, now time.Time) Result {
+func (p *Permission) do(w buttonAction, now time.Time) Result {
 	switch w {
 	case allowOnce:
 		return Reply{Reply: lathe.Once}
@@ -214,11 +214,11 @@ func (p *Permission) do(w what, now time.Time) Result {
 		return Reply{Reply: lathe.Always}
 	case allowAlways:
 		p.enter(confirming)
-		p.guard.shut(now)
+		p.guard.start(now)
 	case cancel:
 		p.enter(choosing)
 		p.at = 1 // where it was
-		p.guard.shut(now)
+		p.guard.start(now)
 	case reject:
 		p.enter(explaining)
 	}
@@ -259,10 +259,10 @@ func (p *Permission) Paste(text string) Result {
 func (p *Permission) Click(x, y int, now time.Time) Result {
 	for _, b := range p.seen.buttons {
 		if y == b.y && x >= b.from && x < b.to {
-			if p.guard.holds(now) {
+			if p.guard.blocks(now) {
 				return None{}
 			}
-			return p.do(b.does, now)
+			return p.do(b.action, now)
 		}
 	}
 	return None{}

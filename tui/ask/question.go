@@ -15,7 +15,7 @@ import (
 // they are sent. A single question with a single answer has no tabs. Make one with NewQuestion.
 type Question struct {
 	keys  *key.Map
-	list  []asked
+	list  []questionState
 	tab   int // len(list) is the one that confirms
 	guard guard
 
@@ -30,39 +30,39 @@ type Question struct {
 		tabs             [][2]int // columns from and to
 		tabsY            int
 	}
-	drift bool // scrolled by wheel, so the cursor need not be seen
+	scrolledAway bool // scrolled by wheel, so the cursor need not be seen
 }
 
-// asked is a question and what was answered so far.
-type asked struct {
+// questionState is a question and what was answered so far.
+type questionState struct {
 	lathe.Question
 	at     int
 	picked []bool
-	own    string // an answer of one's own; "" is none
+	custom string // an answer of one's own; "" is none
 }
 
-// hasOwn reports whether an own answer is allowed.
-func (a *asked) hasOwn() bool { return a.Custom != lathe.No }
+// allowsCustom reports whether an own answer is allowed.
+func (a *questionState) allowsCustom() bool { return a.Custom != lathe.No }
 
 // choices is how many rows there are to go through.
-func (a *asked) choices() int {
+func (a *questionState) choices() int {
 	n := len(a.Options)
-	if a.hasOwn() {
+	if a.allowsCustom() {
 		n++
 	}
 	return n
 }
 
 // answers are the labels as they were given, in their order, and the own answer behind them.
-func (a *asked) answers() []string {
+func (a *questionState) answers() []string {
 	out := []string{}
 	for i, on := range a.picked {
 		if on {
 			out = append(out, a.Options[i].Label)
 		}
 	}
-	if a.own != "" {
-		out = append(out, a.own)
+	if a.custom != "" {
+		out = append(out, a.custom)
 	}
 	return out
 }
@@ -71,27 +71,27 @@ func (a *asked) answers() []string {
 func NewQuestion(m *key.Map, q *lathe.QuestionAsked) *Question {
 	r := &Question{keys: m}
 	for _, x := range q.Questions {
-		r.list = append(r.list, asked{Question: x, picked: make([]bool, len(x.Options))})
+		r.list = append(r.list, questionState{Question: x, picked: make([]bool, len(x.Options))})
 	}
 	return r
 }
 
 // StartGuard says when the region appeared on the screen.
-func (q *Question) StartGuard(at time.Time) { q.guard.shut(at) }
+func (q *Question) StartGuard(at time.Time) { q.guard.start(at) }
 
-// simple reports whether one pick is all that is wanted.
-func (q *Question) simple() bool { return len(q.list) == 1 && !q.list[0].Multiple.On() }
+// isSingleChoice reports whether one pick is all that is wanted.
+func (q *Question) isSingleChoice() bool { return len(q.list) == 1 && !q.list[0].Multiple.On() }
 
 // tabs is how many there are.
 func (q *Question) tabs() int {
-	if q.simple() {
+	if q.isSingleChoice() {
 		return 1
 	}
 	return len(q.list) + 1
 }
 
 // here is the question on the screen, nil on the tab that confirms.
-func (q *Question) here() *asked {
+func (q *Question) here() *questionState {
 	if q.tab < len(q.list) {
 		return &q.list[q.tab]
 	}
@@ -100,13 +100,13 @@ func (q *Question) here() *asked {
 
 // Key takes a key at a time.
 func (q *Question) Key(k tea.KeyPressMsg, now time.Time) Result {
-	if q.guard.holds(now) {
+	if q.guard.blocks(now) {
 		return None{}
 	}
 	if q.editing {
 		return q.edit(k)
 	}
-	q.drift = false
+	q.scrolledAway = false
 	switch s := k.String(); {
 	case dialog.Closes(k):
 		return Dismiss{}
@@ -141,7 +141,7 @@ func (q *Question) turn(d int) { q.open((q.tab + d + q.tabs()) % q.tabs()) }
 
 func (q *Question) open(tab int) {
 	if tab != q.tab {
-		q.tab, q.top, q.editing, q.drift, q.rows = tab, 0, false, false, page{}
+		q.tab, q.top, q.editing, q.scrolledAway, q.rows = tab, 0, false, false, page{}
 	}
 }
 
@@ -175,21 +175,21 @@ func (q *Question) pick(i int) Result {
 	switch {
 	case i == len(a.Options):
 		q.editing = true
-		q.text.Set(a.own)
+		q.text.Set(a.custom)
 		return None{}
 	case a.Multiple.On():
 		a.picked[i] = !a.picked[i]
 		return None{}
 	default:
 		clear(a.picked)
-		a.picked[i], a.own = true, ""
+		a.picked[i], a.custom = true, ""
 		return q.next()
 	}
 }
 
 // next goes on after an answer that is the only one.
 func (q *Question) next() Result {
-	if q.simple() {
+	if q.isSingleChoice() {
 		return q.answer()
 	}
 	q.turn(1)
@@ -212,7 +212,7 @@ func (q *Question) edit(k tea.KeyPressMsg) Result {
 		q.editing = false
 	case q.keys.Match(k, key.DialogPromptSubmit):
 		q.editing = false
-		if a.own = strings.TrimSpace(q.text.Text()); a.own == "" || a.Multiple.On() {
+		if a.custom = strings.TrimSpace(q.text.Text()); a.custom == "" || a.Multiple.On() {
 			return None{}
 		}
 		clear(a.picked)
@@ -243,14 +243,14 @@ func (q *Question) Paste(text string) Result {
 func (q *Question) Click(x, y int, now time.Time) Result {
 	if q.tabs() > 1 && y == q.seen.tabsY {
 		for i, t := range q.seen.tabs {
-			if x >= t[0] && x < t[1] && !q.guard.holds(now) {
+			if x >= t[0] && x < t[1] && !q.guard.blocks(now) {
 				q.open(i)
 			}
 		}
 		return None{}
 	}
 	i := q.top + y - q.seen.first
-	if y < q.seen.first || y >= q.seen.first+q.seen.shown || i >= len(q.rows.rows) || q.guard.holds(now) {
+	if y < q.seen.first || y >= q.seen.first+q.seen.shown || i >= len(q.rows.rows) || q.guard.blocks(now) {
 		return None{}
 	}
 	if q.here() == nil {
@@ -268,7 +268,7 @@ func (q *Question) Click(x, y int, now time.Time) Result {
 // Wheel scrolls a long question.
 func (q *Question) Wheel(dy int) {
 	q.top = max(0, min(q.top+dy, len(q.rows.rows)-q.seen.shown))
-	q.drift = true
+	q.scrolledAway = true
 }
 
 // Cursor is in the answer that is being written.

@@ -45,7 +45,7 @@ func (q *Question) View(th *style.Theme, width, height int) []style.Line {
 	if roomy {
 		rows = append(rows, nil, hint)
 	}
-	return barred(th, rows, width, th.Accent)
+	return withBar(th, rows, width, th.Accent)
 }
 
 // pageRows is the part of the page that is seen, with a row that says that there is more.
@@ -76,7 +76,7 @@ func (q *Question) pageRows(th *style.Theme, width, room int) []style.Line {
 func (q *Question) reveal() {
 	q.top = max(0, min(q.top, len(q.rows.rows)-q.seen.shown))
 	a := q.here()
-	if a == nil || q.drift && !q.editing {
+	if a == nil || q.scrolledAway && !q.editing {
 		return
 	}
 	from, to := -1, -1
@@ -129,14 +129,14 @@ func (q *Question) layout(th *style.Theme, width int) []pageRow {
 			add(o.Description, style.Fg(th.TextMuted), i, lead)
 		}
 	}
-	if a.hasOwn() {
+	if a.allowsCustom() {
 		out = append(out, pageRow{style.Plain(strings.Repeat(" ", lead)), len(a.Options), true})
 	}
 	return out
 }
 
 // lead is how many cells stand before a label: cursor, number, box.
-func (a *asked) lead() int {
+func (a *questionState) lead() int {
 	n := 2 + len(fmt.Sprint(a.choices())) + 2
 	if a.Multiple.On() {
 		n += 4
@@ -167,14 +167,14 @@ func (q *Question) draw(th *style.Theme, r pageRow, width, y int) style.Line {
 		mark = "› "
 	}
 	mark += fmt.Sprintf("%*d. ", len(fmt.Sprint(a.choices())), r.option+1)
-	picked := r.option < len(a.Options) && a.picked[r.option] || r.option == len(a.Options) && a.own != ""
+	picked := r.option < len(a.Options) && a.picked[r.option] || r.option == len(a.Options) && a.custom != ""
 	if a.Multiple.On() {
 		mark += map[bool]string{true: "[✓] ", false: "[ ] "}[picked]
 	}
 	lead := style.Width(mark)
 	rest := line.Cut(lead, line.Width())
 	if r.option == len(a.Options) {
-		rest = q.ownRow(th, a, look, width-lead, lead, y)
+		rest = q.customRow(th, a, look, width-lead, lead, y)
 	}
 	row := append(style.Of(mark, look), rest...)
 	if picked && !a.Multiple.On() {
@@ -183,16 +183,16 @@ func (q *Question) draw(th *style.Theme, r pageRow, width, y int) style.Line {
 	return row.Truncate(width)
 }
 
-// ownRow is the answer of one's own: what it is, or the editor.
-func (q *Question) ownRow(th *style.Theme, a *asked, look style.Attr, width, lead, y int) style.Line {
+// customRow is the answer of one's own: what it is, or the editor.
+func (q *Question) customRow(th *style.Theme, a *questionState, look style.Attr, width, lead, y int) style.Line {
 	switch {
 	case q.editing:
 		field := style.Attr{FG: th.Text, BG: th.BackgroundElement}
 		line, at := q.text.View(field, width)
 		q.seen.cursorX, q.seen.cursorY = edge+lead+at, y
 		return line.Fit(width, field)
-	case a.own != "":
-		return style.Of(a.own, look)
+	case a.custom != "":
+		return style.Of(a.custom, look)
 	default:
 		look.FG = th.TextMuted
 		return style.Of("Type your own answer", look)
@@ -265,7 +265,7 @@ func (q *Question) hints() []string {
 		return []string{"enter", "accept", "esc", "cancel"}
 	case a == nil:
 		return []string{"enter", "send", "tab", "back", "esc", "dismiss"}
-	case q.simple():
+	case q.isSingleChoice():
 		return []string{"enter", "answer", "↑↓", "move", "esc", "dismiss"}
 	default:
 		return []string{"enter", "select", "tab", "next", "↑↓", "move", "esc", "dismiss"}

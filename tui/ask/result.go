@@ -42,11 +42,11 @@ type guard struct {
 	open bool
 }
 
-// shut begins to hold keys back.
-func (g *guard) shut(at time.Time) { *g = guard{last: at} }
+// start begins to hold keys back.
+func (g *guard) start(at time.Time) { *g = guard{last: at} }
 
-// holds reports whether a key at this time is to be held back. Without a beginning, the first key is it.
-func (g *guard) holds(now time.Time) bool {
+// blocks reports whether a key at this time is to be held back. Without a beginning, the first key is it.
+func (g *guard) blocks(now time.Time) bool {
 	if g.open {
 		return false
 	}

@@ -19,7 +19,7 @@ func (p *Permission) View(th *style.Theme, width, height int) []style.Line {
 	width = max(width, 20)
 	inner := width - inset
 	color := th.Warning
-	if p.outside() {
+	if p.isUnsandboxed() {
 		color = th.Error
 	}
 	head := p.head(th, inner, color)
@@ -52,7 +52,7 @@ func (p *Permission) View(th *style.Theme, width, height int) []style.Line {
 		p.seen.buttons[i].y += at
 	}
 	p.seen.cursorY = at + len(foot) - 1
-	return barred(th, rows, width, color)
+	return withBar(th, rows, width, color)
 }
 
 // window is the part of the body that is seen, and a row that says how much more there is. However small the
@@ -152,8 +152,8 @@ func (p *Permission) buttonRow(th *style.Theme, list []choice, from int, name fu
 			row = row.Add(" ", style.Attr{})
 		}
 		start := edge + row.Width()
-		row = row.Add(dialog.Button(th, fmt.Sprintf("%d %s", from+i+1, name(c)), from+i == p.at, c.does == reject || c.does == confirm))
-		places = append(places, place{0, start, edge + row.Width(), c.does})
+		row = row.Add(dialog.Button(th, fmt.Sprintf("%d %s", from+i+1, name(c)), from+i == p.at, c.action == reject || c.action == confirm))
+		places = append(places, place{0, start, edge + row.Width(), c.action})
 	}
 	return row, places
 }
@@ -207,8 +207,8 @@ func hintLine(th *style.Theme, list []string, width int) style.Line {
 	return row
 }
 
-// barred puts a bar at the left of rows, on the background of panels.
-func barred(th *style.Theme, rows []style.Line, width int, color style.Color) []style.Line {
+// withBar puts a bar at the left of rows, on the background of panels.
+func withBar(th *style.Theme, rows []style.Line, width int, color style.Color) []style.Line {
 	out := make([]style.Line, len(rows))
 	for i, r := range rows {
 		line := append(style.Line{{Text: "┃ ", Attr: style.Fg(color)}}, r...)

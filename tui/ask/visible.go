@@ -49,7 +49,7 @@ func visibleLine(text string, plain, odd style.Attr) (line style.Line, hidden bo
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(text[i:])
-		if name := nameOf(r, n, c); name != "" {
+		if name := escapeName(r, n, c); name != "" {
 			line = line.Add(text[from:i], plain).Add(name, odd)
 			from, hidden = i+n, true
 		}
@@ -68,7 +68,7 @@ func firstHidden(text string) string {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(text[i:])
-		if name := nameOf(r, n, c); name != "" && r != 0x200c && r != 0x200d {
+		if name := escapeName(r, n, c); name != "" && r != 0x200c && r != 0x200d {
 			return name
 		}
 		i += n
@@ -76,8 +76,8 @@ func firstHidden(text string) string {
 	return ""
 }
 
-// nameOf is how a character is written that cannot be trusted to be seen, or "".
-func nameOf(r rune, n int, first byte) string {
+// escapeName is how a character is written that cannot be trusted to be seen, or "".
+func escapeName(r rune, n int, first byte) string {
 	switch {
 	case r == utf8.RuneError && n <= 1:
 		return fmt.Sprintf(`\x%02x`, first)

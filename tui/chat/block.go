@@ -18,7 +18,7 @@ type blockKind uint8
 const (
 	partBlock blockKind = iota
 	userBlock
-	closeBlock
+	footerBlock
 	revertBlock
 )
 
@@ -34,9 +34,9 @@ type block struct {
 	drawn bool
 	used  int // the last frame that wanted it
 
-	doc   *markdown.Doc // of a text, which knows what it has drawn before
-	child lathe.SessionID
-	folds bool // whether it can be unfolded
+	doc     *markdown.Doc // of a text, which knows what it has drawn before
+	child   lathe.SessionID
+	canFold bool // whether it can be unfolded
 }
 
 // stamp is all that the rows of a block depend on, beside the look of all.
@@ -50,7 +50,7 @@ type stamp struct {
 }
 
 // id names the block at a spot.
-func (w *walk) id(s spot) blockID {
+func (w *walk) id(s blockPos) blockID {
 	if s.message >= w.count {
 		return blockID{kind: revertBlock}
 	}
@@ -59,28 +59,28 @@ func (w *walk) id(s spot) blockID {
 		return blockID{message: h.ID(), kind: userBlock}
 	}
 	if s.block >= h.Len() {
-		return blockID{message: h.ID(), kind: closeBlock}
+		return blockID{message: h.ID(), kind: footerBlock}
 	}
 	part, _, _ := h.Peek(s.block)
 	return blockID{message: h.ID(), part: part}
 }
 
 // draw makes the rows anew if anything they depend on has changed.
-func (b *block) draw(w *walk, s spot, id blockID) {
+func (b *block) draw(w *walk, s blockPos, id blockID) {
 	now := w.stamp(s, id)
 	if b.drawn && now == b.stamp {
 		return
 	}
 	b.stamp, b.drawn = now, true
-	b.child, b.folds, b.pad = "", false, 0
+	b.child, b.canFold, b.pad = "", false, 0
 	b.head, b.bar, b.tint = nil, style.Span{}, style.Color{}
 	switch id.kind {
 	case revertBlock:
 		b.lines = w.reverted()
 	case userBlock:
 		b.lines = w.user(w.t.View(s.message), now.queued)
-	case closeBlock:
-		b.lines = w.closing(s.message)
+	case footerBlock:
+		b.lines = w.footer(s.message)
 	default:
 		b.lines = w.part(b, w.t.View(s.message), s.block)
 	}
@@ -115,7 +115,7 @@ func (b *block) row(i int) style.Line {
 	return append(l, b.lines[i].With(func(a style.Attr) style.Attr { a.FG = b.tint; return a })...)
 }
 
-func (w *walk) stamp(s spot, id blockID) (out stamp) {
+func (w *walk) stamp(s blockPos, id blockID) (out stamp) {
 	if s.message >= w.count {
 		return stamp{rev: w.t.Count(), parts: w.count}
 	}
@@ -127,7 +127,7 @@ func (w *walk) stamp(s spot, id blockID) (out stamp) {
 			_, _, rev := h.Peek(i)
 			out.rev += rev
 		}
-	case closeBlock:
+	case footerBlock:
 		out.rev, out.parts = h.Revision(), h.Len()
 		if a, ok := h.Data().(*lathe.Assistant); ok { // the notes stand on its prompt
 			if i := w.t.Find(a.Parent); i >= 0 {
@@ -192,7 +192,7 @@ func (w *walk) form(id lathe.PartID, b lathe.Body) form {
 }
 
 // tight reports whether a block stands directly below the one before it.
-func (w *walk) tight(s spot) bool {
+func (w *walk) tight(s blockPos) bool {
 	h := w.t.View(s.message)
 	if id, body, _ := h.Peek(s.block); w.form(id, body) != inline {
 		return false
@@ -206,7 +206,7 @@ func (w *walk) tight(s spot) bool {
 			return false
 		}
 		if at.block >= h.Len() {
-			if w.closes(at.message) {
+			if w.hasFooter(at.message) {
 				return false
 			}
 			continue

@@ -19,13 +19,13 @@ const (
 	foldedDiff    = 24
 	foldedGeneric = 3
 	foldedFailure = 3
-	mostRows      = 2000
+	maxRows       = 2000
 )
 
-// most is how many rows of something are shown.
-func most(open bool, folded int) int {
+// rowLimit is how many rows of something are shown.
+func rowLimit(open bool, folded int) int {
 	if open {
-		return mostRows
+		return maxRows
 	}
 	return folded
 }
@@ -34,15 +34,15 @@ func most(open bool, folded int) int {
 func (pt *painter) body(c *call, width int, open bool) []style.Line {
 	switch c.tool {
 	case "bash":
-		return pt.output(c.shown(), width, open, c.running, foldedOutput)
+		return pt.output(c.shownOutput(), width, open, c.running, foldedOutput)
 	case "read":
 		return pt.readBody(c, width, open)
 	case "write":
-		return append(pt.written(c, width, open), pt.diagnostics(c, width)...)
+		return append(pt.writeBody(c, width, open), pt.diagnostics(c, width)...)
 	case "edit":
 		return append(pt.diff(c.meta.Diff, width, open), pt.diagnostics(c, width)...)
 	case "apply_patch":
-		return pt.patched(c, width, open)
+		return pt.patchBody(c, width, open)
 	case "todowrite":
 		return pt.todos(c, width)
 	case "question":
@@ -62,8 +62,8 @@ func (pt *painter) body(c *call, width int, open bool) []style.Line {
 	}
 }
 
-// shown is the output of a command: what it has told of it, or all of it.
-func (c *call) shown() string {
+// shownOutput is the output of a command: what it has told of it, or all of it.
+func (c *call) shownOutput() string {
 	if c.meta.Output != "" || c.running {
 		return c.meta.Output
 	}
@@ -77,7 +77,7 @@ func (pt *painter) output(text string, width int, open, running bool, folded int
 		return nil
 	}
 	var note string
-	lines, left := clip(text, most(open, folded), running)
+	lines, left := clip(text, rowLimit(open, folded), running)
 	if left > 0 {
 		note = fmt.Sprintf("… %d more lines", left)
 		if !open {
@@ -133,12 +133,12 @@ func (pt *painter) failure(c *call, width int, open bool) []style.Line {
 	th := pt.env.Theme
 	why, hint := c.failed, "… click to expand"
 	if c.tool == "task" {
-		why, hint = inEnvelope(why), "…"
+		why, hint = taskErrorText(why), "…"
 		if c.meta.Session != "" {
 			hint += " click to open"
 		}
 	}
-	text, left := clip(strings.TrimSpace(why), most(open, foldedFailure), false)
+	text, left := clip(strings.TrimSpace(why), rowLimit(open, foldedFailure), false)
 	rows := style.WrapAll(style.Lines(text, style.Fg(th.Error)), max(1, width-2))
 	if !open && len(rows) > foldedFailure {
 		rows, left = rows[:foldedFailure], left+1
@@ -149,8 +149,8 @@ func (pt *painter) failure(c *call, width int, open bool) []style.Line {
 	return pt.box(rows, width)
 }
 
-// inEnvelope is what a report on a task says, without what is around it for the model.
-func inEnvelope(report string) string {
+// taskErrorText is what a report on a task says, without what is around it for the model.
+func taskErrorText(report string) string {
 	_, text, ok := strings.Cut(report, "<task_error>")
 	if !ok {
 		return report
@@ -169,10 +169,10 @@ func (pt *painter) readBody(c *call, width int, open bool) (rows []style.Line) {
 	return rows
 }
 
-// written draws a file that was written, with the numbers of its lines.
-func (pt *painter) written(c *call, width int, open bool) []style.Line {
+// writeBody draws a file that was written, with the numbers of its lines.
+func (pt *painter) writeBody(c *call, width int, open bool) []style.Line {
 	th := pt.env.Theme
-	text, left := clip(strings.TrimRight(c.args.Content, "\n"), most(open, foldedOutput), false)
+	text, left := clip(strings.TrimRight(c.args.Content, "\n"), rowLimit(open, foldedOutput), false)
 	code := markdown.Code(ext(c.args.FilePath), text, th)
 	digits := len(fmt.Sprint(len(code)))
 	rows := make([]style.Line, 0, len(code)+1)
@@ -199,12 +199,12 @@ func (pt *painter) diff(patch string, width int, open bool) []style.Line {
 		return nil
 	}
 	return diff.Lines(patch, diff.Options{
-		Theme: pt.env.Theme, Width: width, Split: width > 116 && !pt.env.Show.Stacked, Wrap: !pt.env.Show.CutDiff, Max: most(open, foldedDiff),
+		Theme: pt.env.Theme, Width: width, Split: width > 116 && !pt.env.Show.Stacked, Wrap: !pt.env.Show.CutDiff, Max: rowLimit(open, foldedDiff),
 	})
 }
 
-// patched draws what was done to each file.
-func (pt *painter) patched(c *call, width int, open bool) (rows []style.Line) {
+// patchBody draws what was done to each file.
+func (pt *painter) patchBody(c *call, width int, open bool) (rows []style.Line) {
 	th := pt.env.Theme
 	for _, f := range c.meta.Files {
 		verb := map[string]string{"add": "Created", "delete": "Deleted", "move": "Moved"}[f.Type]
@@ -290,6 +290,6 @@ func (pt *painter) childOf(b lathe.Body) (c Child) {
 	if !ok || t.Tool != "task" || pt.env.Child == nil {
 		return c
 	}
-	c, _ = pt.env.Child(read(t).meta.Session)
+	c, _ = pt.env.Child(parseCall(t).meta.Session)
 	return c
 }

@@ -106,14 +106,14 @@ func (c *Chat) View(t *lathe.Transcript, env Env) []style.Line {
 	} else {
 		lines = c.fromTop(w)
 	}
-	c.forget()
+	c.evict()
 	return lines
 }
 
 // fromEnd fills the screen from the last row up.
 func (c *Chat) fromEnd(w *walk) []style.Line {
 	at, ok := w.last()
-	var spots []spot
+	var spots []blockPos
 	n := 0
 	for ok && n < w.env.Height {
 		if h := w.block(at).height(); h > 0 {
@@ -133,7 +133,7 @@ func (c *Chat) fromEnd(w *walk) []style.Line {
 }
 
 // emit puts the rows of a block on the screen as far as there is room.
-func (c *Chat) emit(out []style.Line, w *walk, at spot, from int) []style.Line {
+func (c *Chat) emit(out []style.Line, w *walk, at blockPos, from int) []style.Line {
 	b, id := w.block(at), w.id(at)
 	for j := from; j < b.height() && len(out) < w.env.Height; j++ {
 		out = append(out, b.row(j))
@@ -170,7 +170,7 @@ func (c *Chat) fromTop(w *walk) []style.Line {
 
 // isEnd reports whether nothing is left below the rows on the screen: neither of their last block nor, from at on,
 // of others.
-func (c *Chat) isEnd(w *walk, at spot, more bool) bool {
+func (c *Chat) isEnd(w *walk, at blockPos, more bool) bool {
 	if len(c.rows) == 0 {
 		return false
 	}
@@ -192,8 +192,8 @@ func (c *Chat) AtEnd() bool { return c.atEnd }
 // AtTop reports whether the beginning of what is known was on the screen: older messages may be wanted.
 func (c *Chat) AtTop() bool { return c.hasOlder }
 
-// forget drops drawn blocks that were not on the screen lately.
-func (c *Chat) forget() {
+// evict drops drawn blocks that were not on the screen lately.
+func (c *Chat) evict() {
 	if len(c.cache) <= keepBlocks+len(c.rows) {
 		return
 	}
@@ -227,7 +227,7 @@ func (c *Chat) At(y int) (Target, bool) {
 
 // Toggle unfolds a part, or folds it. What stands above stays where it is: one reads on where one has clicked.
 func (c *Chat) Toggle(id lathe.PartID) {
-	if !c.folds(id) {
+	if !c.canFold(id) {
 		return
 	}
 	if r := c.rows[0]; r.id.message != "" {
@@ -240,11 +240,11 @@ func (c *Chat) Toggle(id lathe.PartID) {
 	}
 }
 
-// folds reports whether a part on the screen can be unfolded or folded.
-func (c *Chat) folds(part lathe.PartID) bool {
+// canFold reports whether a part on the screen can be unfolded or folded.
+func (c *Chat) canFold(part lathe.PartID) bool {
 	return slices.ContainsFunc(c.rows, func(r row) bool {
 		b := c.cache[r.id]
-		return r.id.part == part && b != nil && b.folds
+		return r.id.part == part && b != nil && b.canFold
 	})
 }
 
@@ -252,7 +252,7 @@ func (c *Chat) folds(part lathe.PartID) bool {
 func (c *Chat) ToggleLast() bool {
 	for y := len(c.rows) - 1; y >= 0; y-- {
 		id := c.rows[y].id
-		if b := c.cache[id]; b != nil && b.folds {
+		if b := c.cache[id]; b != nil && b.canFold {
 			c.Toggle(id.part)
 			return true
 		}

@@ -93,7 +93,7 @@ func (in Include) part(b *strings.Builder, body lathe.Body) {
 
 func exportCall(b *strings.Builder, t *lathe.ToolCall) {
 	fmt.Fprintf(b, "\n**Tool: %s**\n", t.Tool)
-	c := read(t)
+	c := parseCall(t)
 	if len(c.input) > 2 {
 		input := c.input
 		if pretty, err := json.MarshalIndent(json.RawMessage(c.input), "", "  "); err == nil {

@@ -40,14 +40,14 @@ func (pt *painter) user(h lathe.MessageView, queued bool) []style.Line {
 	if len(rows) == 0 {
 		return nil // written by the engine: a note to the model
 	}
-	if last := pt.stateOf(m, queued); len(last) > 0 {
+	if last := pt.promptState(m, queued); len(last) > 0 {
 		rows = append(rows, last.Truncate(width))
 	}
 	return pt.panel(rows, pt.agentColor(said.Agent))
 }
 
-// stateOf is the last row of a prompt: whether it waits, and when it was said.
-func (pt *painter) stateOf(m lathe.Message, queued bool) (l style.Line) {
+// promptState is the last row of a prompt: whether it waits, and when it was said.
+func (pt *painter) promptState(m lathe.Message, queued bool) (l style.Line) {
 	th := pt.env.Theme
 	if queued {
 		l = style.Line{{Text: " QUEUED ", Attr: style.Attr{FG: th.Background, BG: th.Accent, Bold: true}}}
@@ -105,7 +105,7 @@ func (pt *painter) compacted() style.Line {
 // reasoning draws what was thought: one row, or all of it.
 func (w *walk) reasoning(b *block, id lathe.PartID, r *lathe.Reasoning) []style.Line {
 	th := w.env.Theme
-	b.folds, b.pad = true, margin
+	b.canFold, b.pad = true, margin
 	title, rest := splitTitle(r.Text)
 	var head style.Line
 	muted := style.Attr{FG: th.TextMuted, Italic: true}
@@ -148,8 +148,8 @@ func splitTitle(text string) (title, rest string) {
 	return line[2 : len(line)-2], strings.TrimLeft(rest, "\n")
 }
 
-// closes reports whether something is said at the end of an answer.
-func (w *walk) closes(message int) bool {
+// hasFooter reports whether something is said at the end of an answer.
+func (w *walk) hasFooter(message int) bool {
 	a, ok := w.t.View(message).Data().(*lathe.Assistant)
 	if !ok {
 		return false
@@ -174,9 +174,9 @@ func (w *walk) notes(a *lathe.Assistant) (out []string) {
 	return out
 }
 
-// closing draws the end of an answer: what went wrong, or who answered in what time.
-func (w *walk) closing(message int) []style.Line {
-	if !w.closes(message) {
+// footer draws the end of an answer: what went wrong, or who answered in what time.
+func (w *walk) footer(message int) []style.Line {
+	if !w.hasFooter(message) {
 		return nil
 	}
 	th, m := w.env.Theme, w.t.View(message).Message()
@@ -199,7 +199,7 @@ func (w *walk) closing(message int) []style.Line {
 		color = th.TextMuted
 	}
 	l := style.Of("▣ ", style.Fg(color)).Add(style.Capitalize(a.Agent), style.Fg(th.Text)).Add(" · "+w.modelName(a.Model), style.Fg(th.TextMuted))
-	if d := w.since(a, m.Created); d > 0 {
+	if d := w.elapsed(a, m.Created); d > 0 {
 		l = l.Add(" · "+style.Duration(d), style.Fg(th.TextMuted))
 	}
 	if aborted {
@@ -208,8 +208,8 @@ func (w *walk) closing(message int) []style.Line {
 	return append(rows, indent(l).Truncate(w.env.Width))
 }
 
-// since is how long the exchange took, from its prompt on, without the time that you were waited for.
-func (w *walk) since(a *lathe.Assistant, began lathe.Time) time.Duration {
+// elapsed is how long the exchange took, from its prompt on, without the time that you were waited for.
+func (w *walk) elapsed(a *lathe.Assistant, began lathe.Time) time.Duration {
 	if a.Completed == 0 {
 		return 0
 	}

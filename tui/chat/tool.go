@@ -66,8 +66,8 @@ type diagnostic struct {
 	Range    struct{ Start struct{ Line, Character int } }
 }
 
-// read brings a call into shape. What does not fit is left out: arguments come from models.
-func read(t *lathe.ToolCall) (c call) {
+// parseCall brings a call into shape. What does not fit is left out: arguments come from models.
+func parseCall(t *lathe.ToolCall) (c call) {
 	c.tool, c.waits = t.Tool, t.Waits()
 	var metadata json.RawMessage
 	switch s := t.State.(type) {
@@ -145,12 +145,12 @@ func (w *walk) doneForm(id lathe.PartID, tool string, s *lathe.Completed) form {
 
 // tool draws a call: what it is about, and what came of it where that says more than a word.
 func (w *walk) tool(b *block, id lathe.PartID, t *lathe.ToolCall) []style.Line {
-	c := read(t)
+	c := parseCall(t)
 	b.child, b.pad = c.meta.Session, margin
 	width := max(1, w.env.Width-2*margin)
 	rows := []style.Line{w.head(&c, width)}
 	open := w.c.open[id]
-	b.folds = c.tool != "task"
+	b.canFold = c.tool != "task"
 	switch {
 	case c.failed != "":
 		if !c.isRefused() || open {
@@ -218,7 +218,7 @@ func (pt *painter) words(c *call) (icon, words string) {
 	a := &c.args
 	switch c.tool {
 	case "bash":
-		return "$", orVerb(oneLine(a.Command), c, "Preparing a command")
+		return "$", orPreparing(oneLine(a.Command), c, "Preparing a command")
 	case "read":
 		s := "Read " + pt.path(a.FilePath)
 		if a.Offset > 0 {
@@ -227,23 +227,23 @@ func (pt *painter) words(c *call) (icon, words string) {
 		if a.Limit > 0 {
 			s += fmt.Sprintf(" (%d lines)", a.Limit)
 		}
-		return "→", orVerb(s, c, "Reading")
+		return "→", orPreparing(s, c, "Reading")
 	case "write":
-		return "←", orVerb("Write "+pt.path(a.FilePath), c, "Writing a file")
+		return "←", orPreparing("Write "+pt.path(a.FilePath), c, "Writing a file")
 	case "edit":
-		return "←", orVerb("Edit "+pt.path(a.FilePath), c, "Preparing an edit")
+		return "←", orPreparing("Edit "+pt.path(a.FilePath), c, "Preparing an edit")
 	case "apply_patch":
 		return "%", patchWords(c)
 	case "glob":
-		return "✱", orVerb(found("Glob", a.Pattern, pt.path(a.Path), c.meta.Count), c, "Finding files")
+		return "✱", orPreparing(found("Glob", a.Pattern, pt.path(a.Path), c.meta.Count), c, "Finding files")
 	case "grep":
-		return "✱", orVerb(found("Grep", a.Pattern, pt.path(a.Path), c.meta.Matches), c, "Searching")
+		return "✱", orPreparing(found("Grep", a.Pattern, pt.path(a.Path), c.meta.Matches), c, "Searching")
 	case "webfetch":
-		return "%", orVerb("Fetch "+a.URL, c, "Fetching")
+		return "%", orPreparing("Fetch "+a.URL, c, "Fetching")
 	case "websearch":
-		return "◈", orVerb(fmt.Sprintf("Search the web for “%s”", a.Query), c, "Searching the web")
+		return "◈", orPreparing(fmt.Sprintf("Search the web for “%s”", a.Query), c, "Searching the web")
 	case "skill":
-		return "→", orVerb(fmt.Sprintf("Skill “%s”", a.Name), c, "Loading a skill")
+		return "→", orPreparing(fmt.Sprintf("Skill “%s”", a.Name), c, "Loading a skill")
 	case "task":
 		return taskWords(c)
 	case "todowrite":
@@ -251,14 +251,14 @@ func (pt *painter) words(c *call) (icon, words string) {
 	case "question":
 		return "?", "Questions"
 	case "invalid": // the engine's, in the place of a call that could not be made
-		return "✗", orVerb(strings.TrimSpace(a.Tool+": "+oneLine(a.Error)), c, "Preparing a call")
+		return "✗", orPreparing(strings.TrimSpace(a.Tool+": "+oneLine(a.Error)), c, "Preparing a call")
 	default:
 		return "⚙", c.tool + short(c.input)
 	}
 }
 
-// orVerb says what is being prepared while there are no arguments yet.
-func orVerb(words string, c *call, verb string) string {
+// orPreparing says what is being prepared while there are no arguments yet.
+func orPreparing(words string, c *call, verb string) string {
 	if c.pending && len(c.input) <= 2 {
 		return verb
 	}

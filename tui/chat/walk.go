@@ -15,8 +15,8 @@ type walk struct {
 	busy  int // the message from which on prompts wait, count when none do
 }
 
-// spot is a block: of a message, its parts in their order and then its close.
-type spot struct{ message, block int }
+// blockPos is a block: of a message, its parts in their order and then its close.
+type blockPos struct{ message, block int }
 
 func (c *Chat) walk(t *lathe.Transcript, env Env) *walk {
 	w := &walk{painter: painter{env}, c: c, t: t, count: t.Count()}
@@ -54,44 +54,44 @@ func isUser(h lathe.MessageView) bool {
 	return ok
 }
 
-func (w *walk) last() (spot, bool) {
+func (w *walk) last() (blockPos, bool) {
 	n := w.count + w.tail
 	if n == 0 {
-		return spot{}, false
+		return blockPos{}, false
 	}
-	return spot{n - 1, w.blocks(n-1) - 1}, true
+	return blockPos{n - 1, w.blocks(n-1) - 1}, true
 }
 
-func (w *walk) before(s spot) (spot, bool) {
+func (w *walk) before(s blockPos) (blockPos, bool) {
 	if s.block > 0 {
-		return spot{s.message, s.block - 1}, true
+		return blockPos{s.message, s.block - 1}, true
 	}
 	if s.message == 0 {
 		return s, false
 	}
-	return spot{s.message - 1, w.blocks(s.message-1) - 1}, true
+	return blockPos{s.message - 1, w.blocks(s.message-1) - 1}, true
 }
 
-func (w *walk) after(s spot) (spot, bool) {
+func (w *walk) after(s blockPos) (blockPos, bool) {
 	if s.block+1 < w.blocks(s.message) {
-		return spot{s.message, s.block + 1}, true
+		return blockPos{s.message, s.block + 1}, true
 	}
 	if s.message+1 >= w.count+w.tail {
 		return s, false
 	}
-	return spot{s.message + 1, 0}, true
+	return blockPos{s.message + 1, 0}, true
 }
 
 // find returns the block of an anchor, or the nearest there is of its message.
-func (w *walk) find(a anchor) (spot, bool) {
+func (w *walk) find(a anchor) (blockPos, bool) {
 	i := w.t.Find(a.message)
 	if i < 0 || i >= w.count {
-		return spot{}, false
+		return blockPos{}, false
 	}
-	return spot{i, min(a.block, w.blocks(i)-1)}, true
+	return blockPos{i, min(a.block, w.blocks(i)-1)}, true
 }
 
-func (w *walk) anchor(s spot, line int) anchor {
+func (w *walk) anchor(s blockPos, line int) anchor {
 	if s.message >= w.count {
 		return anchor{}
 	}
@@ -136,7 +136,7 @@ func (c *Chat) Scroll(t *lathe.Transcript, env Env, rows int) {
 }
 
 // first is the block and the row at the top of the screen.
-func (c *Chat) first(w *walk) (spot, int, bool) {
+func (c *Chat) first(w *walk) (blockPos, int, bool) {
 	if c.top != (anchor{}) {
 		if at, ok := w.find(c.top); ok {
 			return at, c.top.line, true
@@ -213,7 +213,7 @@ func (c *Chat) NextPrompt(t *lathe.Transcript, env Env, back bool) lathe.Message
 }
 
 // block draws a block, or takes what was drawn before.
-func (w *walk) block(s spot) *block {
+func (w *walk) block(s blockPos) *block {
 	id, b := w.id(s), (*block)(nil)
 	if b = w.c.cache[id]; b == nil {
 		b = &block{}

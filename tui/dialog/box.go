@@ -80,18 +80,18 @@ func indent(rows []style.Line) []style.Line {
 	return out
 }
 
-// budget is how many rows are left for a box.
-type budget int
+// rowBudget is how many rows are left for a box.
+type rowBudget int
 
 // take returns as many of the rows as there is room for, at most so many.
-func (b *budget) take(rows []style.Line, most int) []style.Line {
+func (b *rowBudget) take(rows []style.Line, most int) []style.Line {
 	n := max(0, min(len(rows), most, int(*b)))
-	*b -= budget(n)
+	*b -= rowBudget(n)
 	return rows[:n]
 }
 
 // gap returns an empty row, if there are rows before it and there is room.
-func (b *budget) gap(before []style.Line) []style.Line {
+func (b *rowBudget) gap(before []style.Line) []style.Line {
 	if len(before) == 0 {
 		return nil
 	}

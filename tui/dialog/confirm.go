@@ -25,11 +25,11 @@ type ConfirmOptions struct {
 
 // Confirm asks yes or no. Make one with NewConfirm.
 type Confirm struct {
-	quiet // nobody says yes by pasting
-	keys  *key.Map
-	o     ConfirmOptions
-	no    bool // the cursor is on No
-	text  scroll
+	base // nobody says yes by pasting
+	keys *key.Map
+	o    ConfirmOptions
+	no   bool // the cursor is on No
+	text scroll
 
 	buttonY int
 	buttons [2][2]int // columns from and to of each
@@ -49,13 +49,13 @@ func (c *Confirm) Key(k tea.KeyPressMsg) Result {
 	case c.text.key(c.keys, k):
 		return None{}
 	case c.keys.Match(k, key.DialogSelectSubmit):
-		return chosen(c.no)
+		return yesNo(c.no)
 	}
 	switch k.String() {
 	case "y", "Y":
-		return chosen(false)
+		return yesNo(false)
 	case "n", "N":
-		return chosen(true)
+		return yesNo(true)
 	case "left", "h":
 		c.no = false
 	case "right", "l":
@@ -66,7 +66,7 @@ func (c *Confirm) Key(k tea.KeyPressMsg) Result {
 	return None{}
 }
 
-func chosen(no bool) Result {
+func yesNo(no bool) Result {
 	if no {
 		return Chosen{ID: No}
 	}
@@ -77,10 +77,10 @@ func chosen(no bool) Result {
 func (c *Confirm) Click(x, y int) Result {
 	for i, b := range c.buttons {
 		if y == c.buttonY && x >= b[0] && x < b[1] {
-			return chosen(i == 1)
+			return yesNo(i == 1)
 		}
 	}
-	return c.quiet.Click(x, y)
+	return c.base.Click(x, y)
 }
 
 // Wheel scrolls a long text.

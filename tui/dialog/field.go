@@ -36,7 +36,7 @@ func (f *Field) insert(text string) {
 	text = style.Clean(strings.ReplaceAll(text, "\r\n", "\n"))
 	text = style.Prefix(text, maxField-len(f.text))
 	f.text = f.text[:f.at] + text + f.text[f.at:]
-	f.at = f.border(f.at + len(text))
+	f.at = f.nextBoundary(f.at + len(text))
 }
 
 // Key edits the text. It reports whether the key was one for it.
@@ -93,7 +93,7 @@ func (f *Field) do(name key.Name) {
 
 func (f *Field) cut(from, to int) {
 	f.text = f.text[:from] + f.text[to:]
-	f.at = f.border(from)
+	f.at = f.nextBoundary(from)
 }
 
 // before is where the character at the left of an offset begins.
@@ -113,8 +113,8 @@ func (f *Field) after(at int) int {
 	return at + firstSize(f.text[at:])
 }
 
-// border moves an offset to the next border of characters: what was put together may have grown into one.
-func (f *Field) border(at int) int {
+// nextBoundary moves an offset to the next border of characters: what was put together may have grown into one.
+func (f *Field) nextBoundary(at int) int {
 	i := 0
 	for i < at {
 		i += firstSize(f.text[i:])
@@ -124,12 +124,12 @@ func (f *Field) border(at int) int {
 
 func (f *Field) wordStart() int {
 	head := strings.TrimRightFunc(f.text[:f.at], notInWord)
-	return f.border(len(strings.TrimRightFunc(head, inWord)))
+	return f.nextBoundary(len(strings.TrimRightFunc(head, inWord)))
 }
 
 func (f *Field) wordEnd() int {
 	tail := strings.TrimLeftFunc(f.text[f.at:], notInWord)
-	return f.border(len(f.text) - len(strings.TrimLeftFunc(tail, inWord)))
+	return f.nextBoundary(len(f.text) - len(strings.TrimLeftFunc(tail, inWord)))
 }
 
 func inWord(r rune) bool {

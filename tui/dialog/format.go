@@ -67,8 +67,8 @@ func dollars(v float64) string {
 	return "$" + text
 }
 
-// said is what a person wrote in a message, in one line; a message of files is called by them.
-func said(m lathe.Message) string {
+// promptText is what a person wrote in a message, in one line; a message of files is called by them.
+func promptText(m lathe.Message) string {
 	var files []string
 	for _, p := range m.Parts {
 		switch b := p.Body.(type) {

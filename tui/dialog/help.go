@@ -13,7 +13,7 @@ import (
 
 // Help is the table of all keys, by group, with a filter. Make one with NewHelp.
 type Help struct {
-	quiet
+	base
 	keys    *key.Map
 	entries []helpEntry
 	query   Field
@@ -21,11 +21,11 @@ type Help struct {
 	cursor  int
 
 	// What was drawn last, and for what.
-	rows  []style.Line
-	theme *style.Theme
-	width int
-	asked string
-	tall  int
+	rows      []style.Line
+	theme     *style.Theme
+	width     int
+	asked     string
+	maxHeight int
 }
 
 type helpEntry struct {
@@ -95,10 +95,10 @@ func (h *Help) View(th *style.Theme, width, height int) []style.Line {
 		row = row.Add("Type to search", style.Fg(th.TextMuted))
 	}
 	room := max(1, height-4)
-	h.tall = max(h.tall, min(len(h.rows), room))
-	h.see.fit(len(h.rows), min(h.tall, room))
+	h.maxHeight = max(h.maxHeight, min(len(h.rows), room))
+	h.see.fit(len(h.rows), min(h.maxHeight, room))
 	rows := append([]style.Line{row, nil}, h.rows[h.see.top:h.see.top+h.see.shown]...)
-	for len(rows) < 2+min(h.tall, room) {
+	for len(rows) < 2+min(h.maxHeight, room) {
 		rows = append(rows, nil)
 	}
 	return box(th, "Keys", rows, width, bar{2, h.see.top, h.see.shown, h.see.all})

@@ -22,7 +22,7 @@ type InputOptions struct {
 
 // Input asks for one line. Make one with NewInput.
 type Input struct {
-	quiet
+	base
 	keys *key.Map
 	o    InputOptions
 	text Field
@@ -86,7 +86,7 @@ func (in *Input) Click(x, y int) Result {
 	case y >= in.linkFrom && y < in.linkTo:
 		return Copy{in.o.Link}
 	}
-	return in.quiet.Click(x, y)
+	return in.base.Click(x, y)
 }
 
 // Cursor is where the text is edited.
@@ -97,7 +97,7 @@ func (in *Input) View(th *style.Theme, width, height int) []style.Line {
 	width = boxWidth(medium, width)
 	in.corner = corner(width)
 	inner := width - 4
-	left := budget(max(1, height-2) - 1) // the field
+	left := rowBudget(max(1, height-2) - 1) // the field
 	var under []style.Line
 	if in.err != "" {
 		under = left.take(indent(paragraphs(in.err, style.Fg(th.Error), inner)), 4)

@@ -63,26 +63,26 @@ type List struct {
 	keys *key.Map
 	o    Options
 
-	query  Field
-	texts  []fuzzy.Text // of the entries, made when first needed
-	match  fuzzy.Matcher
-	sought fuzzy.Query
-	hits   []int // entries that fit the query, best first; all without one
-	asked  string
+	query Field
+	texts []fuzzy.Text // of the entries, made when first needed
+	match fuzzy.Matcher
+	words fuzzy.Query
+	hits  []int // entries that fit the query, best first; all without one
+	asked string
 
-	rows []row
-	at   int // row under the cursor, -1 when there is none to choose
-	top  int // first row shown
-	tall int // rows that were there once: a box that shrinks while one types is hard to look at
+	rows      []row
+	at        int // row under the cursor, -1 when there is none to choose
+	top       int // first row shown
+	maxHeight int // rows that were there once: a box that shrinks while one types is hard to look at
 
-	signs   bool // some entry has a mark, so all keep room for one
-	armed   armed
-	drawn   bool // since the entries came; before, nobody knows how many fit
-	went    bool // to the entry under the cursor, since the query changed
-	frame   int
-	loading bool
+	signs     bool // some entry has a mark, so all keep room for one
+	armed     pendingConfirm
+	drawn     bool // since the entries came; before, nobody knows how many fit
+	navigated bool // to the entry under the cursor, since the query changed
+	frame     int
+	loading   bool
 
-	seen   shown
+	seen   drawnAt
 	corner corner
 }
 
@@ -100,14 +100,14 @@ const (
 	rowGap
 )
 
-// armed is what the next press of a key will really do.
-type armed struct {
+// pendingConfirm is what the next press of a key will really do.
+type pendingConfirm struct {
 	id   string
 	name key.Name
 }
 
-// shown is where things were drawn last.
-type shown struct{ first, count, field, cursor int }
+// drawnAt is where things were drawn last.
+type drawnAt struct{ first, count, field, cursor int }
 
 // NewList makes a list.
 func NewList(m *key.Map, o Options) *List {
@@ -121,15 +121,15 @@ func NewList(m *key.Map, o Options) *List {
 // SetItems replaces the entries. The query stays, and so does the entry under the cursor where somebody went to
 // it; otherwise the cursor is where it would be had the list begun with these.
 func (l *List) SetItems(items []Item) {
-	was, had := l.under()
-	had = had && (l.went || l.sought == nil)
+	was, had := l.current()
+	had = had && (l.navigated || l.words == nil)
 	at, top, press := l.at, l.top, l.armed
-	l.o.Items, l.texts, l.hits, l.asked, l.armed = items, nil, nil, "", armed{}
+	l.o.Items, l.texts, l.hits, l.asked, l.armed = items, nil, nil, "", pendingConfirm{}
 	l.signs = slices.ContainsFunc(items, hasSign)
 	l.filter()
 	switch {
 	case !had:
-		if l.sought == nil {
+		if l.words == nil {
 			l.selectID(l.o.Selected)
 		}
 		l.drawn = false
@@ -137,22 +137,22 @@ func (l *List) SetItems(items []Item) {
 	case l.selectRow(func(it *Item) bool { return it.ID == was.ID && it.Group == was.Group }), l.selectID(was.ID):
 		l.armed = press // a list that is filled anew all the time must still be one to delete from
 	default:
-		l.at = l.choosable(min(at, len(l.rows)-1), -1)
+		l.at = l.nearestItem(min(at, len(l.rows)-1), -1)
 	}
 	l.top = top
 	l.reveal()
 }
 
-// under is the entry under the cursor.
-func (l *List) under() (it Item, ok bool) {
+// current is the entry under the cursor.
+func (l *List) current() (it Item, ok bool) {
 	if l.at < 0 || l.at >= len(l.rows) {
 		return Item{}, false
 	}
 	return l.o.Items[l.rows[l.at].item], true
 }
 
-// marked marks the entry that is in use.
-func marked(items []Item, current string) []Item {
+// markCurrent marks the entry that is in use.
+func markCurrent(items []Item, current string) []Item {
 	for i := range items {
 		if items[i].ID == current {
 			items[i].Mark = Current
@@ -171,7 +171,7 @@ func (l *List) SetFrame(n int) { l.frame = n }
 
 // Selected is the entry under the cursor.
 func (l *List) Selected() (id string, ok bool) {
-	it, ok := l.under()
+	it, ok := l.current()
 	return it.ID, ok
 }
 
@@ -187,17 +187,17 @@ func (l *List) filter() {
 			l.hits = append(l.hits, i)
 		}
 	}
-	l.sought, l.asked = fuzzy.NewQuery(query), query
-	if len(l.sought) == 0 {
-		l.sought, l.asked = nil, ""
+	l.words, l.asked = fuzzy.NewQuery(query), query
+	if len(l.words) == 0 {
+		l.words, l.asked = nil, ""
 	} else {
-		l.fold()
+		l.indexTexts()
 		l.rank()
 	}
 	l.layout()
 }
 
-func (l *List) fold() {
+func (l *List) indexTexts() {
 	if l.texts != nil {
 		return
 	}
@@ -212,7 +212,7 @@ func (l *List) fold() {
 func (l *List) rank() {
 	packed := make([]uint64, 0, len(l.hits))
 	for _, i := range l.hits {
-		if s, ok := l.match.Score(l.sought, &l.texts[i]); ok {
+		if s, ok := l.match.Score(l.words, &l.texts[i]); ok {
 			packed = append(packed, uint64(math.MaxInt32-min(s, math.MaxInt32))<<32|uint64(uint32(i)))
 		}
 	}
@@ -227,7 +227,7 @@ func (l *List) rank() {
 func (l *List) layout() {
 	l.rows = l.rows[:0]
 	var had map[string]bool
-	if l.sought != nil {
+	if l.words != nil {
 		had = make(map[string]bool, len(l.hits))
 	}
 	group := ""
@@ -247,15 +247,15 @@ func (l *List) layout() {
 		group = it.Group
 		l.rows = append(l.rows, row{rowItem, i})
 	}
-	l.at, l.top = l.choosable(0, 1), 0
-	if l.sought == nil && l.o.Last && l.o.Selected == "" {
-		l.at = l.choosable(len(l.rows)-1, -1)
+	l.at, l.top = l.nearestItem(0, 1), 0
+	if l.words == nil && l.o.Last && l.o.Selected == "" {
+		l.at = l.nearestItem(len(l.rows)-1, -1)
 		l.reveal()
 	}
 }
 
-// choosable is the nearest row from one on that can be chosen, in a direction and then in the other; -1 is none.
-func (l *List) choosable(from, step int) int {
+// nearestItem is the nearest row from one on that can be chosen, in a direction and then in the other; -1 is none.
+func (l *List) nearestItem(from, step int) int {
 	for _, d := range [...]int{step, -step} {
 		for i := max(from, 0); i >= 0 && i < len(l.rows); i += d {
 			if l.rows[i].kind == rowItem {
@@ -283,14 +283,14 @@ func (l *List) selectRow(is func(*Item) bool) bool {
 
 // reveal scrolls as little as needed to show the row under the cursor, with its heading if it is the first below it.
 func (l *List) reveal() {
-	l.keep()
+	l.scrollToCursor()
 	if l.at > 0 && l.at == l.top && l.rows[l.at-1].kind == rowHead && l.seen.count > 1 {
 		l.top--
 	}
 }
 
-// keep scrolls as little as needed to show the row under the cursor.
-func (l *List) keep() {
+// scrollToCursor scrolls as little as needed to show the row under the cursor.
+func (l *List) scrollToCursor() {
 	n := max(1, l.seen.count)
 	if l.at >= 0 {
 		l.top = max(min(l.top, l.at), l.at-n+1)
@@ -301,7 +301,7 @@ func (l *List) keep() {
 // Key takes a key.
 func (l *List) Key(k tea.KeyPressMsg) Result {
 	was := l.armed
-	l.armed = armed{}
+	l.armed = pendingConfirm{}
 	if Closes(k) {
 		return Closed{}
 	}
@@ -323,7 +323,7 @@ func (l *List) Key(k tea.KeyPressMsg) Result {
 
 // Paste puts a text into the filter. It never chooses.
 func (l *List) Paste(text string) Result {
-	l.armed = armed{}
+	l.armed = pendingConfirm{}
 	before := l.query.Text()
 	if l.query.Paste(text); l.query.Text() == before {
 		return None{}
@@ -333,7 +333,7 @@ func (l *List) Paste(text string) Result {
 
 func (l *List) typed() Result {
 	was, _ := l.Selected()
-	l.went = false
+	l.navigated = false
 	l.filter()
 	if l.o.Ask {
 		return Query{l.query.Text()}
@@ -348,12 +348,12 @@ func (l *List) moved(was string) Result {
 	return None{}
 }
 
-func (l *List) extra(e Extra, was armed) Result {
+func (l *List) extra(e Extra, was pendingConfirm) Result {
 	id, ok := l.Selected()
 	if !ok && !e.Any {
 		return None{}
 	}
-	if now := (armed{id, e.Name}); e.Confirm != "" && was != now {
+	if now := (pendingConfirm{id, e.Name}); e.Confirm != "" && was != now {
 		l.armed = now
 		return None{}
 	}
@@ -374,15 +374,15 @@ func (l *List) do(name key.Name) Result {
 	case key.DialogSelectNext:
 		l.step(1)
 	case key.DialogSelectPageUp:
-		l.at = l.choosable(max(0, l.at-page), -1)
+		l.at = l.nearestItem(max(0, l.at-page), -1)
 	case key.DialogSelectPageDown:
-		l.at = l.choosable(min(len(l.rows)-1, l.at+page), 1)
+		l.at = l.nearestItem(min(len(l.rows)-1, l.at+page), 1)
 	case key.DialogSelectHome:
-		l.at, l.top = l.choosable(0, 1), 0
+		l.at, l.top = l.nearestItem(0, 1), 0
 	case key.DialogSelectEnd:
-		l.at = l.choosable(len(l.rows)-1, -1)
+		l.at = l.nearestItem(len(l.rows)-1, -1)
 	}
-	l.went = true
+	l.navigated = true
 	l.reveal()
 	return l.moved(was)
 }
@@ -396,15 +396,15 @@ func (l *List) step(d int) {
 		}
 	}
 	if d > 0 {
-		l.at, l.top = l.choosable(0, 1), 0
+		l.at, l.top = l.nearestItem(0, 1), 0
 	} else {
-		l.at = l.choosable(len(l.rows)-1, -1)
+		l.at = l.nearestItem(len(l.rows)-1, -1)
 	}
 }
 
 // Click chooses an entry, or puts the cursor into the filter.
 func (l *List) Click(x, y int) Result {
-	l.armed = armed{}
+	l.armed = pendingConfirm{}
 	if l.corner.hit(x, y) {
 		return Closed{}
 	}
@@ -420,22 +420,22 @@ func (l *List) Click(x, y int) Result {
 	if r.kind != rowItem {
 		return None{}
 	}
-	l.at, l.went = i, true
+	l.at, l.navigated = i, true
 	return Chosen{ID: l.o.Items[r.item].ID}
 }
 
 // Wheel scrolls; the cursor stays among what is seen.
 func (l *List) Wheel(dy int) Result {
-	l.armed = armed{}
+	l.armed = pendingConfirm{}
 	was, _ := l.Selected()
 	n := max(1, l.seen.count)
-	l.top, l.went = max(0, min(l.top+dy, len(l.rows)-n)), true
+	l.top, l.navigated = max(0, min(l.top+dy, len(l.rows)-n)), true
 	if l.at >= 0 {
 		if l.at < l.top {
-			l.at = l.choosable(l.top, 1)
+			l.at = l.nearestItem(l.top, 1)
 		}
 		if l.at >= l.top+n {
-			l.at = l.choosable(l.top+n-1, -1)
+			l.at = l.nearestItem(l.top+n-1, -1)
 		}
 	}
 	return l.moved(was)

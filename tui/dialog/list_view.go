@@ -36,7 +36,7 @@ func (l *List) View(th *style.Theme, width, height int) []style.Line {
 	l.seen.field, l.seen.first = 1, 1+len(rows)
 	l.seen.count = min(l.wanted(), room, max(8, height*2/3))
 	if l.drawn {
-		l.keep()
+		l.scrollToCursor()
 	} else {
 		l.drawn, l.top = true, 0
 		l.reveal()
@@ -49,8 +49,8 @@ func (l *List) View(th *style.Theme, width, height int) []style.Line {
 
 // wanted is how many rows the list would like to have: never fewer than it had.
 func (l *List) wanted() int {
-	l.tall = max(l.tall, len(l.rows), 3)
-	return l.tall
+	l.maxHeight = max(l.maxHeight, len(l.rows), 3)
+	return l.maxHeight
 }
 
 // Cursor is where the filter is edited.
@@ -58,7 +58,7 @@ func (l *List) Cursor() (x, y int, ok bool) { return l.seen.cursor, l.seen.field
 
 func (l *List) filterRow(th *style.Theme, width int) style.Line {
 	count := ""
-	if l.sought != nil {
+	if l.words != nil {
 		count = strconv.Itoa(len(l.rows)) + " found "
 	}
 	text, at := l.query.View(style.Fg(th.Text), max(1, width-3-len(count)-1))
@@ -78,7 +78,7 @@ func (l *List) filterRow(th *style.Theme, width int) style.Line {
 func (l *List) entries(th *style.Theme, width int) []style.Line {
 	out := make([]style.Line, l.seen.count)
 	if len(l.rows) == 0 {
-		for i, row := range l.nothing(th).Wrap(max(1, width-4), nil) {
+		for i, row := range l.emptyLine(th).Wrap(max(1, width-4), nil) {
 			if i < len(out) {
 				out[i] = append(style.Line{{Text: "   "}}, row...)
 			}
@@ -101,7 +101,7 @@ func (l *List) entries(th *style.Theme, width int) []style.Line {
 	return out
 }
 
-func (l *List) nothing(th *style.Theme) style.Line {
+func (l *List) emptyLine(th *style.Theme) style.Line {
 	switch {
 	case l.loading:
 		return style.Of(style.Spinner(l.frame)+" Loading …", style.Fg(th.TextMuted))
@@ -114,7 +114,7 @@ func (l *List) nothing(th *style.Theme) style.Line {
 
 // entry draws an entry: cursor, mark, title, detail, and what stands at the right.
 func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
-	look := looksOf(th, it, on)
+	look := entryStyleOf(th, it, on)
 	title := cmp.Or(style.FirstLine(it.Title), "(no title)")
 	if confirm := l.confirming(it, on); confirm != "" {
 		text := style.Attr{FG: th.Background.Or(th.SelectedText), BG: th.Error, Bold: true}
@@ -130,7 +130,7 @@ func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
 	}
 	room := width - 1 - line.Width()
 	right, wide := it.Right, style.Width(style.Clean(it.Right))
-	name := l.titled(title, look, on)
+	name := l.highlightTitle(title, look, on)
 	have := name.Width()
 	if min(have, room*3/5)+2+wide > room {
 		right = "" // a name that can be read is worth more
@@ -152,7 +152,7 @@ func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
 // detail is what stands behind a title; without headings the group says where an entry belongs.
 func (l *List) detail(it *Item) string {
 	detail := style.FirstLine(it.Detail)
-	if l.sought != nil && it.Group != "" {
+	if l.words != nil && it.Group != "" {
 		return strings.TrimSuffix(style.FirstLine(it.Group)+" · "+detail, " · ")
 	}
 	return detail
@@ -170,14 +170,14 @@ func (l *List) confirming(it *Item, on bool) string {
 	return ""
 }
 
-// titled marks the characters that the query found.
-func (l *List) titled(title string, look looks, on bool) style.Line {
-	if l.sought == nil {
+// highlightTitle marks the characters that the query found.
+func (l *List) highlightTitle(title string, look entryStyle, on bool) style.Line {
+	if l.words == nil {
 		return style.Of(title, look.text)
 	}
 	var out style.Line
 	at := 0
-	for _, hit := range fuzzy.Positions(l.sought, title) {
+	for _, hit := range fuzzy.Positions(l.words, title) {
 		if hit < at {
 			continue
 		}
@@ -190,17 +190,17 @@ func (l *List) titled(title string, look looks, on bool) style.Line {
 	return out.Add(title[at:], look.text)
 }
 
-type looks struct{ text, muted, mark, found style.Attr }
+type entryStyle struct{ text, muted, mark, found style.Attr }
 
-func looksOf(th *style.Theme, it *Item, on bool) looks {
+func entryStyleOf(th *style.Theme, it *Item, on bool) entryStyle {
 	if on {
 		a := style.Attr{FG: th.SelectedText.Or(th.Background), BG: th.Primary, Bold: true}
 		quiet := a
 		quiet.Bold = false
-		return looks{a, quiet, a, a}
+		return entryStyle{a, quiet, a, a}
 	}
 	mark := it.Tint.Or(markColor(th, it.Mark))
-	return looks{style.Fg(th.Text), style.Fg(th.TextMuted), style.Fg(mark), style.Bold(th.Primary)}
+	return entryStyle{style.Fg(th.Text), style.Fg(th.TextMuted), style.Fg(mark), style.Bold(th.Primary)}
 }
 
 func markColor(th *style.Theme, m Mark) style.Color {

@@ -47,7 +47,7 @@ func TimelineItems(messages []lathe.Message, now time.Time) []Item {
 	var out []Item
 	for _, m := range messages {
 		if isUser(m) {
-			out = append(out, Item{ID: string(m.ID), Title: said(m), Right: style.Clock(m.Created.Std(), now)})
+			out = append(out, Item{ID: string(m.ID), Title: promptText(m), Right: style.Clock(m.Created.Std(), now)})
 		}
 	}
 	return out

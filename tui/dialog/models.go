@@ -126,7 +126,7 @@ func NewVariants(m *key.Map, variants []string, current string) *List {
 	for _, v := range variants {
 		items = append(items, Item{ID: v, Title: v})
 	}
-	return NewList(m, Options{Title: "Variants", Items: marked(items, current), Selected: current})
+	return NewList(m, Options{Title: "Variants", Items: markCurrent(items, current), Selected: current})
 }
 
 // NewAgents picks an agent of those people may talk to: Chosen has its name.
@@ -145,5 +145,5 @@ func NewAgents(m *key.Map, agents []lathe.Agent, current string, color func(lath
 		}
 		items = append(items, it)
 	}
-	return NewList(m, Options{Title: "Agents", Items: marked(items, current), Selected: current, Wide: true, Empty: "No agents."})
+	return NewList(m, Options{Title: "Agents", Items: markCurrent(items, current), Selected: current, Wide: true, Empty: "No agents."})
 }

@@ -16,7 +16,7 @@ func NewThemes(m *key.Map, names []string, current string) *List {
 	for _, n := range names {
 		items = append(items, Item{ID: n, Title: n})
 	}
-	return NewList(m, Options{Title: "Themes", Placeholder: "Search themes", Items: marked(items, current), Selected: current, Live: true, Empty: "No themes."})
+	return NewList(m, Options{Title: "Themes", Placeholder: "Search themes", Items: markCurrent(items, current), Selected: current, Live: true, Empty: "No themes."})
 }
 
 // NewToolServers switches servers of tools on and off: Chosen has a name, whatever key was pressed.
@@ -116,7 +116,7 @@ func ModeTitle(m lathe.Mode) string {
 
 // NewModes picks a permission mode: Chosen has it as its id. confined says that a kernel sandbox holds commands.
 func NewModes(m *key.Map, current lathe.Mode, confined bool) *List {
-	items := marked(modeItems(confined), string(current))
+	items := markCurrent(modeItems(confined), string(current))
 	return NewList(m, Options{Title: "Permission mode", Items: items, Selected: string(current), Wide: true})
 }
 

@@ -45,14 +45,14 @@ func (Entered) isResult() {}
 func (Filled) isResult()  {}
 func (Copy) isResult()    {}
 
-// quiet is a dialog that takes nothing but keys, and a click at its corner. Others are made of it.
-type quiet struct{ corner corner }
+// base is a dialog that takes nothing but keys, and a click at its corner. Others are made of it.
+type base struct{ corner corner }
 
 // Paste does nothing.
-func (*quiet) Paste(string) Result { return None{} }
+func (*base) Paste(string) Result { return None{} }
 
 // Click closes it at the corner.
-func (q *quiet) Click(x, y int) Result {
+func (q *base) Click(x, y int) Result {
 	if q.corner.hit(x, y) {
 		return Closed{}
 	}
@@ -60,10 +60,10 @@ func (q *quiet) Click(x, y int) Result {
 }
 
 // Wheel has nothing to scroll.
-func (*quiet) Wheel(int) Result { return None{} }
+func (*base) Wheel(int) Result { return None{} }
 
 // Cursor is nowhere.
-func (*quiet) Cursor() (x, y int, ok bool) { return 0, 0, false }
+func (*base) Cursor() (x, y int, ok bool) { return 0, 0, false }
 
 // Closes reports whether a key closes any dialog. These two are not for settings: somebody who has bound
 // everything away must still get out.

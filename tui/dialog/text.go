@@ -9,7 +9,7 @@ import (
 
 // Text shows lines that are read and scrolled. Make one with NewText.
 type Text struct {
-	quiet
+	base
 	keys  *key.Map
 	title string
 	lines func(th *style.Theme) []style.Line

@@ -12,7 +12,7 @@ const Open = "open"
 
 // Wait shows an address to open and waits for something to happen elsewhere. Make one with NewWait.
 type Wait struct {
-	quiet
+	base
 	keys               *key.Map
 	title, text, link  string
 	frame              int
@@ -45,7 +45,7 @@ func (w *Wait) Click(x, y int) Result {
 	if y >= w.linkFrom && y < w.linkUpTo {
 		return Copy{w.link}
 	}
-	return w.quiet.Click(x, y)
+	return w.base.Click(x, y)
 }
 
 // View draws the box.
@@ -53,7 +53,7 @@ func (w *Wait) View(th *style.Theme, width, height int) []style.Line {
 	width = boxWidth(medium, width)
 	w.corner = corner(width)
 	inner := width - 4
-	left := budget(max(1, height-2))
+	left := rowBudget(max(1, height-2))
 	state := left.take([]style.Line{style.Of(" "+style.Spinner(w.frame)+" Waiting …", style.Fg(th.TextMuted))}, 1)
 	var link []style.Line
 	list := []hint{{"esc", "cancel"}}

@@ -35,7 +35,7 @@ func Lines(patch string, o Options) []style.Line {
 		if patch == "" {
 			return nil
 		}
-		return capped(style.WrapAll(style.Lines(patch, style.Fg(o.Theme.Text)), o.Width), 0, o)
+		return limitRows(style.WrapAll(style.Lines(patch, style.Fg(o.Theme.Text)), o.Width), 0, o)
 	}
 	var out []style.Line
 	left := 0 // rows of the patch that are not drawn
@@ -56,11 +56,11 @@ func Lines(patch string, o Options) []style.Line {
 			out = append(out, s.Row(k, o)...)
 		}
 	}
-	return capped(out, left, o)
+	return limitRows(out, left, o)
 }
 
-// capped cuts rows to what is allowed; the last then says how many more there are.
-func capped(rows []style.Line, left int, o Options) []style.Line {
+// limitRows cuts rows to what is allowed; the last then says how many more there are.
+func limitRows(rows []style.Line, left int, o Options) []style.Line {
 	if o.Max <= 0 || len(rows)+left <= o.Max {
 		return rows
 	}

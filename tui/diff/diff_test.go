@@ -209,7 +209,7 @@ func TestChanged(t *testing.T) {
 			}
 			return out
 		}
-		gone, come := changed(c.old, c.now)
+		gone, come := diffWords(c.old, c.now)
 		if g, k := show(c.old, gone), show(c.now, come); g != c.gone || k != c.come {
 			t.Errorf("%q → %q: %s %s, want %s %s", c.old, c.now, g, k, c.gone, c.come)
 		}

@@ -37,7 +37,7 @@ func (s *Sheet) draw(it item, o Options) []style.Line {
 		if h.Section != "" {
 			text += " · " + h.Section
 		}
-		l := style.Of(cut(text), style.Attr{FG: th.DiffHunkHeader, BG: th.DiffContextBg})
+		l := style.Of(shorten(text), style.Attr{FG: th.DiffHunkHeader, BG: th.DiffContextBg})
 		return []style.Line{l.Truncate(o.Width).Fit(o.Width, style.Attr{BG: th.DiffContextBg})}
 	case itemNote:
 		return style.Of(it.text, style.Fg(th.TextMuted)).Wrap(o.Width, nil)
@@ -152,7 +152,7 @@ func (s *Sheet) text(i int, op byte, o Options) style.Line {
 	if !o.Wrap {
 		text = style.Prefix(text, 4*o.Width+64) // no more can be seen
 	}
-	text = cut(text)
+	text = shorten(text)
 	x := s.lexer(i)
 	line := x.Line(text, o.Theme)
 	if !x.IsSupported() {
@@ -168,11 +168,11 @@ func (s *Sheet) text(i int, op byte, o Options) style.Line {
 		mark = highlight(th.DiffHighlightRemoved, th.DiffRemoved, th.DiffRemovedBg)
 		old, now = now, old
 	}
-	gone, come := changed(style.Clean(style.Prefix(old, maxWords)), style.Clean(style.Prefix(now, maxWords)))
+	gone, come := diffWords(style.Clean(style.Prefix(old, maxWords)), style.Clean(style.Prefix(now, maxWords)))
 	if op == '-' {
-		return marked(line, gone, mark)
+		return highlightSpans(line, gone, mark)
 	}
-	return marked(line, come, mark)
+	return highlightSpans(line, come, mark)
 }
 
 // highlight is how changed words look: on as strong a ground as they can be read on. Where there is none, as
@@ -186,8 +186,8 @@ func highlight(text, strong, ground style.Color) style.Attr {
 	return style.Attr{FG: text, Bold: true, Underline: true}
 }
 
-// cut keeps what is drawn of a very long line, and says how much is not.
-func cut(text string) string {
+// shorten keeps what is drawn of a very long line, and says how much is not.
+func shorten(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
@@ -195,8 +195,8 @@ func cut(text string) string {
 	return head + " … " + strconv.Itoa(len(text)-len(head)) + " more bytes"
 }
 
-// marked gives looks to stretches of a line.
-func marked(l style.Line, spans []stretch, a style.Attr) style.Line {
+// highlightSpans gives looks to stretches of a line.
+func highlightSpans(l style.Line, spans []stretch, a style.Attr) style.Line {
 	if len(spans) == 0 {
 		return l
 	}

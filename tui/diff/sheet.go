@@ -64,7 +64,7 @@ func NewSheet(f *File) *Sheet {
 		last = max(last, old, now)
 	}
 	s.digit = len(strconv.Itoa(last))
-	s.pair()
+	s.pairLines()
 	return s
 }
 
@@ -75,8 +75,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// pair brings removed lines together with those that were added in their place.
-func (s *Sheet) pair() {
+// pairLines brings removed lines together with those that were added in their place.
+func (s *Sheet) pairLines() {
 	for i := 0; i < len(s.flat); {
 		if s.flat[i].Op != '-' {
 			i++
@@ -127,18 +127,18 @@ func (s *Sheet) Hunks(o Options) []int {
 func (s *Sheet) items(o Options) []item {
 	if o.split() {
 		if s.pairs == nil {
-			s.pairs = s.lay(s.layPairs)
+			s.pairs = s.layout(s.layPairs)
 		}
 		return s.pairs
 	}
 	if s.uni == nil {
-		s.uni = s.lay(s.layLines)
+		s.uni = s.layout(s.layLines)
 	}
 	return s.uni
 }
 
-// lay lists the rows: the head of the file, its hunks, and each hunk's lines in one of two ways.
-func (s *Sheet) lay(hunk func(from, to int) []item) []item {
+// layout lists the rows: the head of the file, its hunks, and each hunk's lines in one of two ways.
+func (s *Sheet) layout(hunk func(from, to int) []item) []item {
 	out := []item{{kind: itemFile}}
 	note := ""
 	switch {

@@ -8,10 +8,10 @@ const (
 	maxTable = 120  // words on each side that are compared one by one
 )
 
-// changed compares two lines word by word and returns what differs on each side; nothing where they have so
+// diffWords compares two lines word by word and returns what differs on each side; nothing where they have so
 // little in common that marking it would not help. What it costs is bounded: of very different lines only the
 // common beginning and end are found.
-func changed(old, now string) (gone, come []stretch) {
+func diffWords(old, now string) (gone, come []stretch) {
 	a, b := tokens(old), tokens(now)
 	head := 0
 	for head < len(a) && head < len(b) && word(old, a[head]) == word(now, b[head]) {

@@ -60,8 +60,8 @@ func (l *line) cut(from, to int) *line {
 	return out
 }
 
-// joined puts stretches one behind the other.
-func joined(parts ...*line) *line {
+// joinLines puts stretches one behind the other.
+func joinLines(parts ...*line) *line {
 	texts := make([]string, len(parts))
 	var toks []placed
 	at := 0
@@ -116,7 +116,7 @@ func (b *buffer) replace(from, to pos, with []*line) (removed []*line, end pos) 
 	n := len(with) - 1
 	if n == 0 {
 		end = pos{from.line, from.off + len(with[0].text)}
-		now := joined(head, with[0], tail)
+		now := joinLines(head, with[0], tail)
 		if from.line == to.line {
 			now.rewrap(first, from.off, to.off, end.off)
 			b.lines[from.line] = now
@@ -127,11 +127,11 @@ func (b *buffer) replace(from, to pos, with []*line) (removed []*line, end pos) 
 	}
 	end = pos{from.line + n, len(with[n].text)}
 	made := make([]*line, 0, len(with))
-	made = append(made, joined(head, with[0]))
+	made = append(made, joinLines(head, with[0]))
 	for _, l := range with[1:n] {
 		made = append(made, &line{text: l.text, toks: l.toks})
 	}
-	made = append(made, joined(with[n], tail))
+	made = append(made, joinLines(with[n], tail))
 	b.lines = slices.Replace(b.lines, from.line, to.line+1, made...)
 	return removed, end
 }

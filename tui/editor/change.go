@@ -27,7 +27,7 @@ func (pn *pane) changeKey(k tea.KeyPressMsg) bool {
 	if pn.IsEmpty() {
 		return name == key.InputBackspace // others are free for whoever wants them
 	}
-	if pn.marked {
+	if pn.hasSelection {
 		from, to := pn.selection()
 		pn.remove(from, to)
 		return true
@@ -85,6 +85,6 @@ func (tx *text) deleteLine() {
 	case n > 0:
 		from = tx.buf.left(from)
 	}
-	tx.past.settle()
+	tx.undoLog.settle()
 	tx.remove(from, to)
 }

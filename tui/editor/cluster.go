@@ -87,7 +87,7 @@ func (l *line) prev(off int) int {
 	if l.text[off-1] < utf8.RuneSelf && (off == 1 || l.text[off-2] < utf8.RuneSelf) {
 		return off - 1
 	}
-	at := l.sureStart(off)
+	at := l.safeStart(off)
 	for {
 		n := l.next(at)
 		if n >= off || n <= at {
@@ -97,9 +97,9 @@ func (l *line) prev(off int) int {
 	}
 }
 
-// sureStart finds a place before off where a character begins for certain: behind a token, between two
+// safeStart finds a place before off where a character begins for certain: behind a token, between two
 // characters of ASCII, or so far away that it does not matter.
-func (l *line) sureStart(off int) int {
+func (l *line) safeStart(off int) int {
 	least := max(0, off-farBack)
 	for i := off - 1; i > least; i-- {
 		if p, ok := l.tokenBefore(i); ok && p.end() == i {

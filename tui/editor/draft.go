@@ -72,8 +72,8 @@ func draftOf(b *buffer, shell bool, cursor pos) Draft {
 
 // lines makes the text of a draft. Drafts come from files, so what does not fit is left out.
 func (d Draft) lines() []*line {
-	if tidy(d.Input) != d.Input {
-		return plain(tidy(d.Input)) // places in it mean nothing
+	if sanitize(d.Input) != d.Input {
+		return plain(sanitize(d.Input)) // places in it mean nothing
 	}
 	out := plain(d.Input)
 	row, start, least := 0, 0, 0
@@ -98,7 +98,7 @@ func DraftOf(parts []lathe.Part) Draft {
 	var d Draft
 	for _, p := range parts {
 		if t, ok := p.Body.(*lathe.Text); ok && !t.Synthetic.On() && !t.Ignored.On() {
-			d.Input = tidy(t.Text)
+			d.Input = sanitize(t.Text)
 			break
 		}
 	}
@@ -188,12 +188,12 @@ func units(s string) (n int) {
 	return n
 }
 
-// tidyLine is tidy for a text that stands in one line.
-func tidyLine(s string) string { return strings.ReplaceAll(tidy(s), "\n", " ") }
+// sanitizeLine is tidy for a text that stands in one line.
+func sanitizeLine(s string) string { return strings.ReplaceAll(sanitize(s), "\n", " ") }
 
-// tidy makes a text from anywhere fit to be edited: valid UTF-8, lines end with \n, and no control characters but
+// sanitize makes a text from anywhere fit to be edited: valid UTF-8, lines end with \n, and no control characters but
 // tabs.
-func tidy(s string) string {
+func sanitize(s string) string {
 	bad := func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }
 	if utf8.ValidString(s) && strings.IndexFunc(s, bad) < 0 {
 		return s

@@ -13,13 +13,13 @@ type Editor struct {
 	hist  history
 	sug   suggest
 
-	fresh    pos  // behind a file that was chosen right before; the zero place is none
-	rawPaste bool // long pastes stay as they are
+	afterMention pos  // behind a file that was chosen right before; the zero place is none
+	rawPaste     bool // long pastes stay as they are
 }
 
 // New makes an empty prompt.
 func New(keys *key.Map) *Editor {
-	return &Editor{pane: pane{keys: keys, width: 80, height: 6, text: text{buf: newBuffer(plain("")), goal: -1}}}
+	return &Editor{pane: pane{keys: keys, width: 80, height: 6, text: text{buf: newBuffer(plain("")), goalColumn: -1}}}
 }
 
 // SetDir says what paths of mentions are relative to.
@@ -40,7 +40,7 @@ func (e *Editor) Restore(d Draft) {
 	e.shell = d.Mode == shellMode
 	e.moveTo(e.buf.at(d.Cursor))
 	e.top = pos{}
-	e.past = past{}
+	e.undoLog = undoLog{}
 	e.hist.at = 0
 	e.sug.close()
 }
@@ -60,6 +60,6 @@ func (e *Editor) Stash() (Draft, bool) {
 
 // Insert puts a text at the cursor, as if it were typed at once.
 func (e *Editor) Insert(text string) Result {
-	e.insert(plain(tidy(text)))
-	return e.looked(true)
+	e.insert(plain(sanitize(text)))
+	return e.updateSuggestions(true)
 }

@@ -63,7 +63,7 @@ func shown(e *Editor) string {
 			b.WriteByte('\n')
 		}
 		for off := 0; off <= len(l.text); off++ {
-			if p := (pos{n, off}); e.marked && (p == from || p == to) {
+			if p := (pos{n, off}); e.hasSelection && (p == from || p == to) {
 				b.WriteByte('^')
 			}
 			for _, p := range l.toks {
@@ -403,8 +403,8 @@ func TestUndo_Bounds(t *testing.T) {
 	e.SetPasteSummary(false)
 	for range 3 * mostChanges {
 		e.PasteText("x")
-		if len(e.past.done) > mostChanges {
-			t.Fatalf("%d changes", len(e.past.done))
+		if len(e.undoLog.done) > mostChanges {
+			t.Fatalf("%d changes", len(e.undoLog.done))
 		}
 	}
 	for range 2 * mostChanges {
@@ -417,14 +417,14 @@ func TestUndo_Bounds(t *testing.T) {
 	for range 20 {
 		e.PasteText(strings.Repeat("y", 1<<20))
 	}
-	if len(e.past.done) > 8 || e.past.weight > mostUndo {
-		t.Errorf("%d changes of %d bytes", len(e.past.done), e.past.weight)
+	if len(e.undoLog.done) > 8 || e.undoLog.weight > mostUndo {
+		t.Errorf("%d changes of %d bytes", len(e.undoLog.done), e.undoLog.weight)
 	}
 	weight := 0
-	for _, c := range e.past.done {
+	for _, c := range e.undoLog.done {
 		weight += c.weight()
 	}
-	if weight != e.past.weight {
-		t.Errorf("%d bytes, not %d", weight, e.past.weight)
+	if weight != e.undoLog.weight {
+		t.Errorf("%d bytes, not %d", weight, e.undoLog.weight)
 	}
 }

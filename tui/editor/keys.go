@@ -17,13 +17,13 @@ func (e *Editor) Key(k tea.KeyPressMsg) Result {
 	if out := e.promptKey(k); out != nil {
 		return out
 	}
-	if !e.IsEmpty() || e.marked {
+	if !e.IsEmpty() || e.hasSelection {
 		if e.motionKey(k) {
-			return e.looked(false)
+			return e.updateSuggestions(false)
 		}
 	}
 	if e.changeKey(k) {
-		return e.looked(true)
+		return e.updateSuggestions(true)
 	}
 	out := e.historyKey(k)
 	if out == (NotHandled{}) && key.IsComposed(k) {
@@ -34,7 +34,7 @@ func (e *Editor) Key(k tea.KeyPressMsg) Result {
 
 // typed puts what was typed into the text.
 func (e *Editor) typed(text string) Result {
-	if text == "!" && !e.shell && !e.marked && e.cursor == (pos{}) {
+	if text == "!" && !e.shell && !e.hasSelection && e.cursor == (pos{}) {
 		e.shell = true
 		e.sug.close()
 		return Nothing{}
@@ -42,12 +42,12 @@ func (e *Editor) typed(text string) Result {
 	switch {
 	case text == " " && e.takeExact():
 		return Nothing{}
-	case text == "#" && e.reopen():
-		return e.looked(true)
+	case text == "#" && e.reopenMention():
+		return e.updateSuggestions(true)
 	}
-	e.fresh = pos{}
-	e.insert(plain(tidy(text)))
-	return e.looked(true)
+	e.afterMention = pos{}
+	e.insert(plain(sanitize(text)))
+	return e.updateSuggestions(true)
 }
 
 // promptKey takes the keys that are about the prompt as a whole; nil when it is none.
@@ -56,7 +56,7 @@ func (e *Editor) promptKey(k tea.KeyPressMsg) Result {
 		key.PromptSubmit, key.PromptStash, key.PromptStashPop)
 	if !ok {
 		if e.IsEmpty() && e.keys.Match(k, key.AppExit) {
-			return e.leave()
+			return e.quitKey()
 		}
 		return e.shellKey(k)
 	}
@@ -65,12 +65,12 @@ func (e *Editor) promptKey(k tea.KeyPressMsg) Result {
 		return e.Submit()
 	case key.InputNewline:
 		e.insert(plain("\n"))
-		return e.looked(true)
+		return e.updateSuggestions(true)
 	case key.InputClear:
 		if e.IsEmpty() {
-			return e.leave()
+			return e.quitKey()
 		}
-		return e.throwAway()
+		return e.discard()
 	case key.InputPaste:
 		return WantClipboard{}
 	case key.EditorOpen:
@@ -92,15 +92,15 @@ func (e *Editor) shellKey(k tea.KeyPressMsg) Result {
 	if !e.shell {
 		return nil
 	}
-	if e.keys.Match(k, key.SessionInterrupt) || e.cursor == (pos{}) && !e.marked && e.keys.Match(k, key.InputBackspace) {
+	if e.keys.Match(k, key.SessionInterrupt) || e.cursor == (pos{}) && !e.hasSelection && e.keys.Match(k, key.InputBackspace) {
 		e.shell = false
 		return Nothing{}
 	}
 	return nil
 }
 
-// leave answers a key for leaving in an empty prompt.
-func (e *Editor) leave() Result {
+// quitKey answers a key for leaving in an empty prompt.
+func (e *Editor) quitKey() Result {
 	if e.shell {
 		e.shell = false
 		return Nothing{}
@@ -108,8 +108,8 @@ func (e *Editor) leave() Result {
 	return Quit{}
 }
 
-// throwAway empties the prompt. What was there can be called back.
-func (e *Editor) throwAway() Result {
+// discard empties the prompt. What was there can be called back.
+func (e *Editor) discard() Result {
 	d := e.Draft()
 	e.editAlone(pos{}, e.buf.end(), plain(""))
 	e.shell, e.hist.at = false, 0
@@ -150,22 +150,22 @@ func (pn *pane) motionKey(k tea.KeyPressMsg) bool {
 		switch {
 		case pn.keys.Match(k, m.name):
 			to := m.to(pn, pn.cursor)
-			if pn.marked && m.name == key.InputMoveLeft {
+			if pn.hasSelection && m.name == key.InputMoveLeft {
 				to, _ = pn.selection()
-			} else if pn.marked && m.name == key.InputMoveRight {
+			} else if pn.hasSelection && m.name == key.InputMoveRight {
 				_, to = pn.selection()
 			}
 			pn.moveTo(to)
 			return true
 		case pn.keys.Match(k, m.marks):
 			pn.markTo(m.to(pn, pn.cursor))
-			pn.goal = -1
+			pn.goalColumn = -1
 			return true
 		}
 	}
 	if pn.keys.Match(k, key.InputSelectAll) {
-		pn.anchor, pn.marked = pos{}, true
-		pn.cursor, pn.goal = pn.buf.end(), -1
+		pn.anchor, pn.hasSelection = pos{}, true
+		pn.cursor, pn.goalColumn = pn.buf.end(), -1
 		return true
 	}
 	return pn.rowKey(k)
@@ -177,7 +177,7 @@ func (pn *pane) rowKey(k tea.KeyPressMsg) bool {
 	if !ok {
 		return false
 	}
-	x, step, edge := pn.aim(), pn.up, pos{}
+	x, step, edge := pn.targetColumn(), pn.up, pos{}
 	if name == key.InputMoveDown || name == key.InputSelectDown {
 		step, edge = pn.down, pn.buf.end()
 	}
@@ -193,7 +193,7 @@ func (pn *pane) rowKey(k tea.KeyPressMsg) bool {
 	default:
 		return false
 	}
-	pn.goal = x
+	pn.goalColumn = x
 	return true
 }
 

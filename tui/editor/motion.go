@@ -130,10 +130,10 @@ func (pn *pane) rowEnd(p pos) pos {
 	return pos{p.line, max(p.off, l.prev(to))}
 }
 
-// aim is the column that up and down keep to.
-func (pn *pane) aim() int {
-	if pn.goal >= 0 {
-		return pn.goal
+// targetColumn is the column that up and down keep to.
+func (pn *pane) targetColumn() int {
+	if pn.goalColumn >= 0 {
+		return pn.goalColumn
 	}
 	return pn.columnOf(pn.cursor)
 }

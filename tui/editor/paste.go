@@ -17,7 +17,7 @@ const (
 
 // Paste takes a text that was pasted, or files that were dropped onto the terminal, which come as their paths.
 func (e *Editor) Paste(text string) Result {
-	text = tidy(text)
+	text = sanitize(text)
 	if !e.shell {
 		if files := droppedFiles(text); len(files) > 1 {
 			return WantDropped{Paths: files, Text: text}
@@ -37,23 +37,23 @@ func (e *Editor) Paste(text string) Result {
 // Mention puts a file into the prompt by its path.
 func (e *Editor) Mention(file string) Result {
 	e.putToken(fileToken(file, 0, 0))
-	return e.looked(true)
+	return e.updateSuggestions(true)
 }
 
 // PasteText takes a text that was pasted and is nothing else.
 func (e *Editor) PasteText(text string) Result {
-	text = tidy(text)
+	text = sanitize(text)
 	if text == "" {
 		return Nothing{}
 	}
 	if lines := strings.Count(strings.TrimSpace(text), "\n") + 1; !e.shell && !e.rawPaste &&
 		(lines >= pasteLines || len(text) >= pasteChars && utf8.RuneCountInString(text) >= pasteChars) {
 		e.putToken(&Token{Kind: KindPaste, Text: fmt.Sprintf("[Pasted ~%d lines]", lines), Body: text})
-		return e.looked(true)
+		return e.updateSuggestions(true)
 	}
 	from, to := e.selection()
 	e.editAlone(from, to, plain(text))
-	return e.looked(true)
+	return e.updateSuggestions(true)
 }
 
 // droppedFile reads a paste as the path of one file, in the ways terminals and shells write them.
@@ -106,7 +106,7 @@ func droppedFiles(text string) (files []string) {
 
 // wordEnd is where the first word of a command line ends. Paths of Windows have no escapes.
 func wordEnd(s string) int {
-	quote, escapes := byte(0), slashed(s) == s
+	quote, escapes := byte(0), slashPath(s) == s
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '\\' && escapes && quote == 0:
@@ -126,7 +126,7 @@ func wordEnd(s string) int {
 
 // isRooted reports whether a text begins like the path of a file and not like a sentence.
 func isRooted(s string) bool {
-	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "./") || slashed(s) != s
+	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "./") || slashPath(s) != s
 }
 
 // unescape takes the backslashes of a shell out. A space without one is no part of a path.
@@ -151,12 +151,12 @@ func IsMedia(file string) bool {
 
 // Attach puts a picture, a document or any other file into the prompt.
 func (e *Editor) Attach(name, mime string, data []byte) Result {
-	name = tidyLine(path.Base(strings.ReplaceAll(name, `\`, "/")))
+	name = sanitizeLine(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	mime, _, _ = strings.Cut(mime, ";")
 	t := &Token{Kind: KindMedia, Name: name, Mime: mime, Data: data}
 	switch {
 	case mime == "image/svg+xml", strings.HasPrefix(mime, "text/") && strings.EqualFold(path.Ext(name), ".svg"):
-		t = &Token{Kind: KindPaste, Text: "[SVG: " + name + "]", Name: name, Body: tidy(string(data))}
+		t = &Token{Kind: KindPaste, Text: "[SVG: " + name + "]", Name: name, Body: sanitize(string(data))}
 	case strings.HasPrefix(mime, "image/"):
 		t.Text = fmt.Sprintf("[Image %d]", 1+e.countMedia("image/"))
 	case mime == "application/pdf":
@@ -167,12 +167,12 @@ func (e *Editor) Attach(name, mime string, data []byte) Result {
 		t.Text = "[File: " + name + "]"
 	}
 	e.putToken(t)
-	return e.looked(true)
+	return e.updateSuggestions(true)
 }
 
 // SetEdited takes a text that was edited elsewhere. Where it still has the words of a token, it is that token.
 func (e *Editor) SetEdited(text string) {
-	text = strings.TrimRight(tidy(text), "\n")
+	text = strings.TrimRight(sanitize(text), "\n")
 	d := Draft{Input: text}
 	at := 0
 	for _, t := range e.tokens() { // one that was moved before another is text afterwards

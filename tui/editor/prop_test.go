@@ -70,7 +70,7 @@ func sane(t *rapid.T, e *Editor) {
 		}
 	}
 	for _, p := range []pos{e.cursor, e.anchor} {
-		if !e.marked && p == e.anchor {
+		if !e.hasSelection && p == e.anchor {
 			continue
 		}
 		l := e.buf.lines[p.line]
@@ -206,7 +206,7 @@ func TestEditor_Model(t *testing.T) {
 				}
 			},
 			"type": func(t *rapid.T) {
-				s := tidy(drawText(t, "text"))
+				s := sanitize(drawText(t, "text"))
 				e.PasteText(s)
 				m.put(s)
 			},
@@ -275,7 +275,7 @@ func TestEditor_UndoAll(t *testing.T) {
 				e.Key(tea.KeyPressMsg{Code: 'y', Text: "y"})
 			}
 		}
-		end, done := e.Draft(), len(e.past.done)
+		end, done := e.Draft(), len(e.undoLog.done)
 		for range done {
 			e.Key(named('-', tea.ModCtrl))
 			sane(t, e)

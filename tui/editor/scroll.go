@@ -91,12 +91,12 @@ func (e *Editor) Click(x, y int) Result {
 		off = t.end()
 	}
 	e.moveTo(pos{p.line, off})
-	return e.looked(false)
+	return e.updateSuggestions(false)
 }
 
 // Wheel moves the cursor by rows, and with it what shows.
 func (e *Editor) Wheel(rows int) Result {
-	x := e.aim()
+	x := e.targetColumn()
 	p, moved := e.cursor, false
 	for step := rows; step != 0; {
 		var ok bool
@@ -116,6 +116,6 @@ func (e *Editor) Wheel(rows int) Result {
 		return NotHandled{}
 	}
 	e.moveTo(p)
-	e.goal = x
-	return e.looked(false)
+	e.goalColumn = x
+	return e.updateSuggestions(false)
 }

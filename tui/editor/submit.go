@@ -8,16 +8,16 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// said is the text as it is sent: pastes are put in, and each other token has its place.
-type said struct {
+// expanded is the text as it is sent: pastes are put in, and each other token has its place.
+type expanded struct {
 	text string
 	toks []DraftToken // by bytes of text
 }
 
 // expand writes the text out, from a byte of its first line on, without spaces around it.
-func (tx *text) expand(from int) said {
+func (tx *text) expand(from int) expanded {
 	var b strings.Builder
-	var out said
+	var out expanded
 	for i, l := range tx.buf.lines {
 		at := 0
 		if i == 0 {
@@ -49,8 +49,8 @@ func (tx *text) expand(from int) said {
 	return out
 }
 
-// mentioned makes parts of the tokens.
-func (s said) mentioned(dir string) []lathe.Part {
+// parts makes parts of the tokens.
+func (s expanded) parts(dir string) []lathe.Part {
 	var out []lathe.Part
 	done, n := 0, 0 // so that a long text is counted once
 	for _, p := range s.toks {
@@ -73,7 +73,7 @@ func (e *Editor) Submit() Result {
 	switch {
 	case e.shell:
 		line := e.expand(0).text
-		e.sent(d)
+		e.clearSubmitted(d)
 		return Shell{Line: line, Draft: d}
 	case e.buf.size < 20 && isExitWord(strings.TrimSpace(d.Input)):
 		e.Clear()
@@ -84,13 +84,13 @@ func (e *Editor) Submit() Result {
 		}
 	}
 	s := e.expand(0)
-	parts := append([]lathe.Part{{Body: &lathe.Text{Text: s.text}}}, s.mentioned(e.dir)...)
-	e.sent(d)
+	parts := append([]lathe.Part{{Body: &lathe.Text{Text: s.text}}}, s.parts(e.dir)...)
+	e.clearSubmitted(d)
 	return Submit{Text: s.text, Parts: parts, Draft: d}
 }
 
-// sent empties the prompt and remembers what was in it.
-func (e *Editor) sent(d Draft) {
+// clearSubmitted empties the prompt and remembers what was in it.
+func (e *Editor) clearSubmitted(d Draft) {
 	e.Clear()
 	e.hist.remember(d)
 }
@@ -114,10 +114,10 @@ func (e *Editor) submitCommand(first string, d Draft) Result {
 		e.Clear()
 		return RunCommand{Name: c.Name, Arguments: s.text}
 	}
-	parts := slices.DeleteFunc(s.mentioned(e.dir), func(p lathe.Part) bool {
+	parts := slices.DeleteFunc(s.parts(e.dir), func(p lathe.Part) bool {
 		_, file := p.Body.(*lathe.File)
 		return !file
 	})
-	e.sent(d)
+	e.clearSubmitted(d)
 	return ServerCommand{Name: c.Name, Arguments: s.text, Parts: parts, Draft: d}
 }

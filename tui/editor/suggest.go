@@ -100,9 +100,9 @@ func (s *suggest) fileQuery() string {
 	return file
 }
 
-// looked looks at the word at the cursor after a key; changed says that the text is another. It asks for files
+// updateSuggestions looks at the word at the cursor after a key; changed says that the text is another. It asks for files
 // when that takes some.
-func (e *Editor) looked(changed bool) Result {
+func (e *Editor) updateSuggestions(changed bool) Result {
 	s := &e.sug
 	kind, from := e.trigger()
 	if kind == noSuggest {
@@ -131,7 +131,7 @@ func (e *Editor) looked(changed bool) Result {
 
 // trigger finds the / or @ of the word at the cursor.
 func (e *Editor) trigger() (suggestKind, pos) {
-	if e.shell || e.marked {
+	if e.shell || e.hasSelection {
 		return noSuggest, pos{}
 	}
 	l, end := e.lineAt(e.cursor), e.cursor.off
@@ -287,16 +287,16 @@ func (e *Editor) choose(it item, completing bool) Result {
 	case it.agent != nil:
 		e.putTokenAt(from, e.cursor, agentToken(it.agent.Name))
 	case completing && strings.HasSuffix(it.file, "/") && !strings.ContainsAny(it.file, " \t\n"): // a word ends at a space
-		e.past.settle()
-		e.edit(from, e.cursor, plain(tidy("@"+it.file)))
-		return e.looked(true)
+		e.undoLog.settle()
+		e.edit(from, e.cursor, plain(sanitize("@"+it.file)))
+		return e.updateSuggestions(true)
 	default:
 		_, start, end := cutRange(query)
 		if strings.HasSuffix(it.file, "/") {
 			start, end = 0, 0
 		}
 		e.putTokenAt(from, e.cursor, fileToken(it.file, start, end))
-		e.fresh = e.cursor
+		e.afterMention = e.cursor
 	}
 	s.close()
 	return Nothing{}
@@ -318,17 +318,17 @@ func (e *Editor) takeExact() bool {
 	return false
 }
 
-// reopen makes text again of a file that was chosen right before: lines of it are to follow.
-func (e *Editor) reopen() bool {
+// reopenMention makes text again of a file that was chosen right before: lines of it are to follow.
+func (e *Editor) reopenMention() bool {
 	l, off := e.lineAt(e.cursor), e.cursor.off
-	if e.shell || e.marked || off < 2 || e.fresh != e.cursor {
+	if e.shell || e.hasSelection || off < 2 || e.afterMention != e.cursor {
 		return false
 	}
 	t, ok := l.tokenBefore(off - 1)
 	if !ok || t.end() != off-1 || t.tok.Kind != KindFile || t.tok.Start > 0 || strings.HasSuffix(t.tok.Path, "/") || strings.ContainsAny(t.tok.Text, " \t") {
 		return false
 	}
-	e.past.settle()
+	e.undoLog.settle()
 	e.edit(pos{e.cursor.line, t.at}, e.cursor, plain(t.tok.Text+"#"))
 	return true
 }
@@ -347,8 +347,8 @@ func (e *Editor) chooseCommand(c Command, query string, completing bool) Result 
 	for to.off < len(first.text) && e.buf.isWord(to) {
 		to = e.buf.right(to) // the rest of the word
 	}
-	e.past.settle()
-	e.edit(pos{}, to, plain(tidy("/"+c.Name)+" "))
+	e.undoLog.settle()
+	e.edit(pos{}, to, plain(sanitize("/"+c.Name)+" "))
 	e.sug.close()
 	return Nothing{}
 }

@@ -4,12 +4,12 @@ import "strings"
 
 // text is what is written, with a cursor, a selection and what can be undone.
 type text struct {
-	buf    buffer
-	cursor pos
-	anchor pos // other end of the selection
-	marked bool
-	goal   int // column that up and down aim at; -1 is the cursor's
-	past   past
+	buf          buffer
+	cursor       pos
+	anchor       pos // other end of the selection
+	hasSelection bool
+	goalColumn   int // column that up and down aim at; -1 is the cursor's
+	undoLog      undoLog
 }
 
 // IsEmpty reports whether there is no text at all.
@@ -21,7 +21,7 @@ func (tx *text) Text() string { return tx.buf.text() }
 // selection returns the two ends in order; both are the cursor where nothing is selected.
 func (tx *text) selection() (from, to pos) {
 	switch {
-	case !tx.marked:
+	case !tx.hasSelection:
 		return tx.cursor, tx.cursor
 	case tx.anchor.before(tx.cursor):
 		return tx.anchor, tx.cursor
@@ -32,8 +32,8 @@ func (tx *text) selection() (from, to pos) {
 
 // moveTo puts the cursor somewhere and selects nothing.
 func (tx *text) moveTo(p pos) {
-	tx.cursor, tx.marked, tx.goal = p, false, -1
-	tx.past.settle()
+	tx.cursor, tx.hasSelection, tx.goalColumn = p, false, -1
+	tx.undoLog.settle()
 }
 
 // insert puts lines in place of the selection, or at the cursor.
@@ -48,15 +48,15 @@ func (tx *text) edit(from, to pos, with []*line) {
 	removed, end := tx.buf.replace(from, to, with)
 	// What was put in may join with its neighbors to one character.
 	at := pos{end.line, tx.buf.lines[end.line].snap(end.off)}
-	tx.past.add(change{at: from, end: end, removed: removed, added: with, before: before, after: at})
-	tx.cursor, tx.marked, tx.goal = at, false, -1
+	tx.undoLog.add(change{at: from, end: end, removed: removed, added: with, before: before, after: at})
+	tx.cursor, tx.hasSelection, tx.goalColumn = at, false, -1
 }
 
 // editAlone is edit with a step of undo for itself.
 func (tx *text) editAlone(from, to pos, with []*line) {
-	tx.past.settle()
+	tx.undoLog.settle()
 	tx.edit(from, to, with)
-	tx.past.settle()
+	tx.undoLog.settle()
 }
 
 // putToken puts a token and a space at the cursor.
@@ -103,12 +103,12 @@ func (tx *text) countMedia(mime string) (n int) {
 
 // markTo moves the cursor and selects what it passes.
 func (tx *text) markTo(p pos) {
-	if !tx.marked {
-		tx.anchor, tx.marked = tx.cursor, true
+	if !tx.hasSelection {
+		tx.anchor, tx.hasSelection = tx.cursor, true
 	}
 	tx.cursor = p
-	tx.marked = tx.cursor != tx.anchor
-	tx.past.settle()
+	tx.hasSelection = tx.cursor != tx.anchor
+	tx.undoLog.settle()
 }
 
 // isBlank reports whether there is nothing to send.
@@ -123,7 +123,7 @@ func (tx *text) isBlank() bool {
 
 // undo takes the last edit back.
 func (tx *text) undo() {
-	p := &tx.past
+	p := &tx.undoLog
 	k := len(p.done) - 1
 	if k < 0 {
 		return
@@ -132,12 +132,12 @@ func (tx *text) undo() {
 	p.done, p.weight, p.open = p.done[:k], p.weight-c.weight(), false
 	p.undone = append(p.undone, c)
 	tx.buf.replace(c.at, c.end, c.removed)
-	tx.cursor, tx.marked, tx.goal = c.before, false, -1
+	tx.cursor, tx.hasSelection, tx.goalColumn = c.before, false, -1
 }
 
 // redo does it again.
 func (tx *text) redo() {
-	p := &tx.past
+	p := &tx.undoLog
 	k := len(p.undone) - 1
 	if k < 0 {
 		return
@@ -152,12 +152,12 @@ func (tx *text) redo() {
 	tx.buf.replace(from, to, c.added)
 	p.done = append(p.done, c)
 	p.weight, p.open = p.weight+c.weight(), false
-	tx.cursor, tx.marked, tx.goal = c.after, false, -1
+	tx.cursor, tx.hasSelection, tx.goalColumn = c.after, false, -1
 }
 
 // selectedIn returns what of a line is selected; behind its end means the break, too.
 func (tx *text) selectedIn(n int) (from, to int) {
-	if !tx.marked {
+	if !tx.hasSelection {
 		return 0, 0
 	}
 	a, b := tx.selection()

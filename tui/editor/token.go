@@ -40,7 +40,7 @@ type Token struct {
 
 // usable makes a token from elsewhere fit for a line.
 func (t Token) usable() (*Token, bool) {
-	t.Text = tidyLine(t.Text)
+	t.Text = sanitizeLine(t.Text)
 	switch t.Kind {
 	case KindFile, KindAgent, KindPaste, KindMedia:
 		return &t, t.Text != ""
@@ -69,7 +69,7 @@ func cutRange(s string) (file string, start, end int) {
 
 // fileToken stands for a file, or for lines of it.
 func fileToken(file string, start, end int) *Token {
-	t := &Token{Kind: KindFile, Path: file, Text: "@" + tidyLine(file), Start: start, End: end}
+	t := &Token{Kind: KindFile, Path: file, Text: "@" + sanitizeLine(file), Start: start, End: end}
 	switch {
 	case start > 0 && end > start:
 		t.Text += fmt.Sprintf("#%d-%d", start, end)
@@ -80,7 +80,7 @@ func fileToken(file string, start, end int) *Token {
 }
 
 func agentToken(name string) *Token {
-	return &Token{Kind: KindAgent, Name: name, Text: "@" + tidyLine(name)}
+	return &Token{Kind: KindAgent, Name: name, Text: "@" + sanitizeLine(name)}
 }
 
 // part is what a token becomes when it is sent, where it stands in the text in units of UTF-16; nil when the text
@@ -112,9 +112,9 @@ func (t *Token) part(dir string, start, end int) lathe.Body {
 
 // fileURL names the file for the engine, whose directory may be on another system than ours.
 func (t *Token) fileURL(dir string) string {
-	file := slashed(t.Path)
+	file := slashPath(t.Path)
 	if !strings.HasPrefix(file, "/") {
-		file = strings.TrimSuffix(slashed(dir), "/") + "/" + strings.TrimPrefix(file, "./")
+		file = strings.TrimSuffix(slashPath(dir), "/") + "/" + strings.TrimPrefix(file, "./")
 	}
 	if cleaned := path.Clean(file); cleaned != "/" && strings.HasSuffix(file, "/") {
 		file = cleaned + "/"
@@ -128,8 +128,8 @@ func (t *Token) fileURL(dir string) string {
 	return u.String()
 }
 
-// slashed writes a path of Windows as addresses do; others stay as they are.
-func slashed(p string) string {
+// slashPath writes a path of Windows as addresses do; others stay as they are.
+func slashPath(p string) string {
 	if len(p) >= 2 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z' {
 		return "/" + strings.ReplaceAll(p, `\`, "/")
 	}

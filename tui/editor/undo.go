@@ -17,22 +17,22 @@ type change struct {
 
 func (c change) weight() int { return sizeOf(c.removed) + sizeOf(c.added) + 64 }
 
-// past is what was edited, oldest first, and what was taken back of it.
-type past struct {
+// undoLog is what was edited, oldest first, and what was taken back of it.
+type undoLog struct {
 	done, undone []change
 	weight       int // of done
 	open         bool
 }
 
 // settle makes the next edit one of its own.
-func (p *past) settle() { p.open = false }
+func (p *undoLog) settle() { p.open = false }
 
 // add notes an edit. Letters that are typed one behind the other are one, word by word.
-func (p *past) add(c change) {
+func (p *undoLog) add(c change) {
 	p.undone = nil
 	if k := len(p.done) - 1; p.open && k >= 0 && p.done[k].joins(c) {
 		last := &p.done[k]
-		last.added = []*line{joined(last.added[0], c.added[0])}
+		last.added = []*line{joinLines(last.added[0], c.added[0])}
 		last.end, last.after = c.end, c.after
 		p.weight += len(c.added[0].text)
 		return
@@ -44,7 +44,7 @@ func (p *past) add(c change) {
 }
 
 // trim forgets the oldest, several at once so that not every key pays for it.
-func (p *past) trim() {
+func (p *undoLog) trim() {
 	drop, most := 0, len(p.done)
 	if most > mostChanges {
 		most -= mostChanges / 5

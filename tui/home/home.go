@@ -53,7 +53,7 @@ func View(th *style.Theme, v Values, width, height int, prompt []style.Line, pro
 		foot = []style.Line{footer(th, &v, width)}
 	}
 	room := height - len(foot)
-	above := head(th, width, room-len(prompt))
+	above := logoRows(th, width, room-len(prompt))
 	below := v.below(th, promptWidth, room-len(prompt)-len(above))
 	all := len(above) + len(prompt) + len(below)
 	top := max(0, (room-all)*2/5) // a little above the middle looks like the middle
@@ -74,10 +74,10 @@ func shift(l style.Line, x int) style.Line {
 	return append(style.Plain(strings.Repeat(" ", x)), l...)
 }
 
-// head is the name with room around it, as large as there is room.
-func head(th *style.Theme, width, room int) (out []style.Line) {
+// logoRows is the name with room around it, as large as there is room.
+func logoRows(th *style.Theme, width, room int) (out []style.Line) {
 	for _, small := range []bool{width < smallBelow, true} {
-		rows := mark(th, small)
+		rows := logo(th, small)
 		if len(rows)+2 > room {
 			continue
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// picture is our name, a sign for a square. Two rows of squares make one row of cells.
-const picture = `
+// logoArt is our name, a sign for a square. Two rows of squares make one row of cells.
+const logoArt = `
 ##............##....##............
 ##............##....##............
 ##....####...#####..#####....####.
@@ -20,27 +20,27 @@ const picture = `
 // smallBelow is the width from which on the picture has room.
 const smallBelow = 50
 
-// mark draws the name, from one color of the theme to another.
-func mark(th *style.Theme, small bool) []style.Line {
+// logo draws the name, from one color of the theme to another.
+func logo(th *style.Theme, small bool) []style.Line {
 	if small {
 		return []style.Line{style.Of("▞ ", style.Fg(th.Secondary)).Add("lathe", style.Bold(th.Primary))}
 	}
-	rows := strings.Split(strings.TrimPrefix(picture, "\n"), "\n")
+	rows := strings.Split(strings.TrimPrefix(logoArt, "\n"), "\n")
 	width := len(rows[0])
 	var out []style.Line
 	for y := 0; y < len(rows); y += 2 {
 		l := make(style.Line, 0, width)
 		for x := range width {
 			share := 1 - float64(x)/float64(width)
-			l = append(l, style.Span{Text: half(rows[y][x] == '#', rows[y+1][x] == '#'), Attr: style.Fg(th.Primary.Blend(th.Secondary, share))})
+			l = append(l, style.Span{Text: halfBlock(rows[y][x] == '#', rows[y+1][x] == '#'), Attr: style.Fg(th.Primary.Blend(th.Secondary, share))})
 		}
 		out = append(out, l)
 	}
 	return out
 }
 
-// half is the cell of two squares.
-func half(upper, lower bool) string {
+// halfBlock is the cell of two squares.
+func halfBlock(upper, lower bool) string {
 	switch {
 	case upper && lower:
 		return "█"

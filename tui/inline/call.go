@@ -118,13 +118,13 @@ func find(all []*call, is func(*call) bool) *call {
 	return nil
 }
 
-// breakOff ends calls that will not come to their end.
-func (c *call) breakOff(s *Screen) {
+// abort ends calls that will not come to their end.
+func (c *call) abort(s *Screen) {
 	if c.mark == "" {
 		c.mark, c.took, c.result = "✗", s.Now().Sub(c.began), s.failure("not finished")
 	}
 	for _, b := range c.below {
-		b.breakOff(s)
+		b.abort(s)
 	}
 }
 
@@ -145,7 +145,7 @@ func (s *Screen) update(c *call, t *lathe.ToolCall) {
 		read(st.Metadata)
 		c.rename(st.Title, st.Input)
 		c.mark, c.took = "✓", lathe.ActiveTime(st.Start, st.End, t.Waits())
-		s.succeed(c, t.Tool, meta, st.Input)
+		s.setResult(c, t.Tool, meta, st.Input)
 	case *lathe.Failed:
 		read(st.Metadata)
 		c.rename("", st.Input)
@@ -166,8 +166,8 @@ func (c *call) rename(title string, input json.RawMessage) {
 	}
 }
 
-// succeed says what a call did: how a command ended, how many lines were changed.
-func (s *Screen) succeed(c *call, tool string, meta callMeta, input json.RawMessage) {
+// setResult says what a call did: how a command ended, how many lines were changed.
+func (s *Screen) setResult(c *call, tool string, meta callMeta, input json.RawMessage) {
 	var n lineCount
 	switch {
 	case tool == "bash" && meta.Exit == nil:

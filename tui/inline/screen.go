@@ -42,8 +42,8 @@ type text struct {
 type kind int
 
 const (
-	nothing kind = iota
-	remarks
+	noKind kind = iota
+	notices
 	answers
 	thoughts
 	toolCalls
@@ -83,7 +83,7 @@ func (s *Screen) add(what kind, rows ...style.Line) {
 	if len(rows) == 0 {
 		return
 	}
-	if s.last != nothing && s.last != what {
+	if s.last != noKind && s.last != what {
 		s.above = append(s.above, nil)
 	}
 	s.last = what
@@ -159,7 +159,7 @@ func (s *Screen) live(most int) (out []style.Line) {
 		}
 		before, now, out = s.last, s.text.kind, append(text, out...)
 	}
-	if len(out) > 0 && before != nothing && before != now && most > 1 {
+	if len(out) > 0 && before != noKind && before != now && most > 1 {
 		out = append([]style.Line{nil}, out...)
 	}
 	return out
@@ -284,7 +284,7 @@ func (s *Screen) Notice(text string) {
 	s.EndText("")
 	var line, indent string
 	write := func() {
-		s.add(remarks, style.Plain(indent).Add(line, faint).Wrap(s.Width(), style.Plain("  "))...)
+		s.add(notices, style.Plain(indent).Add(line, faint).Wrap(s.Width(), style.Plain("  "))...)
 		indent = "  "
 	}
 	for i, piece := range strings.Split(text, " · ") { // where it is best broken
@@ -305,7 +305,7 @@ func (s *Screen) Notice(text string) {
 func (s *Screen) End() {
 	s.EndText("")
 	for _, c := range s.calls {
-		c.breakOff(s)
+		c.abort(s)
 		s.add(toolCalls, s.callRows(c, 0, false)...)
 	}
 	s.calls, s.idle, s.asking = nil, time.Time{}, nil

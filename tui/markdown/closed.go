@@ -10,9 +10,9 @@ import (
 // that stands for itself.
 const reach = 160
 
-// closed ends marks at the end of a text that is still being written, so that what they hold looks at once
+// closeMarks ends marks at the end of a text that is still being written, so that what they hold looks at once
 // as it will look: **bo, `co, [link](htt.
-func closed(src []byte) []byte {
+func closeMarks(src []byte) []byte {
 	var open [][]byte // marks, the innermost last
 	var since []int
 	prev := ' '
@@ -37,7 +37,7 @@ func closed(src []byte) []byte {
 			if i+n == len(src) {
 				return withClosers(lastMark(src, i, open), open, since)
 			}
-			open, since = toggled(open, since, src[i:i+n], i, prev, next)
+			open, since = toggleMark(open, since, src[i:i+n], i, prev, next)
 			i, prev = i+n, rune(c)
 			continue
 		case c == ']' && i+1 < len(src) && src[i+1] == '(':
@@ -85,8 +85,8 @@ func lastMark(src []byte, i int, open [][]byte) []byte {
 	return src[:i]
 }
 
-// toggled opens or closes a mark by what stands around it.
-func toggled(open [][]byte, since []int, mark []byte, at int, prev, next rune) ([][]byte, []int) {
+// toggleMark opens or closes a mark by what stands around it.
+func toggleMark(open [][]byte, since []int, mark []byte, at int, prev, next rune) ([][]byte, []int) {
 	before, after := unicode.IsSpace(prev), unicode.IsSpace(next)
 	if mark[0] == '~' && len(mark) != 2 || len(mark) > 3 {
 		return open, since

@@ -176,7 +176,7 @@ func (d *Doc) keep(l leaf) {
 
 // tail draws what may still change behind what no longer can: the open paragraph and the last line.
 func (d *Doc) tail() []style.Line {
-	s := d.scan.copied()
+	s := d.scan.clone()
 	if rest := d.text[d.at:]; rest != "" && !(d.look.Growing && !d.long && isHalfMark(rest)) {
 		if d.long {
 			s.more(rest)

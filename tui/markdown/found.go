@@ -85,7 +85,7 @@ func bare(b []byte) (n int, prefix string) {
 	if n == 0 && isAlnum(b[0]) {
 		n, prefix = bareMailbox(b), "mailto:"
 	}
-	return unended(b, n), prefix
+	return trimURLEnd(b, n), prefix
 }
 
 // site reads a host that has a dot, from at on, and what follows it.
@@ -132,8 +132,8 @@ func bareMailbox(b []byte) int {
 	return n
 }
 
-// unended takes signs off the end of an address that belong to the sentence around it.
-func unended(b []byte, n int) int {
+// trimURLEnd takes signs off the end of an address that belong to the sentence around it.
+func trimURLEnd(b []byte, n int) int {
 	excess := bytes.Count(b[:n], []byte(")")) - bytes.Count(b[:n], []byte("("))
 	for n > 1 {
 		switch b[n-1] {

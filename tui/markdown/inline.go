@@ -10,7 +10,7 @@ import (
 func (p *pen) words(l *leaf, before style.Line, width int) []style.Line {
 	src := l.text
 	if p.open {
-		src = closed(src)
+		src = closeMarks(src)
 	}
 	if l.head != nil {
 		src = append(l.head[:len(l.head):len(l.head)], src...)

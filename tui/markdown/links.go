@@ -31,8 +31,8 @@ func labelAt(text []byte) ([]byte, int) {
 	return nil, 0
 }
 
-// normal makes labels alike that mean the same.
-func normal(label []byte) string {
+// normalizeLabel makes labels alike that mean the same.
+func normalizeLabel(label []byte) string {
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(string(label)), " ")))
 }
 

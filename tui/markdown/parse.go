@@ -81,7 +81,7 @@ func (p *parts) heading(line []byte) {
 // para reads a paragraph, or one that is underlined. It reports whether the underline has anything to do: a
 // table or a definition above it needs none.
 func (p *parts) para(src []byte, level int) bool {
-	text := unindented(src)
+	text := unindent(src)
 	for len(text) > 0 && text[0] == '[' {
 		ref, n := definition(text)
 		if n == 0 {
@@ -107,9 +107,9 @@ func (p *parts) para(src []byte, level int) bool {
 	return false
 }
 
-// unindented returns a text without spaces at the beginning of its lines and at its end. It is the same
+// unindent returns a text without spaces at the beginning of its lines and at its end. It is the same
 // memory where there are none.
-func unindented(src []byte) []byte {
+func unindent(src []byte) []byte {
 	src = bytes.Trim(src, blanks)
 	for i, c := range src {
 		if c == '\n' && (src[i+1] == ' ' || src[i+1] == '\t') { // it does not end with a line's end
@@ -133,7 +133,7 @@ func definition(text []byte) (reference, int) {
 	if !ok {
 		return reference{}, 0
 	}
-	ref := reference{normal(name), string(url)}
+	ref := reference{normalizeLabel(name), string(url)}
 	plain, alone := lineEnd(text, n)
 	if at := skipBlanks(text, n); at > n {
 		if end, ok := title(text, at); ok {

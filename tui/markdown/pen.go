@@ -34,16 +34,16 @@ func (p *pen) draw(l *leaf) {
 	if k := len(lead) - 1; k >= 0 && p.isTask(l) {
 		lead = lead[:k]
 	}
-	goesOn := l.cont && len(p.rows) > 0
+	continued := l.cont && len(p.rows) > 0
 	var before style.Line
-	if goesOn {
+	if continued {
 		before, lead = p.lastBody, p.lastLead
 	}
 	body := p.body(l, before, width)
 	if len(body) == 0 {
 		return
 	}
-	if goesOn {
+	if continued {
 		p.rows = p.rows[:len(p.rows)-1]
 	} else if p.gap && len(p.rows) > 0 {
 		_, bars := p.prefix(&leaf{in: quotesOf(l.in[:p.bars])})
@@ -145,7 +145,7 @@ func (p *pen) code(l *leaf, before style.Line, width int) []style.Line {
 	pad := style.Span{Text: " ", Attr: style.Attr{BG: bg}}
 	edge := b2i(width >= 10)
 	if len(before) > 0 {
-		before = unpadded(before, edge)
+		before = unpad(before, edge)
 	}
 	var out []style.Line
 	for line := range strings.SplitSeq(string(l.text), "\n") {
@@ -161,8 +161,8 @@ func (p *pen) code(l *leaf, before style.Line, width int) []style.Line {
 	return out
 }
 
-// unpadded takes the ground around a row of code away again.
-func unpadded(row style.Line, edge int) style.Line {
+// unpad takes the ground around a row of code away again.
+func unpad(row style.Line, edge int) style.Line {
 	w := row.Width()
 	if k := len(row) - 1; k > 0 && strings.Trim(row[k].Text, " ") == "" {
 		w -= len(row[k].Text)

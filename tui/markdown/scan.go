@@ -80,8 +80,8 @@ type fence struct {
 	lang   string
 }
 
-// copied returns a scanner that can go on without changing this one.
-func (s *scanner) copied() scanner {
+// clone returns a scanner that can go on without changing this one.
+func (s *scanner) clone() scanner {
 	c := *s
 	c.out = nil
 	c.open.text = s.open.text[:len(s.open.text):len(s.open.text)]
@@ -206,7 +206,7 @@ func (s *scanner) leave(n int) {
 // emptyItem opens what has a mark and nothing behind it yet.
 func (s *scanner) emptyItem(matched int) {
 	if !s.stack[matched-1].quote {
-		s.open = s.placed(leaf{kind: leafBullet})
+		s.open = s.place(leaf{kind: leafBullet})
 	}
 }
 
@@ -328,7 +328,7 @@ func (s *scanner) push(c container) {
 // para goes on with the open paragraph or opens one.
 func (s *scanner) para(text string) {
 	if s.open.kind != leafPara {
-		s.open = s.placed(leaf{kind: leafPara, text: []byte(text)})
+		s.open = s.place(leaf{kind: leafPara, text: []byte(text)})
 		return
 	}
 	if size := len(s.open.text) + len(text); size > maxPara && (size > maxLeaf || tableHead(s.open) == nil) {
@@ -348,7 +348,7 @@ func (s *scanner) code(text, lang string) {
 // where the mark of a fence stands there.
 func (s *scanner) lineOf(l leaf, inner bool) {
 	s.flush()
-	l = s.placed(l)
+	l = s.place(l)
 	l.gap = l.gap && !inner && s.begun != s.block
 	s.begun = s.block
 	s.out = append(s.out, l)
@@ -364,7 +364,7 @@ func (s *scanner) htmlLine(text string) {
 // emit adds a leaf that has ended.
 func (s *scanner) emit(l leaf) {
 	s.flush()
-	s.out = append(s.out, s.placed(l))
+	s.out = append(s.out, s.place(l))
 }
 
 // flush ends the open paragraph.
@@ -379,9 +379,9 @@ func hasItem(in []container) bool {
 	return slices.ContainsFunc(in, func(c container) bool { return !c.quote })
 }
 
-// placed says where a leaf stands and whether an empty row comes before it: where the text has an empty
+// place says where a leaf stands and whether an empty row comes before it: where the text has an empty
 // line, and between blocks that are not of a list.
-func (s *scanner) placed(l leaf) leaf {
+func (s *scanner) place(l leaf) leaf {
 	l.in = s.stack
 	for l.shared < len(l.in) && l.shared < len(s.last) && l.in[l.shared].id == s.last[l.shared].id {
 		l.shared++

@@ -39,10 +39,10 @@ func tableIn(text []byte) (before []byte, t *table) {
 			if len(names) > len(columns) {
 				return nil, nil
 			}
-			t = &table{align: columns, rows: [][][]byte{filled(names, len(columns))}}
+			t = &table{align: columns, rows: [][][]byte{fillRow(names, len(columns))}}
 			for len(more) > 0 {
 				line, more, _ = bytes.Cut(more, []byte("\n"))
-				t.rows = append(t.rows, filled(cellsOf(line, len(columns)), len(columns)))
+				t.rows = append(t.rows, fillRow(cellsOf(line, len(columns)), len(columns)))
 			}
 			return bytes.TrimRight(text[:at], blanks), t
 		}
@@ -52,8 +52,8 @@ func tableIn(text []byte) (before []byte, t *table) {
 	return nil, nil
 }
 
-// filled adds the cells that a row lacks.
-func filled(row [][]byte, n int) [][]byte { return append(row, make([][]byte, n-len(row))...) }
+// fillRow adds the cells that a row lacks.
+func fillRow(row [][]byte, n int) [][]byte { return append(row, make([][]byte, n-len(row))...) }
 
 // delimiters reads the line below the head of a table; nil if it is none.
 func delimiters(line []byte) []align {
@@ -99,7 +99,7 @@ func cellsOf(line []byte, most int) [][]byte {
 }
 
 // table draws a table. One of which an earlier part has been drawn goes on with the same columns.
-func (p *pen) table(t *table, refs []reference, goesOn bool, width int) []style.Line {
+func (p *pen) table(t *table, refs []reference, continued bool, width int) []style.Line {
 	rows := p.cells(t, refs)
 	n := min(len(t.align), maxColumns)
 	if n == 0 || len(rows) == 0 {
@@ -107,14 +107,14 @@ func (p *pen) table(t *table, refs []reference, goesOn bool, width int) []style.
 	}
 	room := width - 3*(n-1)
 	if room < n*minColumn && naturalSum(rows, n) > room {
-		return p.records(rows, n, goesOn, width)
+		return p.records(rows, n, continued, width)
 	}
-	if !goesOn || len(p.cols) != n {
+	if !continued || len(p.cols) != n {
 		p.cols = fit(natural(rows, n), room)
 	}
 	var out []style.Line
 	for i, row := range rows {
-		if i == 0 && goesOn {
+		if i == 0 && continued {
 			continue
 		}
 		out = append(out, p.tableRow(row, t.align)...)
@@ -242,11 +242,11 @@ func (p *pen) tableRule() style.Line {
 }
 
 // records draws each row as lines of their own, each with the name of its column.
-func (p *pen) records(rows [][]style.Line, n int, goesOn bool, width int) []style.Line {
+func (p *pen) records(rows [][]style.Line, n int, continued bool, width int) []style.Line {
 	var out []style.Line
 	muted := style.Fg(p.look.Theme.Border)
 	for i, row := range rows[1:] {
-		if i > 0 || goesOn {
+		if i > 0 || continued {
 			out = append(out, style.Line{{Text: strings.Repeat("─", min(width, 12)), Attr: muted}})
 		}
 		for k, cell := range row[:min(n, len(row))] {
@@ -254,7 +254,7 @@ func (p *pen) records(rows [][]style.Line, n int, goesOn bool, width int) []styl
 			out = append(out, join(line, cell).Wrap(width, style.Line{{Text: "  "}})...)
 		}
 	}
-	if len(rows) == 1 && !goesOn {
+	if len(rows) == 1 && !continued {
 		for _, cell := range rows[0] {
 			out = append(out, cell.Wrap(width, nil)...)
 		}

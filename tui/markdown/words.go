@@ -303,7 +303,7 @@ func (w *reader) leads(b bracket) (url string, end int, ok bool) {
 		}
 		label = w.src[b.end:w.at]
 	}
-	url, ok = w.find(normal(label))
+	url, ok = w.find(normalizeLabel(label))
 	return url, next + n, ok
 }
 

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// linesOf reads the values of a file of lines, oldest first; broken counts the lines that are none.
-func linesOf[T any](data []byte, usable func(T) bool) (out []T, broken int) {
+// parseLines reads the values of a file of lines, oldest first; broken counts the lines that are none.
+func parseLines[T any](data []byte, usable func(T) bool) (out []T, broken int) {
 	for line := range bytes.Lines(data) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
@@ -34,8 +34,8 @@ type trimmer func(data []byte) (kept []byte, broken int, err error)
 // keepLatest makes a trimmer of what a line must be.
 func keepLatest[T any](most int, usable func(T) bool) trimmer {
 	return func(data []byte) ([]byte, int, error) {
-		all, broken := linesOf(data, usable)
-		kept, err := joinLines(latest(all, most))
+		all, broken := parseLines(data, usable)
+		kept, err := encodeLines(latest(all, most))
 		return kept, broken, err
 	}
 }
@@ -58,9 +58,9 @@ func appendLine[T any](ctx context.Context, m *Memory, name string, v T, most in
 		return err
 	}
 	line = append(line, '\n')
-	return m.locked(ctx, func() error {
+	return m.withLock(ctx, func() error {
 		data, err := m.read(name)
-		if err := m.setAside(name, err); err != nil {
+		if err := m.moveBroken(name, err); err != nil {
 			return err
 		}
 		if len(data) > 0 && data[len(data)-1] != '\n' { // a line that was cut off must not take this one with it
@@ -87,8 +87,8 @@ func (m *Memory) add(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// joinLines writes values as lines.
-func joinLines[T any](all []T) ([]byte, error) {
+// encodeLines writes values as lines.
+func encodeLines[T any](all []T) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

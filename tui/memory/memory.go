@@ -76,8 +76,8 @@ func (m *Memory) read(name string) ([]byte, error) {
 // errBroken says that a file is not what it should be.
 var errBroken = errors.New("TUI state cannot be read")
 
-// locked does something while no other process does.
-func (m *Memory) locked(ctx context.Context, do func() error) error {
+// withLock does something while no other process does.
+func (m *Memory) withLock(ctx context.Context, do func() error) error {
 	if m.dir == "" {
 		return nil
 	}
@@ -100,9 +100,9 @@ func (m *Memory) write(name string, data []byte) error {
 	return atomicfile.Write(filepath.Join(m.dir, name), data)
 }
 
-// setAside looks at how a file was read: a broken one is moved, so that it does not stand in the way of what is to
+// moveBroken looks at how a file was read: a broken one is moved, so that it does not stand in the way of what is to
 // be written. What else went wrong is returned.
-func (m *Memory) setAside(name string, err error) error {
+func (m *Memory) moveBroken(name string, err error) error {
 	if !errors.Is(err, errBroken) {
 		return err
 	}
@@ -126,9 +126,9 @@ func (m *Memory) object(name string) (map[string]json.RawMessage, error) {
 // changeObject changes members of a file that is one object; the others stay. It writes only if anything is
 // another than before.
 func (m *Memory) changeObject(ctx context.Context, name string, change func(map[string]json.RawMessage) (changed bool)) error {
-	return m.locked(ctx, func() error {
+	return m.withLock(ctx, func() error {
 		all, err := m.object(name)
-		if err := m.setAside(name, err); err != nil {
+		if err := m.moveBroken(name, err); err != nil {
 			return err
 		}
 		if !change(all) {

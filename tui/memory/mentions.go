@@ -30,7 +30,7 @@ func (m *Memory) Mentions() (Mentions, error) {
 }
 
 func mentionsOf(data []byte) (f Mentions, broken int) {
-	all, broken := linesOf(data, func(f mention) bool { return f.Path != "" && f.Count > 0 })
+	all, broken := parseLines(data, func(f mention) bool { return f.Path != "" && f.Count > 0 })
 	by := make(map[string]mention, len(all))
 	for _, one := range all {
 		// Two who counted at the same time both wrote what they knew; the higher one is nearer.
@@ -61,7 +61,7 @@ func (m *Memory) SaveMention(ctx context.Context, f Mentions, path string) error
 			all = append(all, v)
 		}
 		slices.SortFunc(all, func(a, b mention) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Path, b.Path)) })
-		kept, err := joinLines(latest(all, mostMentions))
+		kept, err := encodeLines(latest(all, mostMentions))
 		return kept, broken, err
 	})
 }

@@ -28,12 +28,12 @@ func (m *Memory) History() ([]editor.Draft, error) {
 // draft is what says something.
 type draft interface{ IsEmpty() bool }
 
-func isSaid[T draft](d T) bool { return !d.IsEmpty() }
+func isNotEmpty[T draft](d T) bool { return !d.IsEmpty() }
 
 // prompts reads a file of them.
 func prompts[T draft](m *Memory, name string) ([]T, error) {
 	data, err := m.read(name)
-	all, _ := linesOf(data, isSaid[T])
+	all, _ := parseLines(data, isNotEmpty[T])
 	return latest(all, mostPrompts), err
 }
 
@@ -41,7 +41,7 @@ func prompts[T draft](m *Memory, name string) ([]T, error) {
 func (m *Memory) SaveHistory(ctx context.Context, d editor.Draft) error {
 	d = d.WithoutLarge(mostToken)
 	d.Cursor = 0
-	return appendLine(ctx, m, historyFile, d, mostPrompts, keepLatest(mostPrompts, isSaid[editor.Draft]))
+	return appendLine(ctx, m, historyFile, d, mostPrompts, keepLatest(mostPrompts, isNotEmpty[editor.Draft]))
 }
 
 // Stash reads the drafts that were put aside, oldest first.
@@ -51,7 +51,7 @@ func (m *Memory) Stash() ([]Stashed, error) {
 
 // SaveStash puts a draft aside.
 func (m *Memory) SaveStash(ctx context.Context, d editor.Draft, now lathe.Time) error {
-	return appendLine(ctx, m, stashFile, Stashed{d, now}, mostPrompts, keepLatest(mostPrompts, isSaid[Stashed]))
+	return appendLine(ctx, m, stashFile, Stashed{d, now}, mostPrompts, keepLatest(mostPrompts, isNotEmpty[Stashed]))
 }
 
 // DropStash takes a draft out that was put aside.
@@ -70,19 +70,19 @@ func (m *Memory) PopStash(ctx context.Context) (Stashed, bool, error) {
 
 // takeStash takes out the one that find points at, -1 for none.
 func (m *Memory) takeStash(ctx context.Context, find func([]Stashed) int) (taken Stashed, ok bool, err error) {
-	err = m.locked(ctx, func() error {
+	err = m.withLock(ctx, func() error {
 		data, err := m.read(stashFile)
 		if err != nil {
 			return err
 		}
-		all, broken := linesOf(data, isSaid[Stashed])
+		all, broken := parseLines(data, isNotEmpty[Stashed])
 		all = latest(all, mostPrompts)
 		i := find(all)
 		if i < 0 {
 			return nil
 		}
 		one := all[i]
-		kept, err := joinLines(slices.Delete(all, i, i+1))
+		kept, err := encodeLines(slices.Delete(all, i, i+1))
 		if err != nil {
 			return err
 		}

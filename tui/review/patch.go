@@ -52,8 +52,8 @@ func (sh *sheets) rows(p place, o diff.Options) []style.Line {
 	return sh.sheet(p.file).Row(p.row, o)
 }
 
-// high is how many rows of the screen a row of a sheet takes.
-func (sh *sheets) high(p place, o diff.Options) int {
+// rowHeight is how many rows of the screen a row of a sheet takes.
+func (sh *sheets) rowHeight(p place, o diff.Options) int {
 	if p.row >= sh.length(p.file, o)-1 {
 		return 1
 	}
@@ -63,7 +63,7 @@ func (sh *sheets) high(p place, o diff.Options) int {
 // next goes one row of the screen down; false at the end.
 func (sh *sheets) next(p place, o diff.Options) (place, bool) {
 	switch {
-	case p.sub+1 < sh.high(p, o):
+	case p.sub+1 < sh.rowHeight(p, o):
 		p.sub++
 	case p.row+1 < sh.length(p.file, o):
 		p.row, p.sub = p.row+1, 0
@@ -89,7 +89,7 @@ func (sh *sheets) previous(p place, o diff.Options) (place, bool) {
 		p.file--
 		p.row = sh.length(p.file, o) - 1
 	}
-	p.sub = sh.high(p, o) - 1
+	p.sub = sh.rowHeight(p, o) - 1
 	return p, true
 }
 
@@ -208,8 +208,8 @@ func (r *Review) fold(i int) {
 	}
 }
 
-// turn changes between one column and two. It stays at the same hunk.
-func (r *Review) turn() {
+// toggleSplit changes between one column and two. It stays at the same hunk.
+func (r *Review) toggleSplit() {
 	o := r.measure()
 	k := 0
 	for i, h := range r.sheet(r.at.file).Hunks(o) {
@@ -217,7 +217,7 @@ func (r *Review) turn() {
 			k = i
 		}
 	}
-	r.opt.Split, r.turned = !r.split(o.Width), true
+	r.opt.Split, r.splitChosen = !r.split(o.Width), true
 	if now := r.sheet(r.at.file).Hunks(r.measure()); r.at.row > 1 && k < len(now) {
 		r.jump(place{file: r.at.file, row: now[k]})
 		return

@@ -60,10 +60,10 @@ type sheets struct {
 
 // layout is how tree and patches share the screen.
 type layout struct {
-	opt      Options
-	hideTree bool
-	inTree   bool
-	turned   bool // one asked for one column or two
+	opt         Options
+	hideTree    bool
+	inTree      bool
+	splitChosen bool // one asked for one column or two
 
 	theme         *style.Theme // of the last View, as are the sizes; nil before the first
 	width, height int
@@ -198,7 +198,7 @@ func (r *Review) command(k tea.KeyPressMsg) bool {
 	case key.DiffSinglePatch:
 		r.single = !r.single
 	case key.DiffToggleView:
-		r.turn()
+		r.toggleSplit()
 	}
 	return true
 }
@@ -241,7 +241,7 @@ func (r *Review) Wheel(x, dy int) {
 		return
 	}
 	if r.overTree(x) {
-		r.tree.top = max(0, min(r.tree.top+dy, len(r.tree.seen)-r.bodyHeight()))
+		r.tree.top = max(0, min(r.tree.top+dy, len(r.tree.visible)-r.bodyHeight()))
 		return
 	}
 	r.scroll(dy)
@@ -259,7 +259,7 @@ func (r *Review) Click(x, y int) Result {
 	}
 	if r.overTree(x) {
 		i := r.tree.top + y
-		if i >= len(r.tree.seen) {
+		if i >= len(r.tree.visible) {
 			return NotHandled
 		}
 		r.tree.cursor, r.inTree = i, true
@@ -298,6 +298,8 @@ func (lay *layout) options(th *style.Theme, width int) diff.Options {
 
 // split reports whether patches are in two columns at a width. Who asked for it gets it where one can read at
 // all; otherwise only where there is room to spare.
-func (lay *layout) split(width int) bool { return lay.opt.Split && (lay.turned || width >= minSplit) }
+func (lay *layout) split(width int) bool {
+	return lay.opt.Split && (lay.splitChosen || width >= minSplit)
+}
 
 const minSplit = 100

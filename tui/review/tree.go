@@ -8,11 +8,11 @@ import (
 
 // tree is the left side: folders and files, of which some are seen.
 type tree struct {
-	nodes  []node
-	byFile []int // the node of each file
-	seen   []int // nodes outside of folders that are closed
-	cursor int   // in seen
-	top    int
+	nodes   []node
+	byFile  []int // the node of each file
+	visible []int // nodes outside of folders that are closed
+	cursor  int   // in seen
+	top     int
 }
 
 type node struct {
@@ -54,7 +54,7 @@ func newTree(files []file) tree {
 		t.nodes = append(t.nodes, node{name: parts[len(parts)-1], depth: len(open), file: i, parent: last(open)})
 	}
 	t.join()
-	t.look()
+	t.updateVisible()
 	return t
 }
 
@@ -112,30 +112,30 @@ func (t *tree) join() {
 	t.nodes = out
 }
 
-// look finds out what is seen.
-func (t *tree) look() {
-	t.seen = t.seen[:0]
+// updateVisible finds out what is seen.
+func (t *tree) updateVisible() {
+	t.visible = t.visible[:0]
 	hidden := 1 << 30 // deeper than this lies in a closed folder
 	for i, n := range t.nodes {
 		if n.depth > hidden {
 			continue
 		}
 		hidden = 1 << 30
-		t.seen = append(t.seen, i)
+		t.visible = append(t.visible, i)
 		if n.file < 0 && n.closed {
 			hidden = n.depth
 		}
 	}
-	t.cursor = max(0, min(t.cursor, len(t.seen)-1))
+	t.cursor = max(0, min(t.cursor, len(t.visible)-1))
 }
 
-func (t *tree) current() *node { return &t.nodes[t.seen[t.cursor]] }
+func (t *tree) current() *node { return &t.nodes[t.visible[t.cursor]] }
 
 // follow puts the cursor on a file, or on the folder in which it is hidden.
 func (t *tree) follow(file int) {
 	want := t.byFile[file]
 	for {
-		if at, ok := slices.BinarySearch(t.seen, want); ok {
+		if at, ok := slices.BinarySearch(t.visible, want); ok {
 			t.cursor = at
 			return
 		}
@@ -150,7 +150,7 @@ func (t *tree) show(height int) {
 
 func (r *Review) walkTree(n int) {
 	t := &r.tree
-	t.cursor = max(0, min(t.cursor+n, len(t.seen)-1))
+	t.cursor = max(0, min(t.cursor+n, len(t.visible)-1))
 	t.show(r.bodyHeight())
 	if f := t.current().file; f >= 0 {
 		r.at = place{file: f, row: 1}
@@ -168,7 +168,7 @@ func (r *Review) toggle() {
 		return
 	}
 	n.closed = !n.closed
-	r.tree.look()
+	r.tree.updateVisible()
 }
 
 // enter goes from the tree to the patch of a file; a folder has none.
@@ -195,7 +195,7 @@ func (r *Review) expand() {
 		return
 	}
 	n.closed = false
-	r.tree.look()
+	r.tree.updateVisible()
 }
 
 // collapse closes a folder; on a file or a closed folder it goes to the folder around it.
@@ -209,10 +209,10 @@ func (r *Review) collapse() {
 	n := r.tree.current()
 	if n.file < 0 && !n.closed {
 		n.closed = true
-		r.tree.look()
+		r.tree.updateVisible()
 		return
 	}
-	if at, ok := slices.BinarySearch(r.tree.seen, n.parent); ok {
+	if at, ok := slices.BinarySearch(r.tree.visible, n.parent); ok {
 		r.tree.cursor = at
 		r.tree.show(r.bodyHeight())
 	}
@@ -233,7 +233,7 @@ func (r *Review) expandAll() {
 	for i := range r.files {
 		r.files[i].folded = false
 	}
-	r.tree.look()
+	r.tree.updateVisible()
 	r.tree.follow(r.at.file)
 	r.tree.show(r.bodyHeight())
 }

@@ -61,8 +61,8 @@ func (r *Review) clamp() {
 	}
 	o := r.measure()
 	r.at.row = min(r.at.row, r.length(r.at.file, o)-1)
-	r.at.sub = min(r.at.sub, r.high(r.at, o)-1)
-	r.tree.top = max(0, min(r.tree.top, len(r.tree.seen)-r.bodyHeight()))
+	r.at.sub = min(r.at.sub, r.rowHeight(r.at, o)-1)
+	r.tree.top = max(0, min(r.tree.top, len(r.tree.visible)-r.bodyHeight()))
 }
 
 func (r *Review) panes(th *style.Theme, height int) []style.Line {
@@ -126,8 +126,8 @@ func (r *Review) headRow(i int, o diff.Options) style.Line {
 func (r *Review) treeRows(th *style.Theme, width, height int) []style.Line {
 	t := &r.tree
 	var out []style.Line
-	for i := t.top; i < min(t.top+height, len(t.seen)); i++ {
-		n := &t.nodes[t.seen[i]]
+	for i := t.top; i < min(t.top+height, len(t.visible)); i++ {
+		n := &t.nodes[t.visible[i]]
 		l := r.treeRow(n, th, width)
 		switch {
 		case i == t.cursor && r.inTree:

@@ -37,7 +37,7 @@ type Child struct {
 
 // Footer draws what stands in the place of the prompt where there is nothing to type.
 func Footer(th *style.Theme, c Child, width int) []style.Line {
-	return []style.Line{c.who(th).draw(width), c.ways(th).draw(width)}
+	return []style.Line{c.upperLine(th).draw(width), c.lowerLine(th).draw(width)}
 }
 
 // FooterHit finds what was clicked, in cells of what Footer drew.
@@ -45,10 +45,10 @@ func FooterHit(th *style.Theme, c Child, width, x, y int) Part {
 	if y != 1 {
 		return None
 	}
-	return c.ways(th).partAt(x, width)
+	return c.lowerLine(th).partAt(x, width)
 }
 
-func (c *Child) who(th *style.Theme) row {
+func (c *Child) upperLine(th *style.Theme) row {
 	muted := style.Fg(th.TextMuted)
 	color := c.Color.Or(th.Secondary)
 	r := row{between: style.Of(" · ", muted)}
@@ -62,11 +62,11 @@ func (c *Child) who(th *style.Theme) row {
 	if c.Busy {
 		r.left = append(r.left, item{line: bar(th, color, c.Frame), rank: 1})
 	}
-	r.right = spent(th, c.Tokens, c.Percent, c.Cost)
+	r.right = usageItems(th, c.Tokens, c.Percent, c.Cost)
 	return r
 }
 
-func (c *Child) ways(th *style.Theme) row {
+func (c *Child) lowerLine(th *style.Theme) row {
 	r := row{between: style.Plain("  ")}
 	add := func(p Part, name, key string, rank int) {
 		line := style.Of(name, style.Fg(th.Text))

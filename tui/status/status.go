@@ -56,11 +56,11 @@ type Hint struct{ Key, Label string }
 
 // View draws the lines.
 func View(th *style.Theme, v Values, width int, now time.Time) []style.Line {
-	return []style.Line{v.who(th).draw(width), v.doing(th, now).draw(width)}
+	return []style.Line{v.upperLine(th).draw(width), v.lowerLine(th, now).draw(width)}
 }
 
-// who is the upper line: who answers, and what it took so far.
-func (v *Values) who(th *style.Theme) row {
+// upperLine is the upper line: who answers, and what it took so far.
+func (v *Values) upperLine(th *style.Theme) row {
 	muted := style.Fg(th.TextMuted)
 	r := row{between: style.Of(" · ", muted)}
 	color := v.AgentColor.Or(th.Primary)
@@ -90,7 +90,7 @@ func (v *Values) who(th *style.Theme) row {
 		r.right = append(r.right, item{line: style.Of("auto-approve", style.Bold(th.Error))})
 	}
 	r.right = append(r.right, v.mode(th)...)
-	r.right = append(r.right, spent(th, v.Tokens, v.Percent, v.Cost)...)
+	r.right = append(r.right, usageItems(th, v.Tokens, v.Percent, v.Cost)...)
 	return r
 }
 
@@ -109,8 +109,8 @@ func (v *Values) mode(th *style.Theme) []item {
 	return []item{{line: style.Of("sandbox", style.Fg(th.TextMuted)), rank: 7}}
 }
 
-// spent is what a session took, as two items.
-func spent(th *style.Theme, tokens int64, percent int, cost float64) (out []item) {
+// usageItems is what a session took, as two items.
+func usageItems(th *style.Theme, tokens int64, percent int, cost float64) (out []item) {
 	if tokens <= 0 && cost <= 0 {
 		return nil
 	}
@@ -133,8 +133,8 @@ func interruptHint(th *style.Theme, key string, once bool) style.Line {
 	return th.Hint(key, "interrupt")
 }
 
-// doing is the lower line: what is under way, and what keys do.
-func (v *Values) doing(th *style.Theme, now time.Time) row {
+// lowerLine is the lower line: what is under way, and what keys do.
+func (v *Values) lowerLine(th *style.Theme, now time.Time) row {
 	r := row{between: style.Plain("  ")}
 	if v.Lost {
 		r.left = append(r.left, item{line: style.Of("connection lost, reconnecting …", style.Bold(th.Error))})

@@ -22,7 +22,7 @@ const maxMarks = 8
 // What cannot be seen goes away where it is harmless, and becomes U+FFFD where it could hide something from
 // who reads a command before allowing it.
 func Clean(s string) string {
-	if isTame(s) {
+	if isClean(s) {
 		return s
 	}
 	if strings.ContainsFunc(s, isJamo) {
@@ -45,11 +45,11 @@ func Clean(s string) string {
 			b.WriteString(strings.Repeat(" ", TabWidth))
 		case r == '\n', r == 0x2028, r == 0x2029:
 			b.WriteByte(' ')
-		case r < 0x20 || r >= 0x7f && r < 0xa0, isFaint(r):
+		case r < 0x20 || r >= 0x7f && r < 0xa0, isInvisible(r):
 			continue
 		case r == 0x200d && isPicture(last), r >= 0x1f3fb && r <= 0x1f3ff && isPicture(last), isTag(r) && isPicture(last):
 			continue
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"), isTurning(r), isTag(r):
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"), isBidiControl(r), isTag(r):
 			b.WriteRune(utf8.RuneError)
 		default:
 			b.WriteRune(r)
@@ -59,20 +59,20 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// isTame reports whether there is nothing to clean: printable ASCII and letters of the planes below emoji.
-func isTame(s string) bool {
+// isClean reports whether there is nothing to clean: printable ASCII and letters of the planes below emoji.
+func isClean(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c >= 0x7f {
-			return isTameText(s[i:])
+			return isCleanText(s[i:])
 		}
 	}
 	return true
 }
 
-func isTameText(s string) bool {
+func isCleanText(s string) bool {
 	marks := 0
 	for i, r := range s {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x1f000 || isFaint(r) || isTurning(r) || isTag(r) ||
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x1f000 || isInvisible(r) || isBidiControl(r) || isTag(r) ||
 			isJamo(r) || r == 0x200d || r == 0x2028 || r == 0x2029 {
 			return false
 		}
@@ -88,15 +88,15 @@ func isTameText(s string) bool {
 	return true
 }
 
-// isFaint reports whether a character is nothing to see and nothing lost: soft hyphens, spaces without
+// isInvisible reports whether a character is nothing to see and nothing lost: soft hyphens, spaces without
 // width, byte order marks, hints about direction, selectors of a form.
-func isFaint(r rune) bool {
+func isInvisible(r rune) bool {
 	return r == 0xad || r == 0x61c || r == 0x180e || r == 0x200b || r == 0x200e || r == 0x200f ||
 		r >= 0x2060 && r <= 0x2065 || r >= 0xfe00 && r <= 0xfe0f || r == 0xfeff || r >= 0xe0100 && r <= 0xe01ef
 }
 
-// isTurning reports whether a character changes the direction of those behind it without being seen.
-func isTurning(r rune) bool {
+// isBidiControl reports whether a character changes the direction of those behind it without being seen.
+func isBidiControl(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x206f
 }
 

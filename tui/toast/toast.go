@@ -21,12 +21,12 @@ const (
 )
 
 const (
-	usual    = 5 * time.Second
-	maxShown = 3
-	maxKept  = 20 // those that wait included; who writes more than that has one thing to say
-	maxWidth = 60
-	maxRows  = 8    // of one note
-	maxText  = 2000 // bytes of one note; there is no room for more
+	defaultDuration = 5 * time.Second
+	maxShown        = 3
+	maxKept         = 20 // those that wait included; who writes more than that has one thing to say
+	maxWidth        = 60
+	maxRows         = 8    // of one note
+	maxText         = 2000 // bytes of one note; there is no room for more
 )
 
 // Note is something to say.
@@ -50,7 +50,7 @@ type shown struct {
 // Add says something. A note that is there already stays for longer instead.
 func (s *Stack) Add(n Note, now time.Time) {
 	if n.For <= 0 {
-		n.For = usual
+		n.For = defaultDuration
 	}
 	n.Title, n.Text = n.Title[:min(len(n.Title), maxText)], n.Text[:min(len(n.Text), maxText)]
 	for i := range s.notes {

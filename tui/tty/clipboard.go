@@ -89,7 +89,7 @@ func Paster(env func(string) string) func(ctx context.Context) (mime string, dat
 		ctx, stop := context.WithTimeout(ctx, clipboardTime)
 		defer stop()
 		for _, way := range ways {
-			var got capped
+			var got limitedBuffer
 			cmd := exec.CommandContext(ctx, way[0], way[1:]...)
 			cmd.Stdout = &got
 			if err := cmd.Run(); err == nil && got.Len() > 0 {
@@ -100,10 +100,10 @@ func Paster(env func(string) string) func(ctx context.Context) (mime string, dat
 	}
 }
 
-// capped refuses what is too much.
-type capped struct{ bytes.Buffer }
+// limitedBuffer refuses what is too much.
+type limitedBuffer struct{ bytes.Buffer }
 
-func (c *capped) Write(b []byte) (int, error) {
+func (c *limitedBuffer) Write(b []byte) (int, error) {
 	if c.Len()+len(b) > mostPasted {
 		return 0, lathe.Errorf(lathe.Overflow, "the clipboard holds more than %s", termtext.ByteSize(mostPasted))
 	}
