@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/history"
 )
 
-// errCanceled is why a turn ends that someone cancelled.
+// errCanceled is why a turn ends that someone canceled.
 var errCanceled = &lathe.Error{
 	Code: lathe.Canceled, Message: "The turn was canceled",
 	Fault: &lathe.AbortedFault{Message: "The turn was canceled"},
@@ -42,8 +42,8 @@ type actor struct {
 	woken  bool       // an input came that the runner has not seen
 	events []lathe.Event
 	result *turnResult
-	cancel context.CancelCauseFunc              // of the turn under way; nil between turns
-	idle   bool                                 // its turn has ended; jobs may be under way
+	cancel context.CancelCauseFunc              // of the running turn; nil between turns
+	idle   bool                                 // its turn has ended; jobs may be running
 	first  func(context.Context, *runner) error // to be done before anything else, once; nil
 }
 
@@ -135,7 +135,7 @@ func (a *actor) tryRun(first func(context.Context, *runner) error) bool {
 	return true
 }
 
-// markStarted notes that a turn is under way, and returns what is to be done first.
+// markStarted notes that a turn is running, and returns what is to be done first.
 func (a *actor) markStarted(cancel context.CancelCauseFunc) (first func(context.Context, *runner) error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -268,7 +268,7 @@ func (a *actor) takeEvents() []lathe.Event {
 	return events
 }
 
-// loop works on the session until it rests, and leaves.
+// loop works on the session until it is idle, and leaves.
 func (a *actor) loop() {
 	defer a.engine.Watch()()
 	for {
@@ -399,7 +399,7 @@ func (a *actor) isWoken() bool {
 	return a.woken
 }
 
-// turn runs a turn that can be cancelled. A bug in it ends the turn, not the process.
+// turn runs a turn that can be canceled. A bug in it ends the turn, not the process.
 func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ctx, end := a.engine.telemetry.Turn(ctx, a.id)
@@ -423,7 +423,7 @@ func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 	return r.turn(ctx)
 }
 
-// stop cancels the turn under way.
+// stop cancels the running turn.
 func (a *actor) stop(cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -66,7 +66,7 @@ type host struct {
 	model     lathe.ModelRef  // of the answer that makes the call
 }
 
-// Ask returns when the call may go on.
+// Ask returns when the call may continue.
 func (h *host) Ask(ctx context.Context, p tool.Permission) error {
 	_, err := h.ask(ctx, &ask{by: h.by, permission: &p})
 	return err
@@ -110,7 +110,7 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 func (h *host) planRefusal() error {
 	where := "changes go into the plan file " + planPath(h.step.session, h.step.place, h.step.settings.Plans)
 	if strings.HasSuffix(where, " ") {
-		where = "there is no plan file here, so changes go into your answer"
+		where = "no plan file here, so changes go into your answer"
 	}
 	return &permission.Refusal{Code: lathe.Denied, Text: "plan mode: " + where + ". This call was not run."}
 }
@@ -156,7 +156,7 @@ func (h *host) rejection(p tool.Permission, got answer) error {
 // works around it and says what is left.
 func unattendedRefusal(p tool.Permission, note string) error {
 	what := lathe.PermissionRequest{Permission: p.Name, Patterns: p.Patterns, Metadata: p.Metadata}.Summary()
-	text := fmt.Sprintf("Not allowed here: %s needs the permission %q and nobody is attached to give it. It was not run.", phrase.Shorten(what, 300), p.Name)
+	text := fmt.Sprintf("Not allowed here: %s needs the permission %q and no user is attached to grant it. It was not run.", phrase.Shorten(what, 300), p.Name)
 	if note != "" {
 		text += " " + note
 	}
@@ -203,7 +203,7 @@ var errGone = lathe.Errorf(lathe.Canceled, "the call has ended")
 
 // unansweredText says that nobody was there.
 func (h *host) unansweredText(rest string) string {
-	return fmt.Sprintf("Nobody answered within %s (setting deadline.ask). %s", h.step.settings.Deadlines.Ask, rest)
+	return fmt.Sprintf("No user answered within %s (setting deadline.ask). %s", h.step.settings.Deadlines.Ask, rest)
 }
 
 // AskUser asks the user.
@@ -213,7 +213,7 @@ func (h *host) AskUser(ctx context.Context, qs []lathe.Question) ([][]string, er
 		return nil, err
 	}
 	if got.expired {
-		return nil, &permission.Refusal{Code: lathe.Rejected, Text: h.unansweredText("Go on with your best judgement.")}
+		return nil, &permission.Refusal{Code: lathe.Rejected, Text: h.unansweredText("Continue with your best judgment.")}
 	}
 	if got.dismissed {
 		return nil, &permission.Refusal{
@@ -254,7 +254,7 @@ func (h *host) putAndWait(ctx context.Context, event func(reply chan<- error) st
 	}
 }
 
-// Publish publishes news.
+// Publish publishes an ephemeral event.
 func (h *host) Publish(f lathe.Fact) { h.queue.put(toolTells{f, nil}) }
 
 // History returns the conversation as this step saw it.

@@ -56,7 +56,7 @@ func BenchmarkCompact_Assembly(b *testing.B) {
 	})
 }
 
-// BenchmarkCompact_Divide is the choice of what stays, and the text of what is summarised.
+// BenchmarkCompact_Divide is the choice of what stays, and the text of what is summarized.
 func BenchmarkCompact_Divide(b *testing.B) {
 	for _, n := range []int{2000, 8000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

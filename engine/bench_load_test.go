@@ -159,7 +159,7 @@ func BenchmarkLoad(b *testing.B) {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// hears sends a prompt and listens until the session rests.
+// hears sends a prompt and listens until the session is idle.
 func (b *bench) hears(id lathe.SessionID, path string, heard func(string)) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

@@ -33,7 +33,7 @@ func (a *answers) rewind(n int) {
 }
 
 // improvise lets the model go on when the script is at its end, and never stall: who would
-// have cancelled it has done so.
+// have canceled it has done so.
 func (a *answers) improvise() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -43,7 +43,7 @@ func (r *runner) loadChecks(ctx context.Context, s *state) {
 	}
 	var err error
 	if in.Tests, err = r.engine.store.LastTestRun(ctx, testedIn(s.session)); err != nil && ctx.Err() == nil {
-		r.engine.log.Warn("how the tests are run is not known", "session", s.session.ID, "error", err)
+		r.engine.log.Warn("test command not loaded", "session", s.session.ID, "error", err)
 	}
 }
 
@@ -54,7 +54,7 @@ func (r *runner) check(ctx context.Context, s state, c check.Result) error {
 	at := r.engine.now()
 	asked := history.LastAnswer(s.messages).Data.(*lathe.Assistant).Parent
 	fired := func(f check.Issue, told string) {
-		r.engine.log.Info("a check fired", "session", s.session.ID, "check", f.Check, "told", told)
+		r.engine.log.Info("check reported an issue", "session", s.session.ID, "check", f.Check, "told", told)
 	}
 	for _, f := range c.ToUser {
 		fired(f, "people")
@@ -98,7 +98,7 @@ func (r *runner) shares(ctx context.Context, s state) (out []check.UsedFraction)
 	accounts, err := r.engine.Accounts(ctx, s.session.ID, r.settings.Budget)
 	if err != nil {
 		if ctx.Err() == nil {
-			r.engine.log.Warn("what is left of the budget is not known", "session", s.session.ID, "error", err)
+			r.engine.log.Warn("remaining budget not loaded", "session", s.session.ID, "error", err)
 		}
 		return out
 	}
@@ -115,7 +115,7 @@ func (s *stepRun) noteResult(c *fold.Call) {
 	}
 	d := check.ReadAction(c.Body())
 	for _, name := range d.Checks {
-		s.engine.log.Info("a check fired", "session", s.session.ID, "check", name, "told", "the model", "tool", d.Tool)
+		s.engine.log.Info("check reported an issue", "session", s.session.ID, "check", name, "told", "the model", "tool", d.Tool)
 	}
 	if command := check.TestCommand(d.Command); s.settings.Checks[check.TestMemory] != check.Off && d.Tests >= 0 && command != "" {
 		s.batch.add(&lathe.TestsRan{Session: s.session.ID, Project: testedIn(s.session), Run: lathe.TestRun{Command: command, Exit: d.Tests, At: s.engine.now()}})

@@ -24,7 +24,7 @@ type SlashCommand struct {
 	Fetch func(ctx context.Context, arguments []string) (string, error)
 }
 
-// Command runs a slash command and waits until the session rests. It returns the newest
+// Command runs a slash command and waits until the session is idle. It returns the newest
 // answer; command.executed is told then, also when the caller has gone.
 func (e *Engine) Command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
 	end, _, err := e.command(ctx, id, call)
@@ -71,7 +71,7 @@ func (e *Engine) command(ctx context.Context, id lathe.SessionID, call lathe.Com
 	return end, m, nil
 }
 
-// commandRun is a call under way, and what it rests on.
+// commandRun is a running call, and what it rests on.
 type commandRun struct {
 	engine   *Engine
 	session  lathe.Session

@@ -65,7 +65,7 @@ func (c *commandRun) runAsked(ctx context.Context, j permission.Evaluator, comma
 		return (&snippetHost{commandRun: c, judge: j, runner: r}).run(ctx, command)
 	})
 	if lathe.CodeOf(err) == lathe.Conflict {
-		err = lathe.Errorf(lathe.Conflict, "the command %s runs %q, which must be asked about, and the session is busy; call it again when the session rests", c.command.Name, command)
+		err = lathe.Errorf(lathe.Conflict, "the command %s runs %q, which needs approval, and the session is busy; call it again when the session is idle", c.command.Name, command)
 	}
 	return out, err
 }
@@ -100,7 +100,7 @@ func (h *snippetHost) run(ctx context.Context, command string) (string, error) {
 	case errors.Is(err, errNeedsPerson), ctx.Err() != nil:
 		return "", err
 	case lathe.CodeOf(err) == lathe.Rejected:
-		return "", lathe.Errorf(lathe.Rejected, "the command %s was not carried out: %q was rejected", h.command.Name, command)
+		return "", lathe.Errorf(lathe.Rejected, "the command %s did not run: %q was rejected", h.command.Name, command)
 	default:
 		return notRun(command, err.Error()), nil
 	}
@@ -164,7 +164,7 @@ func (h *snippetHost) await(ctx context.Context, id lathe.AskID) error {
 		case <-h.runner.actor.wake:
 		case <-tick.C:
 		case <-late:
-			return errors.Join(&permission.Refusal{Code: lathe.Rejected, Text: "nobody answered in time"}, withdraw())
+			return errors.Join(&permission.Refusal{Code: lathe.Rejected, Text: "no user answered in time"}, withdraw())
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), withdraw())
 		}
@@ -179,7 +179,7 @@ func answered(a store.Answer) error {
 	return &permission.Refusal{Code: lathe.Rejected, Text: cmp.Or(a.Note, "the user rejected it")}
 }
 
-// Publish publishes news.
+// Publish publishes an ephemeral event.
 func (h *snippetHost) Publish(f lathe.Fact) {
 	h.engine.publish(h.session, f)
 }

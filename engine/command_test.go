@@ -26,7 +26,7 @@ func commandPlay(t *testing.T, text string, with func(*opening), f func(p *playi
 	})
 }
 
-// A command for a sub-agent becomes a subtask: its own agent and model are the subtask's, and the
+// A command for a subagent becomes a subtask: its own agent and model are the subtask's, and the
 // conversation keeps those it has (trap 64). Said to be none, it is none.
 func TestCommand_Subtask(t *testing.T) {
 	const settings = `

@@ -139,7 +139,7 @@ func compactionRequest(log *sessionLog, s state, overflow lathe.Flag) []lathe.Fa
 }
 
 func stuckError() error {
-	text := "The conversation was compressed as far as it can be and still does not fit the model's context. Choose a model with a larger one, switch off tools or shorten the instructions it is sent, or start a new session; nothing is lost."
+	text := "The conversation was compressed as far as possible and still does not fit the model's context. Choose a model with a larger one, switch off tools or shorten the instructions it is sent, or start a new session; nothing is lost."
 	return &lathe.Error{Code: lathe.Overflow, Message: text, Fault: &lathe.OverflowFault{Message: text}}
 }
 

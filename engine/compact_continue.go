@@ -39,7 +39,7 @@ func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.
 		text = strings.TrimSpace(compact.ContinuePrompt) + " If nothing is left to do, give your final answer."
 	}
 	if c.wish.Overflow.On() && slices.ContainsFunc(c.head, compact.HasMedia) {
-		text = "What was attached was too large for the model and has been left out; where you need it, say so. " + text
+		text = "The attachments were too large for the model and were left out; if you need them, say so. " + text
 	}
 	user := history.LastUser(c.state.messages).Data.(*lathe.User)
 	return c.log.message(at, samePrompt(user), &lathe.Text{

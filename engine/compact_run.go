@@ -25,7 +25,7 @@ const (
 	summaryTries = 2
 )
 
-// compactRun is one compaction under way.
+// compactRun is one running compaction.
 type compactRun struct {
 	*stepRun
 	runner   *runner
@@ -33,7 +33,7 @@ type compactRun struct {
 	request  *history.Message
 	part     lathe.Part // of the request
 	wish     *lathe.Compaction
-	head     []*history.Message // what is summarised
+	head     []*history.Message // what is summarized
 	tail     []*history.Message // what stays as it is
 	replay   *history.Message   // said again afterwards; nil is nothing
 	previous string             // an earlier summary
@@ -67,7 +67,7 @@ func (r *runner) compacting(ctx context.Context, since lathe.Time) {
 	ctx, cancel := settle(ctx)
 	defer cancel()
 	if _, err := r.engine.store.Edit(ctx, r.log.lease.Session, lathe.Edit{Compacting: lathe.Some(since)}); err != nil {
-		r.engine.log.Warn("that a summary is made could not be told", "session", r.log.lease.Session, "error", err)
+		r.engine.log.Warn("compaction status not published", "session", r.log.lease.Session, "error", err)
 	}
 }
 
@@ -106,7 +106,7 @@ func (c *compactRun) isWorthwhile() error {
 	case len(c.head) > 0:
 		return nil
 	case c.previous == "":
-		return lathe.Errorf(lathe.Invalid, "There is nothing to compress yet.")
+		return lathe.Errorf(lathe.Invalid, "Nothing to compress yet.")
 	case c.wish.Auto && (c.replay == nil || !compact.HasMedia(c.replay)):
 		return stuckError()
 	}
@@ -123,7 +123,7 @@ func (c *compactRun) prompts() []*history.Message {
 	return slices.DeleteFunc(history.AppendMessages(nil, before), func(h *history.Message) bool { return stays[h] })
 }
 
-// divide finds what is summarised, what stays, and what is said again.
+// divide finds what is summarized, what stays, and what is said again.
 func (c *compactRun) divide(at int) {
 	before := c.state.messages[:at]
 	told := history.Visible(before)
@@ -231,7 +231,7 @@ func (c *compactRun) run(ctx context.Context) error {
 		if words != "" && (better == "" || len(faults) <= fewest) {
 			better, fewest = words, len(faults)
 		}
-		c.engine.log.Warn("a summary cannot be used", "session", c.session.ID, "attempt", try, "faults", strings.Join(faults, "; "))
+		c.engine.log.Warn("summary rejected", "session", c.session.ID, "attempt", try, "faults", strings.Join(faults, "; "))
 		if err := c.reject(ctx); err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func (c *compactRun) run(ctx context.Context) error {
 func (c *compactRun) tried(ctx context.Context) (words string, faults []string, err error) {
 	err = c.persist(ctx)
 	if calledTool(err) {
-		return "", []string{"it called a tool, and there are none"}, nil
+		return "", []string{"it called a tool, but has no tools"}, nil
 	}
 	if err != nil {
 		return "", nil, err
@@ -274,7 +274,7 @@ func (c *compactRun) tried(ctx context.Context) (words string, faults []string, 
 	return words, faults, nil
 }
 
-// headChanges are the files that what is summarised has changed.
+// headChanges are the files that what is summarized has changed.
 func (c *compactRun) headChanges() []string { return compact.RecordsOf(c.head, nil, nil).Names() }
 
 // persist makes one request, again and again while that may help.
@@ -350,9 +350,9 @@ func (c *compactRun) give(ctx context.Context, err error) error {
 		return err
 	}
 	if lathe.CodeOf(err) == lathe.Overflow {
-		text := "The conversation is too long to be summarised, even without media: the model refused it. Choose a model with a larger context for it (agent.compaction.model in the settings), or start a new session."
+		text := "The conversation is too long to be summarized, even without media: the model refused it. Choose a model with a larger context for it (agent.compaction.model in the config), or start a new session."
 		if c.replay != nil {
-			text = "What was said before the last prompt is too long to be summarised: the model refused it. Choose a model with a larger context for it (agent.compaction.model in the settings), or fork the session at an earlier message."
+			text = "The conversation before the last prompt is too long to be summarized: the model refused it. Choose a model with a larger context for it (agent.compaction.model in the config), or fork the session at an earlier message."
 		}
 		err = &lathe.Error{Code: lathe.Overflow, Message: text, Err: err, Fault: &lathe.OverflowFault{Message: text}}
 	}
@@ -408,7 +408,7 @@ func (c *compactRun) say(text string, synthetic lathe.Flag, at lathe.Time) {
 func (c *compactRun) compare(words string) {
 	was, is := compact.Sum(compact.Sizes(c.log.mem, c.head, c.runner.model.Target))+compact.TokensIn(c.previous), compact.TokensIn(words)+compact.TokensIn(c.records.Text())
 	if is >= was {
-		c.engine.log.Warn("compactRun the history has not made it shorter", "session", c.session.ID, "before", was, "after", is)
+		c.engine.log.Warn("compaction did not shorten the history", "session", c.session.ID, "before", was, "after", is)
 	}
 }
 
@@ -422,7 +422,7 @@ func (c *compactRun) keepHistory() {
 	said := history.AppendMessages(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
 	path := filepath.Join(dir, string(lathe.PrefixTool)+"_history_"+string(c.session.ID)+".txt")
 	if err := atomicfile.Write(path, []byte(strings.Join(compact.Serialize(said, 0), "\n\n")+"\n")); err != nil {
-		c.engine.log.Warn("the whole conversation was not kept in a file", "session", c.session.ID, "error", err)
+		c.engine.log.Warn("full conversation not saved to a file", "session", c.session.ID, "error", err)
 		return
 	}
 	c.records.File = path

@@ -24,7 +24,7 @@ type composer struct {
 // settingsAt opens a directory and reads its settings.
 func (c *composer) settingsAt(ctx context.Context, dir string) (workspace.Place, *StepSettings, error) {
 	if c.env == nil {
-		return workspace.Place{}, nil, lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
+		return workspace.Place{}, nil, lathe.Errorf(lathe.Unavailable, "this engine has no models configured")
 	}
 	inst, err := c.dirs.Instance(ctx, dir)
 	if err != nil {
@@ -189,7 +189,7 @@ func chooseModel(rec lathe.Session, agent *Agent, settings *StepSettings, p lath
 	candidates = append(candidates, settings.DefaultModel)
 	i := slices.IndexFunc(candidates, func(m lathe.ModelRef) bool { return m.Provider != "" && m.Model != "" })
 	if i < 0 {
-		return lathe.ModelRef{}, lathe.Errorf(lathe.Invalid, "%w: name one (provider/model), set \"model\" in the settings, or log in to a provider", lathe.ErrNoModel)
+		return lathe.ModelRef{}, lathe.Errorf(lathe.Invalid, "%w: name one (provider/model), set \"model\" in the config, or log in to a provider", lathe.ErrNoModel)
 	}
 	ref := candidates[i]
 	if p.Variant != "" {

@@ -16,7 +16,7 @@ const (
 	toolDeadline     = 2 * time.Hour
 	subagentDeadline = 12 * time.Hour
 
-	// maxRequests is how many requests to models are under way at the same time. Who waits
+	// maxRequests is how many requests to models are running at the same time. Who waits
 	// for a tool, a person or a child has none, so nobody waits for himself.
 	maxRequests = 64
 )
@@ -44,7 +44,7 @@ func (h *host) runBounded(ctx context.Context, t tool.Tool, c *tool.Call, repeat
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := make(chan struct{})
-	tooLate := tool.Failf("%s was stopped: it ran for more than %s (setting %s). What it did until then may have taken effect; look before you repeat it.",
+	tooLate := tool.Failf("%s was stopped: it ran for more than %s (setting %s). Its work so far may have taken effect; check before you repeat it.",
 		t.Spec().Name, limit, setting)
 	h.clock = subagent.StartClock(limit, func() {
 		cancel(&lathe.Error{Code: lathe.Canceled, Message: tooLate.Error(), Err: errLate})
@@ -62,7 +62,7 @@ func (h *host) runBounded(ctx context.Context, t tool.Tool, c *tool.Call, repeat
 		return out.Result, out.Err
 	case <-late:
 	}
-	s.engine.log.Warn("a call was stopped by its deadline", "session", s.session.ID, "tool", t.Spec().Name, "call", c.ID, "limit", limit)
+	s.engine.log.Warn("tool call exceeded its deadline", "session", s.session.ID, "tool", t.Spec().Name, "call", c.ID, "limit", limit)
 	select {
 	case out := <-done:
 		var failure *tool.Failure

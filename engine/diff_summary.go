@@ -17,7 +17,7 @@ type summary struct {
 	err     error
 }
 
-// sumEvery is how often a summary is made while a turn goes on.
+// sumEvery is how often a summary is made while a turn continues.
 const sumEvery = lathe.Time(1000)
 
 // summarizeSoon starts a summary if files were changed since the last one, and that was a while
@@ -62,14 +62,14 @@ func (s summary) apply(ctx context.Context, j *jobs) {
 		s.err = s.write(ctx, j.log)
 	}
 	if s.err != nil {
-		j.warn("what the session changed was not summed up", s.err)
+		j.warn("diff summary failed", s.err)
 	}
 }
 
 func (s summary) write(ctx context.Context, log *sessionLog) error {
 	log.catchUp()
 	if len(s.session) == 0 && log.mem.Session.Summary == nil {
-		return nil // sub-agents that only looked
+		return nil // subagents that only looked
 	}
 	if _, err := log.edit(ctx, lathe.Edit{Summary: lathe.Some(undo.Totals(s.session))}); err != nil {
 		return err

@@ -207,7 +207,7 @@ func (e *Engine) stopTurns() {
 	select {
 	case <-done:
 	case <-time.After(closeTime):
-		e.log.Warn("a tool did not end; leaving it behind")
+		e.log.Warn("a tool did not stop in time; closing without it")
 	}
 	e.actors.cache.Close()
 }
@@ -248,7 +248,7 @@ func (e *Engine) Remove(ctx context.Context, id lathe.SessionID) error {
 	return err
 }
 
-// Measure writes what was counted since the engine was opened, and the work under way.
+// Measure writes what was counted since the engine was opened, and the running work.
 func (e *Engine) Measure(p *metric.Page) { e.telemetry.Measure(p, e.requests) }
 
 // Store gives the command line what only it needs: statistics, checks, vacuum.

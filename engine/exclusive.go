@@ -70,7 +70,7 @@ func (all *actors) edit(ctx context.Context, id lathe.SessionID, f func(*runner)
 	return err
 }
 
-// isAtWork reports whether a turn is under way.
+// isAtWork reports whether a turn is running.
 func (a *actor) isAtWork() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -67,7 +67,7 @@ func (f *fallbackState) switchModel(ctx context.Context, e *services, at workspa
 		m, merr := e.env.Model(ctx, at, ref)
 		if merr != nil {
 			f.tried = append(f.tried, ref)
-			e.log.Warn("a model of the fallback list cannot be used", "session", c.user.Session, "model", name(ref), "error", merr)
+			e.log.Warn("fallback model not usable", "session", c.user.Session, "model", name(ref), "error", merr)
 			continue
 		}
 		f.from, f.model = c.user.Data.(*lathe.User).Model, m

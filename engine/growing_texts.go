@@ -16,10 +16,10 @@ import (
 type growingTexts struct {
 	store  *store.Store
 	bus    *bus.Bus
-	work   *sync.WaitGroup // checkpoints under way
+	work   *sync.WaitGroup // running checkpoints
 	lease  store.Lease
 	open   map[lathe.PartID]*growing
-	saving *saving // nil while no checkpoint is under way
+	saving *saving // nil while no checkpoint is running
 }
 
 // growing is an open part: its text on the bus, and how much of it the store has.
@@ -29,7 +29,7 @@ type growing struct {
 	stored  int // bytes
 }
 
-// saving is a checkpoint under way. Texts grow meanwhile; every other write waits for it.
+// saving is a running checkpoint. Texts grow meanwhile; every other write waits for it.
 type saving struct {
 	facts []lathe.Fact
 	done  chan error // holds one when it has ended
@@ -136,7 +136,7 @@ func (t *growingTexts) done() <-chan error {
 	return t.saving.done
 }
 
-// wait waits for a checkpoint that is under way.
+// wait waits for a checkpoint that is running.
 func (t *growingTexts) wait() error {
 	if t.saving == nil {
 		return nil

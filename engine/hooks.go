@@ -35,7 +35,7 @@ type Hooks struct {
 	PermissionAsk func(ctx context.Context, r lathe.PermissionRequest) (lathe.Action, error)
 	// Compacting may add to what a summary is asked for with, or ask in other words.
 	Compacting func(ctx context.Context, id lathe.SessionID) (CompactionPrompt, error)
-	// Continue says whether a turn goes on after its history was compressed; overflow says
+	// Continue says whether a turn continues after its history was compressed; overflow says
 	// that the provider had refused it.
 	Continue func(ctx context.Context, o RequestInfo, overflow bool) (bool, error)
 }

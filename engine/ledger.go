@@ -100,7 +100,7 @@ func (l *ledger) start(ctx context.Context) (context.Context, context.CancelFunc
 	ctx, cancel := context.WithCancelCause(ctx)
 	left := l.timeLeft
 	l.clock = subagent.StartClock(left, func() {
-		cancel(budget.NewError(fmt.Sprintf("The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
+		cancel(budget.NewError(fmt.Sprintf("This session has reached its time budget: this step could take %s. Raise budget.session.time in the config or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
 			left.Round(time.Second), l.batch.log.lease.Session)))
 	})
 	return ctx, func() {

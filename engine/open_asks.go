@@ -99,7 +99,7 @@ func (o *openAsks) settleOthers(meant func(tool.Permission) bool, reply lathe.Re
 	}
 }
 
-// withdraw takes back the requests that are meant, and answers them. Nobody is to answer what nobody
+// withdraw withdraws the requests that are meant, and answers them. Nobody is to answer what nobody
 // asks any more.
 func (o *openAsks) withdraw(meant func(*ask) bool, a answer) {
 	for _, id := range slices.Sorted(maps.Keys(o.waiting)) {
@@ -117,17 +117,17 @@ func (o *openAsks) withdraw(meant func(*ask) bool, a answer) {
 	}
 }
 
-// withdrawAll takes back every request, at the end of a step.
+// withdrawAll withdraws every request, at the end of a step.
 func (o *openAsks) withdrawAll() {
 	o.withdraw(func(*ask) bool { return true }, answer{reply: lathe.Reject, dismissed: true})
 }
 
-// withdrawOf takes back the requests of a call that has ended without waiting for the answer.
+// withdrawOf withdraws the requests of a call that has ended without waiting for the answer.
 func (o *openAsks) withdrawOf(call string) {
 	o.withdraw(func(a *ask) bool { return a.by.Call == call }, answer{reply: lathe.Reject, dismissed: true})
 }
 
-// expire takes back a request that nobody answered in time.
+// expire withdraws a request that nobody answered in time.
 func (o *openAsks) expire(late *ask) {
 	o.withdraw(func(a *ask) bool { return a == late }, answer{reply: lathe.Reject, dismissed: true, expired: true})
 }

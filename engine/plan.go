@@ -42,7 +42,7 @@ type (
 	finalizeRevert struct{}
 	// promote gives waiting prompts their place.
 	promote struct{ prompts []lathe.MessageID }
-	// subtask runs the first of the tasks a prompt still has for sub-agents.
+	// subtask runs the first of the tasks a prompt still has for subagents.
 	subtask struct{ parts []lathe.Part }
 	// compaction compresses the history.
 	compaction struct{}

@@ -21,7 +21,7 @@ func (h *host) PlanFile() string {
 	return file
 }
 
-// SwitchAgent lets another agent go on when the step has ended: a prompt of its own waits for that,
+// SwitchAgent lets another agent continue when the step has ended: a prompt of its own waits for that,
 // so that it survives the process.
 func (h *host) SwitchAgent(ctx context.Context, agent, text string) error {
 	s := h.step

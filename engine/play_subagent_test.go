@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/builtin"
 )
 
-// accompanied reads what a transcript says of sub-agents. Its line also brings the task tool and
+// accompanied reads what a transcript says of subagents. Its line also brings the task tool and
 // an agent called reader, which may not change files.
 func (p *playing) accompanied(s *engine.StepSettings) {
 	p.Helper()

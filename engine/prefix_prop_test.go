@@ -33,7 +33,7 @@ func TestPrefix_Prop(t *testing.T) {
 	}
 }
 
-// wanderings is a transcript in which a session is prompted, steered, cancelled and restarted
+// wanderings is a transcript in which a session is prompted, steered, canceled and restarted
 // while instructions and skills change and agents and models are switched.
 func wanderings(r *rand.Rand) string {
 	var do, model strings.Builder

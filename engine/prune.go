@@ -60,7 +60,7 @@ func (r *runner) mask(ctx context.Context, parts []lathe.Part, freed int) error 
 		p.Body = next
 		facts = append(facts, &lathe.PartChanged{Part: p, Time: at})
 	}
-	r.engine.log.Info("old outputs of tools were left out of the context", "session", r.log.lease.Session, "calls", len(facts), "tokens", freed)
+	r.engine.log.Info("pruned old tool outputs from the context", "session", r.log.lease.Session, "calls", len(facts), "tokens", freed)
 	return r.log.write(ctx, facts...)
 }
 

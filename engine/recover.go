@@ -30,7 +30,7 @@ type recovery struct {
 }
 
 // Recover looks after all sessions that a dead process left: what it left open is closed.
-// With resume, their turns go on by themselves; otherwise they wait for a word. It returns
+// With resume, their turns continue by themselves; otherwise they wait for a word. It returns
 // how many there were, and does not wait for their turns.
 func (e *recovery) Recover(ctx context.Context, resume bool) (int, error) {
 	left, err := e.store.Interruptions(ctx, "")
@@ -75,7 +75,7 @@ func (e *recovery) recover(ctx context.Context, one store.Interruption, resume b
 	}
 }
 
-// Resume lets a session go on: prompts that were held have their turn, and a turn that was
+// Resume resumes a session: prompts that were held have their turn, and a turn that was
 // cut off is continued. What was open is closed; the model is told what was interrupted, so
 // that it looks before it does anything again.
 func (e *recovery) Resume(ctx context.Context, id lathe.SessionID) error {
@@ -197,9 +197,9 @@ func interruptedWords(messages []lathe.Message) string {
 			}
 		}
 	}
-	words := "The program ended before your last answer was complete. Go on from where it broke off."
+	words := "The program ended before your last answer was complete. Continue where it broke off."
 	if len(calls) > 0 {
-		words += " These calls had begun and may or may not have taken effect; look before you repeat them:\n" + strings.Join(calls, "\n")
+		words += " These calls had started and may have taken effect; check before you repeat them:\n" + strings.Join(calls, "\n")
 	}
 	return words
 }

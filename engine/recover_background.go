@@ -10,7 +10,7 @@ import (
 )
 
 // recoverAwaited looks after a child whose process has died: what is open is closed, and it rests
-// until whoever made the call goes on with it. Prompts of it are held, unless a call waits for
+// until whoever made the call resumes it. Prompts of it are held, unless a call waits for
 // it: then they have just been given.
 func (e *recovery) recoverAwaited(ctx context.Context, one store.Interruption) error {
 	if one.Dead {
@@ -36,7 +36,7 @@ func (e *recovery) recoverAwaited(ctx context.Context, one store.Interruption) e
 }
 
 // RecoverTasks looks after background tasks of a session whose process has died, or of all sessions
-// if it is "": with resume they go on, otherwise their parent is told that they were cut off.
+// if it is "": with resume they continue, otherwise their parent is told that they were cut off.
 func (e *recovery) RecoverTasks(ctx context.Context, parent lathe.SessionID, resume bool) error {
 	tasks, err := e.store.BackgroundTasks(ctx, parent)
 	if err != nil || len(tasks) == 0 {

@@ -30,7 +30,7 @@ func TestRefusal_WordsOfClients(t *testing.T) {
 // A refusal that no person gave does not blame the user, and says what to do without it.
 func TestRefusal_Unattended(t *testing.T) {
 	err := (&host{}).rejection(tool.Permission{Name: "external_directory", Patterns: []string{"/etc/*"}}, answer{unattended: true, note: "Ask later."})
-	const want = `Not allowed here: /etc/* needs the permission "external_directory" and nobody is attached to give it. It was not run. Ask later. Work without it, and say at the end what is left.`
+	const want = `Not allowed here: /etc/* needs the permission "external_directory" and no user is attached to grant it. It was not run. Ask later. Work without it, and say at the end what is left.`
 	if err.Error() != want || lathe.CodeOf(err) != lathe.Denied {
 		t.Errorf("got %q, %s", err, lathe.CodeOf(err))
 	}

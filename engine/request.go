@@ -85,7 +85,7 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 		return nil, r.stepConfig.err
 	}
 	if len(r.log.mem.Convert([]*history.Message{r.user}, r.model.Target)) == 0 { // the request would be empty, or end in an answer
-		return nil, lathe.Errorf(lathe.Invalid, "The prompt has nothing a model could be told. Write some words, or attach a file.")
+		return nil, lathe.Errorf(lathe.Invalid, "The prompt is empty. Write some text, or attach a file.")
 	}
 	if last {
 		if err := r.addLastStepNotice(ctx, &s); err != nil {

@@ -101,7 +101,7 @@ func (s *stepRun) endWithCalls(ctx context.Context, n int, retry retryPlan) erro
 // pause waits before the next attempt, and tells clients so.
 func (s *stepRun) pause(ctx context.Context, n int, next retryPlan) error {
 	s.engine.telemetry.Retry()
-	s.engine.log.Warn("the request failed and is made again", "session", s.session.ID, "attempt", n, "wait", next.wait, "error", next.message)
+	s.engine.log.Warn("request failed; retrying", "session", s.session.ID, "attempt", n, "wait", next.wait, "error", next.message)
 	err := s.log.write(ctx, &lathe.StatusChanged{Session: s.session.ID, Status: lathe.Status{
 		Type: lathe.Retrying, Attempt: n, Message: next.message, Next: s.engine.now() + lathe.Time(next.wait.Milliseconds()),
 	}})

@@ -18,12 +18,12 @@ func (e *Engine) Revert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (
 	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return r.revert(ctx, u) })
 }
 
-// Unrevert takes back what Revert did; of u only DryRun counts. Files that were changed since are left alone.
+// Unrevert undoes Revert; of u only DryRun counts. Files that were changed since are left alone.
 func (e *Engine) Unrevert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
 	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return r.unrevert(ctx, u.DryRun) })
 }
 
-// Undo takes back the last exchange that stands, or everything from the point that is named on. A point that does
+// Undo undoes the last exchange that stands, or everything from the point that is named on. A point that does
 // not exist is NotFound, other than for [Engine.Revert].
 func (e *Engine) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
 	s, err := e.Get(ctx, id)
@@ -77,7 +77,7 @@ func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error)
 	var diffs []lathe.FileDiff
 	if w != nil {
 		if diffs, err = w.Diffs(ctx, undo.ChangedSteps(gone)); err != nil {
-			r.engine.log.Warn("what was undone is not known", "session", s.session.ID, "error", err)
+			r.engine.log.Warn("changed files of the undone steps not found", "session", s.session.ID, "error", err)
 		}
 		diffs = undo.Clip(diffs)
 	}
@@ -168,5 +168,5 @@ func warnOfConflicts(log *sessionLog, changes []snapshot.Change) {
 	if len(left) == 0 {
 		return
 	}
-	log.publish(&lathe.TUIToast{Title: "Left as they are", Message: strings.Join(left, "\n"), Variant: "warning"})
+	log.publish(&lathe.TUIToast{Title: "Files left unchanged", Message: strings.Join(left, "\n"), Variant: "warning"})
 }

@@ -116,7 +116,7 @@ func (r *runner) publishIdle(ctx context.Context) error {
 // release gives the lease back, also after a cancel.
 func (r *runner) release(ctx context.Context) error {
 	if err := r.log.texts.release(); err != nil {
-		r.engine.log.Warn("what a text has grown by was not written down", "session", r.log.lease.Session, "error", err)
+		r.engine.log.Warn("end of a streamed text not saved", "session", r.log.lease.Session, "error", err)
 	}
 	ctx, cancel := settle(ctx)
 	defer cancel()

@@ -215,7 +215,7 @@ func TestRunner_CheckpointFails(t *testing.T) {
 	}
 }
 
-// The lease is given back although the turn was cancelled.
+// The lease is given back although the turn was canceled.
 func TestRunner_ReleaseAfterCancel(t *testing.T) {
 	t.Parallel()
 	g := newStage(t)

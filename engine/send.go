@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Prompt sends a prompt and waits until the session rests. It returns the newest answer,
+// Prompt sends a prompt and waits until the session is idle. It returns the newest answer,
 // the same for all who wait.
 func (e *Engine) Prompt(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error) {
 	m, err := e.Submit(ctx, id, p)

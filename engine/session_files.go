@@ -54,7 +54,7 @@ func (e *Engine) cleanUp(k Retention) {
 		if f.outputs != "" {
 			n, err := tool.Prune(f.outputs, now.Std().Add(-outputAge))
 			if n > 0 || err != nil {
-				e.log.Info("old outputs of tools were deleted", "files", n, "error", err)
+				e.log.Info("deleted old tool outputs", "files", n, "error", err)
 			}
 		}
 		if f.cleanMore != nil {
@@ -65,7 +65,7 @@ func (e *Engine) cleanUp(k Retention) {
 		}
 		f.snapshots.SetLimits(k.Age, k.Bytes)
 		if err := f.snapshots.Tidy(e.ctx); err != nil && e.ctx.Err() == nil {
-			e.log.Warn("what is kept for an undo was not tidied", "error", err)
+			e.log.Warn("snapshot cleanup failed", "error", err)
 		}
 	})
 }

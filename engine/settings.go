@@ -50,7 +50,7 @@ type StepSettings struct {
 	// NoSnapshots keeps nothing for an undo; Kept bounds what is kept.
 	NoSnapshots bool
 	Retention   Retention
-	// ContinueOnDeny lets the turn go on after the user rejected a call.
+	// ContinueOnDeny lets the turn continue after the user rejected a call.
 	ContinueOnDeny bool
 	Retry          Retry
 	Deadlines      Deadlines
@@ -112,7 +112,7 @@ func (a *Agent) permissions() permission.Rules {
 
 // Model is a model as it may be used.
 type Model struct {
-	Ref    lathe.ModelRef // ids of the catalogue
+	Ref    lathe.ModelRef // ids of the catalog
 	Name   string         // on the wire
 	Client model.Model
 	Price  model.Price
@@ -144,14 +144,14 @@ func (s *StepSettings) agent(name string) (*Agent, error) {
 	for i := range s.Agents {
 		a := &s.Agents[i]
 		if standard && a.Name == name && !open(a) {
-			return nil, lathe.Errorf(lathe.Invalid, "the default agent %q is hidden or works only for others; set default_agent to one of: %s", name, strings.Join(s.names(open), ", "))
+			return nil, lathe.Errorf(lathe.Invalid, "the default agent %q is hidden or a subagent; set default_agent to one of: %s", name, strings.Join(s.names(open), ", "))
 		}
 		if a.Name == name || name == "" && open(a) {
 			return a, nil
 		}
 	}
 	if standard && name != "" {
-		return nil, lathe.Errorf(lathe.NotFound, "there is no agent %q, which default_agent names; set it to one of: %s", name, strings.Join(s.names(open), ", "))
+		return nil, lathe.Errorf(lathe.NotFound, "agent %q of default_agent not found; set default_agent to one of: %s", name, strings.Join(s.names(open), ", "))
 	}
 	return nil, lathe.Errorf(lathe.NotFound, "Agent not found: %q. Available agents: %s", name, strings.Join(s.names(visible), ", "))
 }

@@ -111,7 +111,7 @@ func (s *stepRun) linger(ctx context.Context) error {
 	}
 }
 
-// discard takes back a failed attempt, so that it can be made again. What it cost stays counted.
+// discard removes a failed attempt, so that it can be made again. What it cost stays counted.
 func (s *stepRun) discard(ctx context.Context) error {
 	s.ledger.spend(s.fold, s.model) // before it is forgotten
 	s.fold.Undo()

@@ -46,14 +46,14 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 		}
 	}
 	if r.log.mem.ByID[in.Message] != nil {
-		return lathe.Message{}, lathe.Errorf(lathe.Conflict, "message %s is there already; use a new id", in.Message)
+		return lathe.Message{}, lathe.Errorf(lathe.Conflict, "message %s already exists; use a new id", in.Message)
 	}
 	settings, err := r.engine.env.Settings(ctx, r.config.place)
 	if err != nil {
 		return lathe.Message{}, err
 	}
 	if settings.Shell == nil {
-		return lathe.Message{}, lathe.Errorf(lathe.Unavailable, "this engine was opened without a shell")
+		return lathe.Message{}, lathe.Errorf(lathe.Unavailable, "this engine has no shell configured")
 	}
 	part, err := r.beginShell(ctx, said, in)
 	if err != nil {

@@ -26,7 +26,7 @@ func (s *stepRun) prepareSnapshot(ctx context.Context, ev model.Event) {
 	if !s.fold.Opened {
 		tree, err := s.snap.Tree(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.engine.log.Warn("the files before a step are not known", "session", s.session.ID, "error", err)
+			s.engine.log.Warn("snapshot before the step failed", "session", s.session.ID, "error", err)
 		}
 		s.fold.Before = tree
 	}
@@ -54,7 +54,7 @@ func (s *stepRun) endSnapshot(ctx context.Context) snapshot.Patch {
 	defer cancel()
 	p, err := s.snap.End(ctx)
 	if err != nil {
-		s.engine.log.Warn("the changes of a step are not known", "session", s.session.ID, "error", err)
+		s.engine.log.Warn("changes of the step not recorded", "session", s.session.ID, "error", err)
 	}
 	s.snap = nil
 	return p
@@ -75,7 +75,7 @@ func (h *host) runFramed(ctx context.Context, t tool.Tool, c *tool.Call) (tool.R
 		ctx, cancel := settle(ctx)
 		defer cancel()
 		if err := frame.End(ctx); err != nil {
-			h.step.engine.log.Warn("what a call changed is not known", "session", h.step.session.ID, "tool", t.Spec().Name, "error", err)
+			h.step.engine.log.Warn("changes of a tool call not recorded", "session", h.step.session.ID, "tool", t.Spec().Name, "error", err)
 		}
 	}()
 	return tool.Run(ctx, t, c)
@@ -88,7 +88,7 @@ func (h *host) reportNoUndo(ctx context.Context, err error) {
 		return
 	}
 	s := h.step
-	s.engine.log.Warn("what a call changes cannot be undone", "session", s.session.ID, "error", err)
+	s.engine.log.Warn("changes of a tool call cannot be undone", "session", s.session.ID, "error", err)
 	s.noUndo.Do(func() {
 		h.Publish(&lathe.TUIToast{Title: "Commands cannot be undone here", Message: err.Error(), Variant: "warning"})
 	})
@@ -107,7 +107,7 @@ func (h *host) BeginChange(ctx context.Context, paths ...string) (done func(), e
 		ctx, cancel := settle(ctx)
 		defer cancel()
 		if err := snap.RecordWrite(ctx, paths...); err != nil {
-			h.step.engine.log.Warn("what a call changed is not known", "session", h.step.session.ID, "error", err)
+			h.step.engine.log.Warn("changes of a tool call not recorded", "session", h.step.session.ID, "error", err)
 		}
 	}, nil
 }
@@ -131,7 +131,7 @@ func (r *runner) rescuedPatch(ctx context.Context, h *history.Message) []lathe.F
 	}
 	p, err := w.Recover(ctx, string(h.ID))
 	if err != nil {
-		r.engine.log.Warn("the changes of a step that was cut off are not known", "session", r.log.lease.Session, "error", err)
+		r.engine.log.Warn("changes of an interrupted step not recorded", "session", r.log.lease.Session, "error", err)
 	}
 	if len(p.Files) == 0 {
 		return nil

@@ -46,7 +46,7 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 	c.user, c.variant = u, said.Model.Variant
 	switch edited := t.isEdited(); {
 	case e.env == nil:
-		c.err = lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
+		c.err = lathe.Errorf(lathe.Unavailable, "this engine has no models configured")
 	case edited:
 		c.settings = t.began.settings
 	default:

@@ -65,7 +65,7 @@ type (
 		text string
 		err  error
 	}
-	// toolTells publishes news or replaces the session's list.
+	// toolTells publishes an ephemeral event or replaces the session's list.
 	toolTells struct {
 		fact  lathe.Fact
 		reply chan<- error // nil if nobody waits

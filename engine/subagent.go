@@ -24,7 +24,7 @@ const (
 )
 
 // moreWords asks a child that ended without a word for its report.
-const moreWords = "You ended without an answer, and whoever gave you this task sees nothing else. Write the report now: what you found or did, with paths, and what is left open."
+const moreWords = "You ended without an answer, and your caller sees nothing else. Write the report now: what you found or did, with paths, and what is left open."
 
 // Delegate has another agent work on a task in a child session. Where it waits, for a place
 // or for the child, it holds nothing that others wait for.
@@ -61,7 +61,7 @@ func (h *host) delegateBackground(ctx context.Context, a tool.Assignment, agent 
 	s, e := h.step, h.step.engine
 	leave, ok := e.subagents.TryAcquire(s.session.ID, s.settings.Subagents, s.writes(agent))
 	if !ok {
-		return tool.Report{}, tool.Failf("As many tasks as may run at the same time are at work (settings subagents.parallel and subagents.writers). Go on with something else until one has reported.")
+		return tool.Report{}, tool.Failf("The limit of parallel tasks is reached (settings subagents.parallel and subagents.writers). Continue with other work until one reports.")
 	}
 	t, err := h.newTask(ctx, a, agent)
 	if err == nil {
@@ -77,7 +77,7 @@ func (h *host) delegateBackground(ctx context.Context, a tool.Assignment, agent 
 	})
 	return tool.Report{
 		Session: t.child.ID, State: tool.TaskRunning, Metadata: t.metadata(),
-		Text: "The task is under way. Its report comes by itself as a message. Do not ask for it; go on, or end your turn if there is nothing else to do.",
+		Text: "The task is running. Its report arrives as a message. Do not ask for it; continue, or end your turn if nothing else is left.",
 	}, nil
 }
 
@@ -107,13 +107,13 @@ func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, er
 	}
 	limits := s.settings.Subagents
 	if depth >= limits.MaxDepth() {
-		return nil, tool.Failf("Tasks may not be handed on from here: sessions nest at most %d deep (setting subagent_depth). Do the work yourself.", limits.MaxDepth())
+		return nil, tool.Failf("Tasks cannot be delegated from here: sessions nest at most %d deep (setting subagent_depth). Do the work yourself.", limits.MaxDepth())
 	}
 	i := slices.IndexFunc(s.settings.Agents, func(o Agent) bool {
 		return o.Name == a.Agent && (s.unasked || o.Mode != lathe.Primary)
 	})
 	if i < 0 {
-		return nil, tool.Failf("There is no agent %q to hand a task to. There are: %s.", a.Agent, strings.Join(s.delegates(), ", "))
+		return nil, tool.Failf("No subagent %q. Available: %s.", a.Agent, strings.Join(s.delegates(), ", "))
 	}
 	if a.Background && !limits.Background {
 		return nil, tool.Failf("Tasks do not run in the background here (setting subagents.background). Call task without background.")
@@ -172,7 +172,7 @@ func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (l
 	if a.Resume != "" {
 		child, err := s.engine.store.Session(ctx, a.Resume)
 		if lathe.CodeOf(err) == lathe.NotFound || err == nil && child.Parent != s.session.ID {
-			return child, tool.Failf("%s is no task of this session. Leave task_id out to begin a new one.", a.Resume)
+			return child, tool.Failf("%s is not a task of this session. Leave task_id out to start a new one.", a.Resume)
 		}
 		return child, err
 	}
@@ -208,7 +208,7 @@ func (s *stepInput) childRules(agent *Agent) (own lathe.Ruleset) {
 	return own
 }
 
-// task is an assignment under way.
+// task is a running assignment.
 type task struct {
 	*subagent.Delegation
 	host       *host
@@ -272,7 +272,7 @@ func (t *task) await(ctx context.Context) (tool.Report, error) {
 		}
 		r, err := t.report(ctx)
 		if r.State == subagent.Silent && again {
-			r.State, r.Text = tool.TaskFailed, "It ended without an answer, also when asked for one."
+			r.State, r.Text = tool.TaskFailed, "It ended without an answer, even when asked for one."
 		}
 		if r.Failed() {
 			t.host.Progress("", r.Metadata)
@@ -284,7 +284,7 @@ func (t *task) await(ctx context.Context) (tool.Report, error) {
 	}
 }
 
-// follow shows what the child does until it rests.
+// follow shows what the child does until it is idle.
 func (t *task) follow(ctx context.Context) error {
 	e := t.host.step.engine
 	end, err := e.actors.wake(t.child.ID)
@@ -335,7 +335,7 @@ func (t *task) stopChild(ctx context.Context, err error) (tool.Report, error) {
 	settled, cancel := settle(ctx)
 	defer cancel()
 	if stopped := e.actors.quit(settled, t.child.ID); stopped != nil {
-		e.log.Warn("a child was not stopped", "session", t.child.ID, "error", stopped)
+		e.log.Warn("subagent not stopped", "session", t.child.ID, "error", stopped)
 	}
 	if !errors.Is(err, errLate) {
 		return tool.Report{}, err

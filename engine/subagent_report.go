@@ -42,7 +42,7 @@ func (t *task) report(ctx context.Context) (tool.Report, error) {
 func (e *recovery) clipReport(r tool.Report, parent lathe.SessionID) tool.Report {
 	cut, err := e.files.output(parent, tool.Limits{Bytes: reportBytes}).Cut(tool.Spec{Name: fold.TaskTool}, tool.Result{Output: r.Text, Metadata: r.Metadata})
 	if err != nil {
-		e.log.Warn("a report was cut and could not be kept", "session", r.Session, "error", err)
+		e.log.Warn("full report not saved", "session", r.Session, "error", err)
 	}
 	r.Text, r.Metadata = cut.Output, cut.Metadata
 	return r
@@ -58,12 +58,12 @@ func (r *runner) report(ctx context.Context) {
 		err = r.engine.reportToParent(ctx, r.log.mem.Session, r.log.mem.History(), true)
 	}
 	if err != nil { // it stays to be told
-		r.engine.log.Warn("a background task could not report", "session", r.log.lease.Session, "error", err)
+		r.engine.log.Warn("background task report not delivered", "session", r.log.lease.Session, "error", err)
 	}
 }
 
 // reportToParent admits the report of a background session to its parent, once in all. While the
-// program runs (live), the parent goes on with it at once, unless a person ended the task:
+// program runs (live), the parent continues with it at once, unless a person ended the task:
 // who stops something does not want an answer to it.
 func (e *recovery) reportToParent(ctx context.Context, child lathe.Session, messages []lathe.Message, live bool) error {
 	parent, err := e.store.Session(ctx, child.Parent)
@@ -79,7 +79,7 @@ func (e *recovery) reportToParent(ctx context.Context, child lathe.Session, mess
 	r := subagent.Report(child, steps, messages)
 	switch {
 	case r.State == subagent.Silent:
-		r.State, r.Text = tool.TaskCompleted, "It ended without a word."
+		r.State, r.Text = tool.TaskCompleted, "It ended without an answer."
 	case r.State == tool.TaskCanceled && !live:
 		r.State = tool.TaskInterrupted
 		r.Text = strings.Replace(r.Text, subagent.StoppedText, "The program ended before it was done. task_id continues it.", 1)

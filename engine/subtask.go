@@ -15,7 +15,7 @@ import (
 )
 
 // afterCommand asks for words after a task that came of a command.
-const afterCommand = "Summarise for the user what the task above came to, and go on with the work if some is left."
+const afterCommand = "Summarize the result of the task above for the user, and continue the work if some is left."
 
 // subtask runs the first of the tasks a prompt holds; the others have their turn in the rounds
 // that follow. It is an answer of its own with one call of the task tool, as if the agent had

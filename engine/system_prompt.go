@@ -91,5 +91,5 @@ func (p *savedSystemPrompt) replace(fresh lathe.SystemPrompt) {
 		cause = "compaction"
 	}
 	n := p.config.engine.telemetry.PrefixBreak()
-	p.config.engine.log.Info("what goes before the conversation has changed", "session", p.config.log.lease.Session, "cause", cause, "prefix_breaks", n)
+	p.config.engine.log.Info("system prompt changed", "session", p.config.log.lease.Session, "cause", cause, "prefix_breaks", n)
 }

@@ -190,10 +190,10 @@ func cleanTitle(text string) string {
 // apply names the session. A title that someone gave meanwhile stays.
 func (done title) apply(ctx context.Context, j *jobs) {
 	if err := j.log.write(ctx, &lathe.Spent{Session: j.log.lease.Session, Slot: titleSlot, Day: j.engine.Today(), Used: done.spent}); err != nil {
-		j.warn("what a title cost was not counted", err)
+		j.warn("title cost not recorded", err)
 	}
 	if done.err != nil {
-		j.warn("the session has no title", done.err)
+		j.warn("title request failed", done.err)
 		return
 	}
 	j.log.catchUp()
@@ -201,6 +201,6 @@ func (done title) apply(ctx context.Context, j *jobs) {
 		return
 	}
 	if _, err := j.log.edit(ctx, lathe.Edit{Title: lathe.Some(done.words)}); err != nil {
-		j.warn("the title could not be kept", err)
+		j.warn("title not saved", err)
 	}
 }

@@ -62,7 +62,7 @@ func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int)
 		return res, err
 	}
 	if res, err = s.output.Cut(spec, res); err != nil { // the result can be used all the same
-		s.engine.log.Warn("an output was cut and could not be kept", "session", s.session.ID, "tool", spec.Name, "error", err)
+		s.engine.log.Warn("full tool output not saved", "session", s.session.ID, "tool", spec.Name, "error", err)
 	}
 	res = s.settings.Images.FitResult(res)
 	s.engine.cleanUp(s.settings.Retention)
@@ -80,9 +80,9 @@ func (s *stepInput) allowed(spec tool.Spec, j permission.Evaluator) error {
 	case s.last:
 		return &permission.Refusal{Code: lathe.Denied, Text: "This is the last step of the turn: tools are off. Conclude in words."}
 	case j.Off[spec.Name]:
-		return &permission.Refusal{Code: lathe.Denied, Text: "The user has switched off " + spec.Name + " for this prompt. Go on without it."}
+		return &permission.Refusal{Code: lathe.Denied, Text: "The user has switched off " + spec.Name + " for this prompt. Continue without it."}
 	case !spec.Hidden && j.Hide()(spec):
-		return &permission.Refusal{Code: lathe.Denied, Text: "The user has specified a rule that forbids the tool " + spec.Name + ". Go on without it."}
+		return &permission.Refusal{Code: lathe.Denied, Text: "The user has specified a rule that forbids the tool " + spec.Name + ". Continue without it."}
 	default:
 		return nil
 	}

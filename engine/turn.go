@@ -134,7 +134,7 @@ func ended(p lathe.Part, at lathe.Time) lathe.Body {
 	return nil
 }
 
-// withdrawAll takes back the requests a dead process left.
+// withdrawAll withdraws the requests a dead process left.
 func (r *runner) withdrawAll(ctx context.Context) (facts []lathe.Fact, err error) {
 	asks, err := r.engine.store.Asks(ctx, lathe.Scope{Session: r.log.lease.Session})
 	for _, f := range asks {
@@ -177,7 +177,7 @@ func (r *runner) finalizeRevert(ctx context.Context, s state) error {
 	}
 	if w, err := r.config.snapshots(ctx); err == nil && w != nil {
 		if err := w.Finalize(ctx, string(s.session.ID)); err != nil {
-			r.engine.log.Warn("an undo that is final can still be taken back", "session", s.session.ID, "error", err)
+			r.engine.log.Warn("final undo not cleaned up", "session", s.session.ID, "error", err)
 		}
 	}
 	_, err := r.log.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})

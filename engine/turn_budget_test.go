@@ -55,7 +55,7 @@ share 1
 	})
 }
 
-// What a cancelled or killed request had reserved is not held for ever; its input is paid.
+// What a canceled or killed request had reserved is not held for ever; its input is paid.
 func TestTurn_BudgetOfCutOffRequests(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"cancel", "kill", "restart"} {

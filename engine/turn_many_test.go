@@ -54,7 +54,7 @@ finish stop
 	})
 }
 
-// Those who wait for a turn that is cancelled get its last message and no error. (trap 57)
+// Those who wait for a turn that is canceled get its last message and no error. (trap 57)
 func TestTurn_CanceledWaiters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

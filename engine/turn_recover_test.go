@@ -115,14 +115,14 @@ func TestRecover_AfterAnOrderlyEnd(t *testing.T) {
 		if n := len(requests); n != 2 {
 			t.Errorf("the model was asked %d times", n)
 		}
-		if told := requests[len(requests)-1].String(); !strings.Contains(told, `may or may not have taken effect`) || !strings.Contains(told, `wait {\"ms\":3600000}`) {
+		if told := requests[len(requests)-1].String(); !strings.Contains(told, `may have taken effect`) || !strings.Contains(told, `wait {\"ms\":3600000}`) {
 			t.Errorf("the model was told %s", told)
 		}
 		p.check()
 	})
 }
 
-// A turn that its user cancelled does not go on by itself, and a new word makes an
+// A turn that its user canceled does not go on by itself, and a new word makes an
 // interrupted one an ordinary one.
 func TestRecover_NotWhatAUserEnded(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ func (p *playing) runErrand() error {
 	return p.settled()
 }
 
-// settled waits until the session rests, and allows what it asks meanwhile. An answer that
+// settled waits until the session is idle, and allows what it asks meanwhile. An answer that
 // cannot be written is an error, too: the turn waits for it still.
 func (p *playing) settled() error {
 	p.Helper()

@@ -75,7 +75,7 @@ share 1
 	})
 }
 
-// The model is told whom it may hand tasks to: sub-agents that the rules of all above allow,
+// The model is told whom it may hand tasks to: subagents that the rules of all above allow,
 // sorted, and nobody else.
 func TestTurn_TaskNamesTheAgents(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ func (g *Set) Configure(ctx context.Context, settings json.RawMessage) (string, 
 	}
 	added, err := difference(settings, changed)
 	if err != nil {
-		return "", lathe.Errorf(lathe.Unavailable, "a plugin has made something of the settings that cannot be used: %w", err)
+		return "", lathe.Errorf(lathe.Unavailable, "a plugin returned an invalid config: %w", err)
 	}
 	delete(added, "plugin")
 	if len(added) == 0 {

@@ -1,12 +1,12 @@
-// Package extension lets others take part in the turns of a directory: plugins that answer hooks and
-// bring tools, and servers of tools that speak MCP.
+// Package extension connects the extensions of a directory to its turns: plugins, which add hooks and
+// tools, and MCP servers.
 //
-// It owns their lifetimes and nothing of what they say: [plugin] and [mcp] speak with them, the engine
-// knows only hooks, tools, commands and texts. Guests of a directory are opened when its settings name
-// some, start at the first use, and end with [Guests.Close].
+// It owns their lifetimes and nothing else: [plugin] and [mcp] speak the protocols, and the engine knows
+// only hooks, tools, commands and texts. A Set is opened when the config of its directory names an
+// extension. The extensions start at their first use and end with [Set.Close].
 //
-// Guests are safe for use by many goroutines. Start reading at [Guests.Join]; hooks.go has what each hook
-// is given and may change.
+// A Set is safe for use by many goroutines. Start reading at [Set.Apply]; hooks.go has the input and
+// output of each hook.
 package extension
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Options are who the guests are and what they may use.
+// Options name the extensions and the resources they may use.
 type Options struct {
 	Place   workspace.Place
 	Project lathe.Project
@@ -59,7 +59,7 @@ type Options struct {
 	Version string
 }
 
-// Set are those of one directory.
+// Set holds the extensions of one directory.
 type Set struct {
 	Options
 	plugins *plugin.Hub     // nil without any
@@ -81,7 +81,7 @@ type joined struct {
 	out        *engine.StepSettings
 }
 
-// Open makes guests. It starts nothing.
+// Open makes a Set. It starts nothing.
 func Open(o Options) *Set {
 	g := &Set{Options: o}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
@@ -100,10 +100,10 @@ func Open(o Options) *Set {
 	return g
 }
 
-// Servers are the servers of tools. More may be added while the program runs.
+// Servers are the MCP servers. More may be added while the program runs.
 func (g *Set) Servers() *mcp.Hub { return g.servers }
 
-// Close ends all of them, with all their processes, and waits for it.
+// Close ends all extensions with their processes, and waits for them.
 func (g *Set) Close() error {
 	g.cancel()
 	var err error
@@ -115,8 +115,8 @@ func (g *Set) Close() error {
 	return err
 }
 
-// Apply adds what guests bring to the settings of the directory. It loads the plugins first, and
-// begins to connect to servers without waiting for them.
+// Apply adds the tools, hooks and commands of the extensions to the settings of the directory. It loads
+// plugins first, and starts to connect to servers without waiting for them.
 func (g *Set) Apply(ctx context.Context, base *engine.StepSettings) (*engine.StepSettings, error) {
 	if g.plugins != nil {
 		if err := g.plugins.Start(ctx); err != nil {
@@ -179,7 +179,7 @@ func (g *Set) listen() {
 		for e, err := range g.Events(g.ctx) {
 			if err != nil {
 				if g.ctx.Err() == nil {
-					g.Log.Warn("plugins no longer hear events", "directory", g.Place.Directory, "error", err)
+					g.Log.Warn("plugins no longer receive events", "directory", g.Place.Directory, "error", err)
 				}
 				return
 			}

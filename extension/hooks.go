@@ -56,7 +56,7 @@ func call[T any](ctx context.Context, g *Set, name string, in any, out *T) error
 	}
 	var fresh T
 	if err := json.Unmarshal(changed, &fresh); err != nil {
-		return lathe.Errorf(lathe.Unavailable, "a plugin has made something of the output of %s that cannot be used: %w", name, err)
+		return lathe.Errorf(lathe.Unavailable, "a plugin returned an invalid output for %s: %w", name, err)
 	}
 	*out = fresh
 	return nil
@@ -113,11 +113,11 @@ func (g *Set) chatMessage(ctx context.Context, m *lathe.Message) error {
 	}
 	var changed lathe.Message
 	if err := changed.ReadInfo(out.Message); err != nil {
-		return lathe.Errorf(lathe.Invalid, "chat.message: a plugin has made a message that cannot be read: %w", err)
+		return lathe.Errorf(lathe.Invalid, "chat.message: a plugin returned an invalid message: %w", err)
 	}
 	said, ok := changed.Data.(*lathe.User)
 	if !ok || changed.ID != m.ID || changed.Session != m.Session {
-		return lathe.Errorf(lathe.Invalid, "chat.message: a plugin has made another message of the prompt")
+		return lathe.Errorf(lathe.Invalid, "chat.message: a plugin changed the ID or role of the prompt")
 	}
 	m.Data, m.Parts = said, out.Parts
 	return nil

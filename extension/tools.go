@@ -35,7 +35,7 @@ func (g *Set) tools(base, brought []tool.Tool) []tool.Tool {
 	}
 	for _, t := range brought {
 		if name := t.Spec().Name; taken[name] {
-			g.Log.Warn("a tool of an MCP server is left out: its name is taken", "tool", name)
+			g.Log.Warn("MCP tool skipped: its name is already in use", "tool", name)
 			continue
 		}
 		out = append(out, t)

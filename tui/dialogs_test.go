@@ -85,8 +85,8 @@ func TestUndo_Conflicts(t *testing.T) {
 	onStage(t, sample(), inSample(), func(s *stage) {
 		s.engine.undone = lathe.Undone{Files: []lathe.UndoneFile{{File: "/w/app/a", Action: "restore"}, {File: "/w/app/b.go", Action: "conflict", Conflict: "it was changed"}}}
 		s.press("ctrl+x", "u")
-		s.tell(&lathe.TUIToast{Title: "Left as they are", Message: "/w/app/b.go (it was changed)", Variant: "warning"})
-		s.sees("files changed: 1, left unchanged: 1", "! Left as they are", "b.go (it was changed)")
+		s.tell(&lathe.TUIToast{Title: "Files left unchanged", Message: "/w/app/b.go (it was changed)", Variant: "warning"})
+		s.sees("files changed: 1, left unchanged: 1", "! Files left unchanged", "b.go (it was changed)")
 		s.lacks("/w/app/b.go")
 	})
 }

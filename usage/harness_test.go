@@ -45,7 +45,7 @@ func TestHarness_Ends(t *testing.T) {
 		"error":   func(s *story) { s.add(&lathe.Assistant{Error: &lathe.APIFault{Message: "overloaded"}}) },
 		"aborted": func(s *story) { s.add(&lathe.Assistant{Error: &lathe.AbortedFault{Message: "stop"}}) },
 		"budget": func(s *story) {
-			s.add(&lathe.Assistant{Error: &lathe.UnknownFault{Message: "The budget of today is used up"}})
+			s.add(&lathe.Assistant{Error: &lathe.UnknownFault{Message: "The daily usage has reached its budget"}})
 		},
 		"refused":   func(s *story) { s.answer("tool-calls", failedCall("bash", `{}`, "no", `{"rejected":true}`)) },
 		"no answer": func(*story) {},

@@ -101,16 +101,16 @@ func (e Estimate) MaxOutput(given lathe.Spending) int {
 	return int(max(min(most, e.output), 1))
 }
 
-// LimitError says what was spent, by what, and how to go on.
+// LimitError says what was spent, by what, and how to continue.
 func LimitError(id lathe.SessionID, a lathe.Account, by store.Measure, want store.Reservation) error {
-	whose, setting := "this session", "session"
+	whose, setting := "This session", "session"
 	switch {
 	case a.Kind == lathe.DayAccount:
-		whose, setting = "today", "day"
+		whose, setting = "The daily usage", "day"
 	case a.Kind == lathe.ProjectAccount:
-		whose, setting = "this project", "project"
+		whose, setting = "This project", "project"
 	case a.Key != string(id):
-		whose = "session " + a.Key + " above this one"
+		whose = "Parent session " + a.Key
 	}
 	spent, limit, flag, next := fmt.Sprint(a.Spent.Cost), fmt.Sprint(a.Limit.Cost), "--max-cost", "the next request may need "+cents(want.Min.Cost)
 	switch by {
@@ -124,11 +124,11 @@ func LimitError(id lathe.SessionID, a lathe.Account, by store.Measure, want stor
 	case store.ByCost:
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "The budget of %s is used up: %s of %s spent", whose, spent, limit)
+	fmt.Fprintf(&out, "%s has reached its budget: %s of %s spent", whose, spent, limit)
 	if next != "" {
 		out.WriteString(", and " + next)
 	}
-	fmt.Fprintf(&out, ". Raise budget.%s.%s in the settings", setting, by)
+	fmt.Fprintf(&out, ". Raise budget.%s.%s in the config", setting, by)
 	if setting == "session" {
 		fmt.Fprintf(&out, " or give this session more with lathe run -s %s %s", a.Key, flag)
 	}

@@ -119,7 +119,7 @@ type Input struct {
 	IsDeleted func(file string) bool // it is no longer there
 }
 
-// Result is what checks want before a turn ends: words to the model, which then goes on, words to
+// Result is what checks want before a turn ends: words to the model, which then continues, words to
 // people, or the last step once more.
 type Result struct {
 	ToModel, ToUser []Issue

@@ -29,7 +29,7 @@ func (t *turnView) cutOff(Input) (Issue, bool) {
 			return Issue{CutOff, 0, fmt.Sprintf("%s, in the middle of a call of %s, which was not run.", words, c.Tool), "Make the call again with less in it: several small ones."}, true
 		}
 	}
-	return Issue{CutOff, 0, words + ".", "Go on exactly where it ends, without repeating it, in smaller pieces."}, true
+	return Issue{CutOff, 0, words + ".", "Continue exactly where it ends, without repeating it, in smaller pieces."}, true
 }
 
 // isEmpty reports whether an answer has neither words nor calls.
@@ -49,7 +49,7 @@ func (s Input) checkEmpty(t *turnView, answers []*history.Message, say bool) (ou
 	if !say {
 		return out
 	}
-	return Result{ToModel: []Issue{{EmptyReply, 0, fmt.Sprintf("You have answered with nothing %s.", times(t.empty())), "Go on with the task; if it is done, say in words what came of it."}}}
+	return Result{ToModel: []Issue{{EmptyReply, 0, fmt.Sprintf("You have answered with nothing %s.", times(t.empty())), "Continue the task; if it is done, say in words what came of it."}}}
 }
 
 // retried reports whether an empty answer was followed by another attempt.

@@ -123,7 +123,7 @@ func cycleAt(all []*Action) int {
 	return 0
 }
 
-// ContinuesCycle reports whether a call would go on with a cycle that has been pointed out.
+// ContinuesCycle reports whether a call would continue a cycle that has been pointed out.
 func (w *ResultChecker) ContinuesCycle(step []*Action, tool string, input []byte) bool {
 	if w == nil || w.checks[Loop] != Act {
 		return false

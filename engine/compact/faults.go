@@ -35,7 +35,7 @@ var summaryHeadings = sync.OnceValue(func() (out []string) {
 // pathWords finds what looks like the path of a file.
 var pathWords = phrase.Regexp(`[\w.@~+-]*(?:/[\w.@+-]+)+\.\w{1,8}\b`)
 
-// Faults is what is wrong with a summary, so that the model can mend it; nothing is
+// Faults is what is wrong with a summary, so that the model can fix it; nothing is
 // when it can be used. No model judges it. Source is all it was made of; one by another's prompt
 // need not have our headings.
 func Faults(text, source string, changed []string, ours bool) (faults []string) {

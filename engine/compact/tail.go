@@ -62,7 +62,7 @@ func TailStart(messages []*history.Message, sizes []int, budget, exchanges int) 
 	return start
 }
 
-// sizes guesses how many tokens each message is for a model.
+// Sizes guesses how many tokens each message is for a model.
 func Sizes(m *history.Conversation, messages []*history.Message, to model.Target) []int {
 	out := make([]int, len(messages))
 	for i := range messages {

@@ -104,7 +104,7 @@ func (f *Fold) toolCall(at lathe.Time, e model.ToolCall) error {
 	return nil
 }
 
-// isWhole reports whether arguments surely came to their end. Others could be mended, or have
+// isWhole reports whether arguments surely came to their end. Others could be repaired, or have
 // not begun; whether they were cut off shows when the answer ends.
 func isWhole(input string) bool {
 	input = strings.TrimSpace(input)
@@ -316,7 +316,7 @@ func ChildOf(c *lathe.ToolCall) (id lathe.SessionID) {
 	return id
 }
 
-// ResumeHint tell how to go on with a task that was cut off.
+// ResumeHint tell how to resume a task that was cut off.
 func ResumeHint(c *lathe.ToolCall) string {
 	if id := ChildOf(c); id != "" {
 		return " (task_id " + string(id) + " continues with what its agent has done)"

@@ -101,7 +101,7 @@ func (b Scope) written(p tool.Permission, i int, said lathe.Action) lathe.Action
 	return action
 }
 
-// Decide says whether a request may go on. One pattern that is denied refuses all of it
+// Decide says whether a request may continue. One pattern that is denied refuses all of it
 // before anything is asked; an approval turns an ask into an allow, and never a deny.
 func (j Evaluator) Decide(p tool.Permission) (lathe.Action, error) {
 	ask := false

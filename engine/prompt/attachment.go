@@ -152,7 +152,7 @@ func dataText(u string) (string, error) {
 	return strings.ToValidUTF8(string(text), "\uFFFD"), err
 }
 
-// expandPath reads a file of this machine: texts and directories in the words of the read
+// expandPath reads a file on this machine: texts and directories in the words of the read
 // tool, anything else as it is.
 func (a Attachments) expandPath(ctx context.Context, f *lathe.File, path string, query url.Values) ([]lathe.Body, error) {
 	info, err := os.Stat(path)
@@ -231,7 +231,7 @@ func resourceOf(f *lathe.File) (server, uri string, ok bool) {
 func (a Attachments) expandResource(ctx context.Context, f *lathe.File, server, uri string) ([]lathe.Body, error) {
 	name := cmp.Or(f.Filename, uri)
 	if a.Resource == nil {
-		return unreadable(f, name, lathe.Errorf(lathe.NotFound, "there is no server of resources here"))
+		return unreadable(f, name, lathe.Errorf(lathe.NotFound, "no MCP server with resources here"))
 	}
 	contents, err := a.Resource(ctx, server, uri)
 	if err != nil {

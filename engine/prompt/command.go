@@ -104,7 +104,7 @@ func (r Referrer) mayName(name, path string) bool {
 	return false
 }
 
-// fileURL names a file of this machine, with whatever is in its name escaped.
+// fileURL names a file on this machine, with whatever is in its name escaped.
 func fileURL(path string) string {
 	p := filepath.ToSlash(path)
 	if !strings.HasPrefix(p, "/") { // a drive

@@ -47,7 +47,7 @@ type Delegation struct {
 	Parent, Child lathe.SessionID
 	Clocks        []*Clock      // that stand while the child asks a person
 	Changed       chan struct{} // holds one when the child has done something
-	leaving       bool          // the parent is being cancelled: no word of the child's end
+	leaving       bool          // the parent is being canceled: no word of the child's end
 	done          []shownCall   // the last calls of the child
 	count         int           // of all
 }
@@ -161,7 +161,7 @@ func (c *Registry) ClocksAbove(id lathe.SessionID) (out []*Clock) {
 	return out
 }
 
-// BeginCancel tells the calls of a session that it is being cancelled: its children end first, and
+// BeginCancel tells the calls of a session that it is being canceled: its children end first, and
 // what became of them is then no news to it.
 func (c *Registry) BeginCancel(parent lathe.SessionID) {
 	c.mu.Lock()

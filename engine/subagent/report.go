@@ -43,7 +43,7 @@ func Report(child lathe.Session, steps int, messages []lathe.Message) tool.Repor
 	slices.Sort(r.Files)
 	r.Files = slices.Compact(r.Files)
 	if last == nil {
-		r.State, r.Text = tool.TaskFailed, "It had not begun."
+		r.State, r.Text = tool.TaskFailed, "It had not started."
 		return r
 	}
 	r.State, r.Text = outcomeOf(*last)
@@ -51,7 +51,7 @@ func Report(child lathe.Session, steps int, messages []lathe.Message) tool.Repor
 	case r.Failed():
 		r.Text += foundWords(found(messages[from:]))
 	case r.Text == "" && steps > 0 && r.Steps >= steps:
-		r.State, r.Text = tool.TaskPartial, "Its steps were used up before it could conclude."+foundWords(found(messages[from:]))
+		r.State, r.Text = tool.TaskPartial, "It reached its step limit before it could conclude."+foundWords(found(messages[from:]))
 	case r.Text == "":
 		r.State = Silent
 	case steps > 0 && r.Steps >= steps:

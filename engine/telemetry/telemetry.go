@@ -25,7 +25,7 @@ type Recorder struct {
 	Tracer *otlp.Tracer // nil traces nothing
 
 	turns   metric.Histogram // how long they took
-	running atomic.Int64     // turns under way
+	running atomic.Int64     // running turns
 	retries atomic.Int64
 	breaks  atomic.Int64 // of the cached prefix
 
@@ -127,12 +127,12 @@ func (m metered) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Ev
 	}
 }
 
-// Measure writes all counts since the engine was opened, and the work under way.
+// Measure writes all counts since the engine was opened, and the running work.
 func (m *Recorder) Measure(p *metric.Page, requests *fairqueue.Queue) {
 	running, waiting := requests.Counts()
-	p.Gauge("lathe_turns_running", "Turns under way.", float64(m.running.Load()))
+	p.Gauge("lathe_turns_running", "Running turns.", float64(m.running.Load()))
 	p.Histogram("lathe_turn_duration_seconds", "How long turns took, from the first word until the session rests.", &m.turns)
-	p.Gauge("lathe_requests_running", "Requests to models under way.", float64(running))
+	p.Gauge("lathe_requests_running", "Running model requests.", float64(running))
 	p.Gauge("lathe_requests_waiting", "Requests that wait for a place.", float64(waiting))
 	p.Histogram("lathe_request_queue_seconds", "How long requests waited for a place.", &requests.Waited)
 	p.Counter("lathe_request_retries_total", "Requests that failed and were made again after a pause.", float64(m.retries.Load()))

@@ -1,5 +1,5 @@
-// Package undo decides what an undo takes back: the point in a history, the steps behind it, and those of
-// sub-agents. Files are brought back by workspace/snapshot; the engine puts the two together.
+// Package undo decides what to undo: the point in a history, the steps behind it, and those of
+// subagents. Files are brought back by workspace/snapshot; the engine puts the two together.
 package undo
 
 import (
@@ -95,7 +95,7 @@ func ChangedSteps(messages []lathe.Message) (steps []snapshot.StepRef) {
 	return steps
 }
 
-// WithSubagents lists messages with those of the sessions that sub-agents began since the first of them: what they
+// WithSubagents lists messages with those of the sessions that subagents began since the first of them: what they
 // did is undone as well, and counts as a change of the session. What such a session has undone itself is
 // left out. The oldest is first.
 func WithSubagents(ctx context.Context, db *store.Store, id lathe.SessionID, messages []lathe.Message) ([]lathe.Message, error) {
@@ -138,7 +138,7 @@ func descend(ctx context.Context, db *store.Store, id lathe.SessionID, since lat
 	return nil
 }
 
-// MarkSubagents marks as undone what sub-agents did since a time, when the undo of their parent becomes final: its
+// MarkSubagents marks as undone what subagents did since a time, when the undo of their parent becomes final: its
 // calls go, and nothing else would say that their changes are gone.
 func MarkSubagents(ctx context.Context, db *store.Store, id lathe.SessionID, since lathe.Time) error {
 	return descend(ctx, db, id, since, func(c lathe.Session, undone []lathe.Message) error {

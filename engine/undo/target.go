@@ -26,7 +26,7 @@ func (t Targets) Undo(ctx context.Context, s lathe.Session, u lathe.Undo) (lathe
 	}
 	at := standing(prompts, s.Revert)
 	if at == 0 {
-		return u, lathe.Errorf(lathe.NotFound, "there is nothing to undo in %s", s.ID)
+		return u, lathe.Errorf(lathe.NotFound, "nothing to undo in %s", s.ID)
 	}
 	u.Message = prompts[at-1]
 	return u, nil
