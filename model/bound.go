@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// What one answer may bring. A provider that never stops fills the memory else.
+// Limits of one answer, so that an endless stream cannot fill the memory.
 const (
 	bytesPerToken = 16        // of text, reasoning and arguments; four are usual
 	unknownText   = 32 << 20  // where the limit of the model is not known

@@ -28,8 +28,8 @@ const interruptedAfter = "[Tool execution was interrupted; its output until then
 
 // Target is the model a history is converted for.
 type Target struct {
-	Provider, Model string // ids of the catalogue
-	// Input is what the model reads beside text, in the catalogue's words: image, pdf, audio,
+	Provider, Model string // ids of the catalog
+	// Input is what the model reads beside text, in the catalog's words: image, pdf, audio,
 	// video. It is told that it cannot read media of another sort. Nil means that it reads all.
 	Input []string
 	// ResultMedia reports which media a tool's result may hold; nil means none.

@@ -112,11 +112,11 @@ func stays(req *http.Request, via []*http.Request) error {
 type watchdog struct {
 	cancel context.CancelCauseFunc
 	born   time.Time
-	since  atomic.Int64 // when the wait under way began, in nanoseconds after born, and 1; 0 when nobody waits
+	since  atomic.Int64 // start of the current wait, in nanoseconds after born plus 1; 0 if there is none
 
 	mu     sync.Mutex // guards what follows
 	limit  time.Duration
-	format string // what is said when it is over
+	format string // error message of the timeout
 	timer  *time.Timer
 }
 
@@ -177,7 +177,7 @@ type watchedBody struct {
 	vain  time.Duration // waited since something did
 }
 
-// quietGaps is how many gaps long a provider may go on without a word: comments and pings keep a
+// quietGaps is how many gaps long a provider may stay silent: comments and pings keep a
 // connection alive that has no one at its other end.
 const quietGaps = 12
 

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Modality returns the catalogue's word for what media of that type are: image, audio, video or
+// Modality returns the catalog's word for what media of that type are: image, audio, video or
 // pdf, and "" for everything else, which models are not asked about.
 func Modality(mime string) string {
 	kind, _, _ := strings.Cut(mime, "/")

@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// TransportError makes a failure of the connection a code: cancelled, late, or broken.
+// TransportError converts a connection failure to an error with a code: canceled, timed out or broken.
 func TransportError(ctx context.Context, err error) error {
 	var known *lathe.Error
 	var netErr net.Error
@@ -44,7 +44,7 @@ func TransportError(ctx context.Context, err error) error {
 	}
 }
 
-// toWhere says who was called, which may be a proxy, or a server of this machine that is not up.
+// toWhere names the called host, which may be a proxy, or a local server that is not running.
 func toWhere(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil {
 		return " to " + op.Addr.String()

@@ -33,7 +33,7 @@ func (s *Server) Debug() *Server {
 }
 
 // ListenDebug opens a port for [Server.Debug] on a loopback address. It refuses every other address: profiles
-// show paths and the work that is under way.
+// show paths and running work.
 func ListenDebug(ctx context.Context, address string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

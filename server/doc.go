@@ -1,18 +1,16 @@
 // Package server is HTTP over an engine: OpenCode's classic API, its event streams, and a few
 // routes of our own below /lathe.
 //
-// It owns the table of routes, from which come the handlers and the OpenAPI document; who may
-// ask (password, Host, Origin, what browsers say of a request); how requests are read, errors
-// written and answers compressed; and how the feed becomes server-sent events. It does not own
-// what an answer means: each family of routes is a struct in a file of its own, with the small
-// interfaces that it answers from, which the program implements. It never imports the engine, reads no environment, and
-// listens only where it is told to.
+// It owns the table of routes, which yields the handlers and the OpenAPI document; authentication
+// (password, Host, Origin, Sec-Fetch-Site); the reading of requests, the writing of errors, the
+// compression of responses; and the conversion of the feed to server-sent events. It does not own
+// the content of responses: each family of routes is a struct in its own file, with small
+// interfaces that the program implements. It never imports the engine and reads no environment.
 //
-// A Server is safe for use by many goroutines. Each request is served by the goroutine of
-// net/http, streams too; the one goroutine started here beats the heart of the streams while
-// there are any.
+// A Server is safe for use by many goroutines. Each request, also a stream, is served by the
+// goroutine of net/http. The one goroutine started here sends the heartbeats of open streams.
 //
-// Start reading at table in table.go, then route.go for what a row is, guard.go for who may
-// ask, and session.go for a family; stream.go is the feed. The reference's routes that are not
-// here, and answers that differ, are in docs/http-differences.md.
+// Start reading at table in table.go, then route.go for rows, guard.go for authentication, and
+// session.go for a family; stream.go is the feed. docs/http-differences.md lists the missing routes
+// of OpenCode and the responses that differ.
 package server

@@ -1,6 +1,6 @@
 package server
 
-// What has no engine yet answers with the true empty value: there is none of it. Each of these
+// Routes of features that lathe does not have return the empty value. Each of these
 // routes stands in docs/http-differences.md with its reason.
 
 func emptyRoutes() []row {

@@ -24,8 +24,8 @@ const (
 	closeTime  = 5 * time.Second
 )
 
-// Serve answers on a listener until the context ends; streams and waits end then too, and
-// requests under way have a few seconds to.
+// Serve accepts connections until the context ends. Streams and waits end then too, and running
+// requests get a few seconds to finish.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerSize,

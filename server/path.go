@@ -20,7 +20,7 @@ func (f Folders) excludes() string {
 	return f.Excludes()
 }
 
-// pathAPI tells clients the folders of this machine, and logs for them.
+// pathAPI serves the server's folders, and writes log lines for clients.
 type pathAPI struct {
 	folders Folders
 	log     *slog.Logger

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// problem is an error as the wire has it. The reference has two families: {"name","data"}
+// problem is an error as the wire has it. OpenCode has two families: {"name","data"}
 // and {"_tag",…}; body is one of either, nil is an empty body.
 type problem struct {
 	status int

@@ -70,7 +70,7 @@ func (a projectAPI) initProject(c *call, _, _ none) (lathe.Project, error) {
 	if err := a.git.Init(c.Context(), at.Directory); err != nil {
 		return p, err
 	}
-	a.instances.Dispose(at.Directory) // what was known of it is no longer so
+	a.instances.Dispose(at.Directory) // its cached state is stale
 	_, p, err = c.place()
 	return p, err
 }

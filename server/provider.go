@@ -35,7 +35,7 @@ type Provider struct {
 	Source  string                     `json:"source" enum:"env,config,custom,api"`
 	Env     []string                   `json:"env"`
 	Options map[string]json.RawMessage `json:"options"`
-	Models  map[string]json.RawMessage `json:"models"` // as the catalogue writes them
+	Models  map[string]json.RawMessage `json:"models"` // as the catalog writes them
 
 	Package string `json:"-"` // names the protocol; only the next API tells it of a provider
 	Address string `json:"-"`

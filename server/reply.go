@@ -57,7 +57,7 @@ func reply[Out any](c *call, out Out) error {
 	return nil
 }
 
-// encode writes JSON as the reference does: without escapes that only HTML needs. A list that
+// encode writes JSON as OpenCode does: without escapes that only HTML needs. A list that
 // is nil is an empty one.
 func encode[Out any](out Out) ([]byte, error) {
 	if own, ok := any(out).(appender); ok {

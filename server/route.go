@@ -17,15 +17,15 @@ import (
 type row struct {
 	method  string
 	path    string // as in net/http: /session/{sessionID}
-	name    string // the operation's id, the reference's where it has one
+	name    string // the operation ID, OpenCode's if it has one
 	tag     string
 	summary string
-	fails   []failure // what it may answer beside a success
+	fails   []failure // possible error responses
 
 	global bool // is about no directory
 	public bool // asks nobody for a password
 	plain  bool // is never compressed
-	tagged bool // refuses a bad body in the reference's second family of errors
+	tagged bool // rejects a bad body with OpenCode's second family of errors
 
 	query, body, reply reflect.Type
 	media              string // of a reply that is not JSON

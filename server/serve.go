@@ -23,7 +23,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{Request: r, server: s, w: own}
 	defer c.recoverPanic()
 	if r.ContentLength != 0 {
-		hurry(own) // whoever reads the body has other times
+		hurry(own) // reading the body has its own deadlines
 	}
 	err := checkPeer(r)
 	if err == nil {

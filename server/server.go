@@ -19,19 +19,19 @@ import (
 
 // Options are the surroundings of a server.
 type Options struct {
-	Directory    string   // what requests are about that name no directory
+	Directory    string   // default directory of requests
 	Version      string   // of the program
 	Username     string   // "" is opencode
-	Password     string   // "" lets everyone in: for loopback and tests
-	Origins      []string // of web pages that may ask, beside those that always may
-	Hosts        []string // names of this machine that requests may be addressed to
+	Password     string   // "" disables authentication: for loopback and tests
+	Origins      []string // additional allowed origins of web pages
+	Hosts        []string // host names to accept in requests
 	Log          *slog.Logger
 	IDs          *lathe.IDs
-	Heartbeat    time.Duration // of streams; 0 is ten seconds
-	PollInterval time.Duration // at settings and credentials, while there are streams; 0 is two seconds
-	MaxBody      int64         // bytes of a request; 0 is 64 MiB
-	Metrics      bool          // figures are told, to those who know the password
-	Tracer       *otlp.Tracer  // is told of requests; nil is nobody
+	Heartbeat    time.Duration // interval on streams; 0 means ten seconds
+	PollInterval time.Duration // interval of checks for config and credential changes while streams are open; 0 means two seconds
+	MaxBody      int64         // maximum bytes of a request; 0 means 64 MiB
+	Metrics      bool          // serve metrics to authenticated clients
+	Tracer       *otlp.Tracer  // traces requests; nil disables tracing
 	// CheckPeer says why a client may not use this server, with or without a password: a command of an
 	// agent, for one. It is asked once for each connection that [Server.Serve] accepts; nil lets all in.
 	CheckPeer func(net.Conn) error

@@ -111,7 +111,7 @@ func (a shareAPI) shareMode(c *call, at workspace.Place, mode string) (bool, err
 // shareNew shares a session at once, where the settings say so. Settings that are wrong are told
 // by whoever needs them.
 func (a shareAPI) shareNew(c *call, at workspace.Place, rec lathe.Session) (lathe.Session, error) {
-	if rec.Parent != "" { // what works for another session is not shared by itself
+	if rec.Parent != "" { // child sessions are not shared on their own
 		return rec, nil
 	}
 	if auto, err := a.shareMode(c, at, "auto"); err != nil || !auto {

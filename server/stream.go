@@ -76,7 +76,7 @@ func (a *streamAPI) globalEvents(c *call, q streamQuery) error {
 type following struct {
 	scope  lathe.Scope
 	global bool
-	// filter says whether an event is sent, and whether the stream goes on after it.
+	// filter reports whether to send an event, and whether the stream continues after it.
 	filter func(lathe.Fact) (send, more bool)
 }
 

@@ -28,7 +28,7 @@ type control struct {
 type controlQueue struct {
 	requests chan controlRequest
 	asked    time.Time // when somebody asked last
-	waiting  int       // who ask now
+	waiting  int       // number of waiting clients
 }
 
 const (
@@ -48,7 +48,7 @@ func (q *control) put(dir string, r controlRequest) {
 	if one := q.dirs[dir]; one != nil {
 		select {
 		case one.requests <- r:
-		default: // whoever is that slow has missed the moment anyway
+		default: // a client this slow has missed it anyway
 		}
 	}
 }

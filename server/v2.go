@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// The routes of the reference's next API that its terminal client touches, and the experimental
+// The routes of OpenCode's next API that its terminal client touches, and the experimental
 // ones. The rest of that API is not here. The lists are in v2_list.go and v2_provider.go.
 
 // v2API answers for the routes under /api and /experimental.

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// The lists of the reference's next API: what the classic routes tell, in its newer shapes. They
+// The lists of OpenCode's next API: the data of the classic routes in newer shapes. They
 // stand on the same backends, so that the two can never differ in what they know.
 
 func (a v2API) lists() []row {
@@ -22,7 +22,7 @@ func (a v2API) lists() []row {
 		listed("provider", "List the usable providers", a.listProviders),
 		listed("model", "List the usable models, newest first", a.listModels),
 		listed("integration", "List all providers with their login methods and connections", a.integrations),
-		listed("reference", "List the reference folders of the config, without repositories", a.references),
+		listed("reference", "List the folders in references of the config, without repositories", a.references),
 	}
 }
 

@@ -118,7 +118,7 @@ func (a v2API) listProviders(c *call, at workspace.Place) ([]v2Provider, error) 
 	out := make([]v2Provider, len(all))
 	for i, p := range all {
 		settings, address := withoutKeys(p.Options), p.Address
-		if own := settings["baseURL"]; json.Unmarshal(own, &address) == nil { // what the user says counts more
+		if own := settings["baseURL"]; json.Unmarshal(own, &address) == nil { // the user's config takes precedence
 			delete(settings, "baseURL")
 		}
 		out[i] = v2Provider{
@@ -199,7 +199,7 @@ func (m v1Media) names() []string {
 	return out
 }
 
-// released is when a model came out, in milliseconds; 0 if the catalogue does not know.
+// released is when a model came out, in milliseconds; 0 if the catalog does not know.
 func released(date string) int64 {
 	for _, form := range []string{time.DateOnly, "2006-01", "2006"} {
 		if t, err := time.Parse(form, date); err == nil {

@@ -34,10 +34,10 @@ func NewModels(a *cli.App) *cobra.Command {
 		Short: "List the models you can use, or show one",
 		Long: `Lists the models you can use here, as provider/model: those of providers that you have a
 key or a login for, that need none, or that your settings describe. --all lists whatever the
-catalogue has. A name like provider/model shows that model: its limits, prices, abilities
+catalog has. A name like provider/model shows that model: its limits, prices, abilities
 and levels of reasoning.
 
-The catalogue comes with the program. --refresh fetches today's from models.dev, or from
+The catalog comes with the program. --refresh fetches today's from models.dev, or from
 LATHE_MODELS_URL, and keeps it; nothing is fetched otherwise. LATHE_MODELS_PATH names a file
 to read instead. The provider section of your settings changes and adds to it.
 
@@ -60,7 +60,7 @@ to read instead. The provider section of your settings changes and adds to it.
 		},
 	}
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print after each what is known of it")
-	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "fetch today's catalogue first")
+	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "fetch today's catalog first")
 	cmd.Flags().BoolVar(&f.local, "local", false, "ask the servers of this machine too")
 	cmd.Flags().BoolVarP(&f.all, "all", "a", false, "list also what you have no key for")
 	return a.JSONFlag(cmd)
@@ -142,7 +142,7 @@ func whyNone(p *harness.Providers, id string) error {
 	return lathe.Errorf(lathe.NotFound, "%s has no models you can use", known.Name)
 }
 
-// unknownProvider says what an id that the catalogue does not show may be.
+// unknownProvider says what an id that the catalog does not show may be.
 func unknownProvider(p *harness.Providers, id string) error {
 	v := catalog.VendorOf(id)
 	switch hidden := p.With(catalog.Filter{Experimental: true}).Provider(id); {
@@ -151,7 +151,7 @@ func unknownProvider(p *harness.Providers, id string) error {
 	case harness.IsLocal(id):
 		return harness.NoServer(id)
 	case v.ID != "":
-		return lathe.Errorf(lathe.NotFound, "the catalogue has no models of %s; \"lathe models --refresh\" fetches today's", v.Name)
+		return lathe.Errorf(lathe.NotFound, "the catalog has no models of %s; \"lathe models --refresh\" fetches today's", v.Name)
 	}
 	_, err := p.Catalog.Model(id, "")
 	return err
@@ -230,14 +230,14 @@ func remarkModels(a *cli.App, list []provider.Active, f modelsFlags) {
 	}
 }
 
-// refreshModels fetches the catalogue.
+// refreshModels fetches the catalog.
 func refreshModels(ctx context.Context, a *cli.App) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	if path := a.Variable("MODELS_PATH"); path != "" {
-		return cli.Usagef("--refresh has nothing to do: the catalogue is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", termtext.Quote(path))
+		return cli.Usagef("--refresh has nothing to do: the catalog is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", termtext.Quote(path))
 	}
 	if a.IsEnvTrue("DISABLE_MODELS_FETCH") {
 		return cli.Usagef("--refresh: fetching is switched off by LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH")
@@ -250,7 +250,7 @@ func refreshModels(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	a.Log.Info("catalogue fetched", "from", got.From, "bytes", got.Bytes)
+	a.Log.Info("catalog fetched", "from", got.From, "bytes", got.Bytes)
 	a.Notify("Fetched %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Plural(got.Models, "model"), termtext.Plural(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
 	return nil
 }

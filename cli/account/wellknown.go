@@ -75,7 +75,7 @@ func serverAddress(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err == nil && u.Host != "" && u.User == nil {
 		u.RawQuery, u.Fragment = "", ""
-		if _, err = catalog.CatalogURL(u.String()); err == nil { // the same care as for the catalogue
+		if _, err = catalog.CatalogURL(u.String()); err == nil { // the same care as for the catalog
 			return strings.TrimRight(u.String(), "/"), nil
 		}
 	}

@@ -84,7 +84,7 @@ func debugStartup(ctx context.Context, a *cli.App) error {
 		return termtext.Plural(len(l.Sources), "source"), nil
 	})
 	s := harness.New(&a.Host, at)
-	timed("catalogue", func() (string, error) {
+	timed("catalog", func() (string, error) {
 		place, err := workspace.Locate(ctx, a.Dir, nil)
 		if err != nil {
 			return "", err

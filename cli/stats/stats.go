@@ -48,7 +48,7 @@ sessions of the directory and below count.
 tools fail and why, what is done twice, what the cache saves, whether changes were tested.
 A ! marks what is worth a look. All of it is read from the sessions; nothing is sent anywhere.
 
-Days are those of your time zone. The cost is what the catalogue's prices make of the tokens
+Days are those of your time zone. The cost is what the catalog's prices make of the tokens
 of answers; titles of sessions are not in it.`,
 		Example: `  lathe stats --days 7
   lathe stats --all --by project

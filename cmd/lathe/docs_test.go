@@ -295,7 +295,7 @@ func settingsProblems(t *testing.T, name, text string) (out []string) {
 	return out
 }
 
-// Models that are named as examples are in the catalogue: who copies one is not told that there is none.
+// Models that are named as examples are in the catalog: who copies one is not told that there is none.
 func TestDocs_Models(t *testing.T) {
 	fences, spans := documents(t)
 	ref := regexp.MustCompile(`\b(?:anthropic|openai)/[a-z][a-z0-9.-]*[a-z0-9]`)

@@ -23,7 +23,7 @@ type decoder struct {
 	out      [1]model.Event // for the events that stream
 }
 
-// block is a piece of content under way.
+// block is a piece of content while it streams.
 type block struct {
 	wire.Block
 	kind      string // of the wire

@@ -20,7 +20,7 @@ type encoder struct {
 // defaultMaxTokens is sent when nothing bounds the answer: the protocol demands a bound.
 const defaultMaxTokens = 4096
 
-// request encodes the whole body. Equal requests give equal bytes, and one whose history goes on
+// request encodes the whole body. Equal requests give equal bytes, and one with a longer history
 // begins with the same: the messages stand last.
 func (e *encoder) request(r model.Request) []byte {
 	b := append(make([]byte, 0, 16<<10), '{')
@@ -65,7 +65,7 @@ func readThinking(r model.Request) thinking {
 	return thinking{on: w.Type == "enabled" || w.Type == "adaptive", budget: max(w.Budget, w.Wire)}
 }
 
-// limit bounds the answer. Thoughts count, so there must be room for more than them.
+// limit bounds the answer. Reasoning counts, so the limit must exceed its budget.
 func (t thinking) limit(output int) int {
 	if output <= 0 {
 		output = defaultMaxTokens
@@ -200,6 +200,6 @@ func renameBudget(v json.RawMessage) json.RawMessage {
 	}
 	m["budget_tokens"] = m["budgetTokens"]
 	delete(m, "budgetTokens")
-	b, _ := json.Marshal(m) // what was decoded can be encoded
+	b, _ := json.Marshal(m) // a decoded value always encodes
 	return b
 }

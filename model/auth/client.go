@@ -269,7 +269,7 @@ func (c Client) refresh(ctx context.Context, m Method, old OAuth) (OAuth, error)
 		return OAuth{}, err
 	}
 	out, err := c.token(m, a)
-	if a.Refresh == "" { // the old one goes on
+	if a.Refresh == "" { // the old one stays valid
 		out.Refresh = old.Refresh
 	}
 	out.AccountID, out.EnterpriseURL = old.AccountID, old.EnterpriseURL

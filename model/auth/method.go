@@ -37,7 +37,7 @@ type Method struct {
 	// that are kept in that form.
 	Exchange string
 
-	// ClientID is the public id of the program that asks (client_id). NeedsApp says that there is no
+	// ClientID is the public id of the program that asks (client_id). NeedsClientID says that there is no
 	// login without one.
 	ClientID      string
 	NeedsClientID bool

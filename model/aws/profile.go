@@ -40,7 +40,7 @@ func (p profile) read(path, name string) (found bool, err error) {
 		case text[0] == '[':
 			inside = section(text) == name
 			found = found || inside
-		case inside && line[0] != ' ' && line[0] != '\t': // what is indented belongs to the line before
+		case inside && line[0] != ' ' && line[0] != '\t': // indented lines belong to the line before
 			p.add(text)
 		}
 	}
@@ -63,7 +63,7 @@ func (p profile) add(line string) {
 	if !ok {
 		return
 	}
-	for _, mark := range []string{" #", "\t#", " ;", "\t;"} { // what follows is a remark
+	for _, mark := range []string{" #", "\t#", " ;", "\t;"} { // a comment follows
 		value, _, _ = strings.Cut(value, mark)
 	}
 	name = strings.ToLower(strings.TrimSpace(name))

@@ -26,7 +26,7 @@ type decoder struct {
 	out     [1]model.Event // for the events that stream
 }
 
-// block is a piece of content under way.
+// block is a piece of content while it streams.
 type block struct {
 	wire.Block
 	signature wire.Opaque
@@ -107,7 +107,7 @@ func (d *decoder) event(kind string, data []byte) ([]model.Event, error) {
 	switch kind {
 	case "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata":
 	default:
-		return nil, nil // what we do not know yet may hold anything
+		return nil, nil // unknown events are ignored
 	}
 	var e wireEvent
 	if err := wire.Unmarshal(data, &e); err != nil {

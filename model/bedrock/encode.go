@@ -14,7 +14,7 @@ import (
 // history instead of encoding it again.
 type encoder struct{ kept wire.Cache }
 
-// defaultOutput is the room that is left beside thoughts when nothing bounds the answer.
+// defaultOutput is the limit beside reasoning if the request sets none.
 const defaultOutput = 4096
 
 // maker is whose model a request is for, as far as requests differ.
@@ -30,7 +30,7 @@ func makerOf(id string) maker {
 	}
 }
 
-// request encodes the whole body. Equal requests give equal bytes, and one whose history goes on
+// request encodes the whole body. Equal requests give equal bytes, and one with a longer history
 // begins with the same: the messages stand last.
 func (e *encoder) request(r model.Request) []byte {
 	m := makerOf(r.Model)
@@ -154,7 +154,7 @@ func readOptions(r model.Request, m maker) (o options) {
 			}
 		case "additionalModelRequestFields":
 			var own map[string]json.RawMessage
-			_ = json.Unmarshal(value, &own) // what is no object has no members
+			_ = json.Unmarshal(value, &own) // other values have no members
 			wire.EachOption(own, func(name string, value json.RawMessage) { o.fields.Set(name, value) })
 		case "anthropicBeta":
 			o.fields.Set("anthropic_beta", value)
@@ -205,7 +205,7 @@ func (o *options) reason(value json.RawMessage, m maker) {
 	}
 }
 
-// appendInference writes the bounds of the answer. Thoughts count, so there must be room for
+// appendInference writes the bounds of the answer. Reasoning counts, so there must be tokens for
 // more than them; a model that thinks takes no other number.
 func (o *options) appendInference(b []byte, r model.Request) []byte {
 	var in wire.Members

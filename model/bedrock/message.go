@@ -68,7 +68,7 @@ func (w writer) content(b []byte, c model.Content) []byte {
 		return appendFile(b, c)
 	case model.CallContent:
 		if c.Executed {
-			return b // what ran at the provider is in its text
+			return b // the text already has the results of provider tools
 		}
 		b = lathe.AppendJSONString(append(b, `{"toolUse":{"toolUseId":`...), w.callID(c.ID))
 		b = lathe.AppendJSONString(append(b, `,"name":`...), c.Name)

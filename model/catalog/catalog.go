@@ -1,7 +1,7 @@
 // Package catalog knows which providers and models there are: their limits, prices and
 // abilities, and which protocol and address reach them.
 //
-// It owns the catalogue in the shape of models.dev, made of layers: what is embedded in
+// It owns the catalog in the shape of models.dev, made of layers: what is embedded in
 // the program, a cached file, the provider section of the settings. It owns the choice of
 // a model (choice.go), its reasoning levels (variant.go), the table of vendors (vendor.go)
 // and how a model looks to clients (wire.go). It reads no environment and knows no
@@ -39,7 +39,7 @@ type answer struct {
 	errs     []error
 }
 
-// New returns a catalogue of what is embedded, changed by each layer in turn.
+// New returns a catalog of what is embedded, changed by each layer in turn.
 func New(f Filter, layers ...Layer) *Catalog {
 	c := &Catalog{filter: f, layers: append([]Layer{embeddedLayer()}, layers...)}
 	c.ids = sync.OnceValue(c.all)
@@ -81,7 +81,7 @@ func (c *Catalog) below(n int, id string) answer {
 	return c.layers[n-1].one(id, func() answer { return c.below(n-1, id) })
 }
 
-// Errors returns why layers could not be read, or parts of them; the catalogue does without.
+// Errors returns why layers could not be read, or parts of them; the catalog does without.
 func (c *Catalog) Errors() (out []error) {
 	for _, l := range c.layers {
 		if err := l.err(); err != nil {
@@ -124,7 +124,7 @@ func (c *Catalog) Model(provider, model string) (*Model, error) {
 	for _, id := range Similar(model, slices.Collect(maps.Keys(p.Models))) {
 		refs = append(refs, provider+"/"+id)
 	}
-	return nil, lathe.Errorf(lathe.NotFound, "%s has no model %q%s \"lathe models %s\" lists its models" ,
+	return nil, lathe.Errorf(lathe.NotFound, "%s has no model %q%s \"lathe models %s\" lists its models",
 		p.Name, model, didYouMean(refs), provider)
 }
 
@@ -140,7 +140,7 @@ func didYouMean(ids []string) string {
 	return ", did you mean " + strings.Join(ids[:last], ", ") + " or " + ids[last] + "?"
 }
 
-// Filter says what a catalogue leaves out. The zero value leaves out what is old or not
+// Filter says what a catalog leaves out. The zero value leaves out what is old or not
 // ready.
 type Filter struct {
 	Enabled      []string // when there are any, only these providers

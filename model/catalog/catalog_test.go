@@ -186,7 +186,7 @@ func TestFile_Unreadable(t *testing.T) {
 			t.Errorf("%q: %v", text, errs)
 		}
 		if c.Provider("anthropic") == nil {
-			t.Errorf("%q: the embedded catalogue is gone", text)
+			t.Errorf("%q: the embedded catalog is gone", text)
 		}
 	}
 	if errs := New(Filter{}, File(filepath.Join(t.TempDir(), "no"))).Errors(); errs != nil {

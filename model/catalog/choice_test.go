@@ -36,7 +36,7 @@ func TestFind_Unknown(t *testing.T) {
 	}
 }
 
-// own returns a catalogue with only these providers, each with models of these ids.
+// own returns a catalog with only these providers, each with models of these ids.
 func own(providers map[string][]string) *Catalog {
 	section := map[string]any{}
 	var names []string

@@ -10,7 +10,7 @@ import (
 	list "charm.land/catwalk/pkg/embedded"
 )
 
-// embedded is the catalogue that comes with the program. Reading it takes milliseconds, so
+// embedded is the catalog that comes with the program. Reading it takes milliseconds, so
 // that is left until someone asks.
 var embedded = sync.OnceValue(readEmbedded)
 

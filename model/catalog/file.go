@@ -45,7 +45,7 @@ type parsed struct {
 	done sync.Map // id → *Provider
 }
 
-// split reads a catalogue in the form of models.dev as far as its providers.
+// split reads a catalog in the form of models.dev as far as its providers.
 func split(src []byte) (*parsed, error) {
 	var p parsed
 	if err := json.Unmarshal(src, &p.raw); err != nil || p.raw == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// FuzzParse holds that no catalogue breaks the program or costs less than nothing.
+// FuzzParse holds that no catalog breaks the program or costs less than nothing.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte(`{"a":{"models":{"b":{"id":"b","cost":{"input":1e300,"tiers":[{"tier":{"type":"context","size":-1}},{"input":2,"tier":{"type":"context","size":1e300}}]}}}}}`))
@@ -16,7 +16,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		file, err := split(src)
 		if err != nil && file.raw != nil {
-			t.Fatal("both an error and a catalogue")
+			t.Fatal("both an error and a catalog")
 		}
 		all := map[string]*Provider{}
 		for id := range file.raw {

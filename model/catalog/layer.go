@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Layer is one source of the catalogue over those before it. One that is shared by several
-// catalogues is read once.
+// Layer is one source of the catalog over those before it. One that is shared by several
+// catalogs is read once.
 type Layer struct {
 	ids func() []string
 	err func() error // why nothing could be read

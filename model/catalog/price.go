@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// over200K is where the price of long requests begins in the older form of the catalogue.
+// over200K is where the price of long requests begins in the older form of the catalog.
 const over200K = 200_000
 
 // Price is the cost in exact money for each token.

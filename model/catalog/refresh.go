@@ -15,10 +15,10 @@ import (
 	"github.com/lathe-agent/lathe/internal/netaddr"
 )
 
-// DefaultURL is where the catalogue is fetched from unless someone says otherwise.
+// DefaultURL is where the catalog is fetched from unless someone says otherwise.
 const DefaultURL = "https://models.dev/api.json"
 
-// How long the catalogue may take to come, and how large it may be; it has about 2 MB.
+// How long the catalog may take to come, and how large it may be; it has about 2 MB.
 const (
 	refreshTime = time.Minute
 	refreshSize = 32 << 20
@@ -32,7 +32,7 @@ type Refreshed struct {
 }
 
 // CatalogURL makes the address to fetch from of what users write: that of the file itself, or of
-// the server that has it as api.json. Addresses in the catalogue say where keys are sent, so
+// the server that has it as api.json. Addresses in the catalog say where keys are sent, so
 // it must come over a connection that nobody else writes to.
 func CatalogURL(from string) (string, error) {
 	if from == "" {
@@ -50,7 +50,7 @@ func CatalogURL(from string) (string, error) {
 	return u.String(), nil
 }
 
-// Refresh fetches the catalogue into the file at path, which is replaced whole, and only by
+// Refresh fetches the catalog into the file at path, which is replaced whole, and only by
 // one that can be read. The client may be nil.
 func Refresh(ctx context.Context, c *http.Client, from, path string) (Refreshed, error) {
 	out := Refreshed{From: shown(from)}

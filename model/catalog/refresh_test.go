@@ -197,9 +197,9 @@ func TestFilter_Policies(t *testing.T) {
 		{[]Policy{{false, "openai"}, {true, "open*"}}, map[string]bool{"anthropic": true, "openai": false}},
 		{[]Policy{{true, "[bad"}}, map[string]bool{"anthropic": true}},
 	} {
-		catalogue := New(Filter{Policies: c.policies})
+		catalog := New(Filter{Policies: c.policies})
 		for id, want := range c.want {
-			if got := catalogue.Provider(id) != nil; got != want {
+			if got := catalog.Provider(id) != nil; got != want {
 				t.Errorf("%v: %s is %v", c.policies, id, got)
 			}
 		}

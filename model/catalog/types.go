@@ -20,7 +20,7 @@ type Provider struct {
 
 // Model is one model of one provider. Its tags are those of models.dev and of settings.
 type Model struct {
-	ID         string `json:"-"` // in the catalogue
+	ID         string `json:"-"` // in the catalog
 	Provider   string `json:"-"`
 	APIID      string `json:"id"` // on the wire
 	Name       string `json:"name"`
@@ -37,7 +37,7 @@ type Model struct {
 	ToolCall    bool        `json:"tool_call"`
 	OpenWeights bool        `json:"open_weights"`
 	Interleaved Interleaved `json:"interleaved"`
-	// Levels are what the catalogue says about reasoning; nil when it says nothing.
+	// Levels are what the catalog says about reasoning; nil when it says nothing.
 	Levels     []Level    `json:"reasoning_options"`
 	Cost       Cost       `json:"cost"`
 	Limit      Limit      `json:"limit"`

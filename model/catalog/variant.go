@@ -52,7 +52,7 @@ func (m *Model) Variant(name string) (Options, bool) {
 	return nil, false
 }
 
-// levels computes them from what the catalogue says, else from the protocol and the id.
+// levels computes them from what the catalog says, else from the protocol and the id.
 func (m *Model) levels() []Variant {
 	if out, ok := m.stated(); ok {
 		return out
@@ -106,7 +106,7 @@ func (m *Model) budgets(limit float64) []Variant {
 	return []Variant{{"high", m.budget(half)}, {"max", m.budget(most)}}
 }
 
-// stated makes variants of what the catalogue says; ok is false when it says nothing.
+// stated makes variants of what the catalog says; ok is false when it says nothing.
 func (m *Model) stated() (out []Variant, ok bool) {
 	for _, l := range m.Levels {
 		if l.Type != "effort" {

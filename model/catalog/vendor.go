@@ -29,7 +29,7 @@ const (
 	XAI             = "@ai-sdk/xai"
 )
 
-// Vendor is what is known of a provider before any catalogue is read.
+// Vendor is what is known of a provider before any catalog is read.
 type Vendor struct {
 	ID, Name string
 	NPM      string

@@ -14,7 +14,7 @@ import (
 // copies its history instead of encoding it again.
 type encoder struct{ kept wire.Cache }
 
-// request encodes the whole body. Equal requests give equal bytes, and one whose history goes on
+// request encodes the whole body. Equal requests give equal bytes, and one with a longer history
 // begins with the same: the contents stand last.
 func (e *encoder) request(r model.Request) []byte {
 	w, variant := writer{}, ""

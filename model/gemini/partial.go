@@ -43,7 +43,7 @@ type partialCall struct {
 type argument struct {
 	raw     json.RawMessage // a number, a word, or a value that came whole
 	text    *strings.Builder
-	open    bool // the string goes on
+	open    bool // the string continues
 	members map[string]*argument
 	items   []*argument
 }

@@ -11,7 +11,7 @@ import (
 type bedrockStream struct {
 	answering
 	next int    // index of the next block
-	open string // what the open block holds, "" when none is
+	open string // kind of the open block, "" if none is
 }
 
 // frame sends a message of the stream: its headers, and JSON.

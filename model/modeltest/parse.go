@@ -140,6 +140,6 @@ func (p *parser) connection(word string) (Step, error) {
 	case "cut":
 		return p.cut()
 	default:
-		return nil, errors.New("there is no such step")
+		return nil, errors.New("unknown step")
 	}
 }

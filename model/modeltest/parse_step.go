@@ -71,7 +71,7 @@ func (p *parser) call() (Step, error) {
 			break
 		}
 		if c.Pieces, err = strconv.Atoi(pieces); err != nil || c.Pieces < 0 {
-			return nil, fmt.Errorf("pieces=%s is no number", pieces)
+			return nil, fmt.Errorf("pieces=%s is not a number", pieces)
 		}
 	}
 	var err error
@@ -96,7 +96,7 @@ func (p *parser) and() error {
 		default:
 		}
 	}
-	return errors.New("there is no call before it")
+	return errors.New("no call before it")
 }
 
 func (p *parser) executed() (Step, error) {
@@ -205,7 +205,7 @@ func (p *parser) cut() (Step, error) {
 	default:
 		at, err := strconv.Atoi(word)
 		if err != nil || at < 1 {
-			return nil, fmt.Errorf("%s is no number of a byte, nor clean or reset", quoteShort(word))
+			return nil, fmt.Errorf("%s is not a byte count, clean or reset", quoteShort(word))
 		}
 		c := Cut{At: at, How: Ending(p.scan.word())}
 		if c.How != Abrupt && c.How != Clean && c.How != Reset {

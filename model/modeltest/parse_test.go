@@ -135,15 +135,15 @@ func TestParse_Errors(t *testing.T) {
 		"\n\ntext hello":                   "line 3: text: it needs the text in quotes",
 		`text "a`:                          `line 1: text: "\"a" has no closing quote, or an escape that Go does not have`,
 		`text "a" b`:                       "line 1: text: it needs the text in quotes",
-		"txt \"a\"":                        "line 1: txt: there is no such step",
+		"txt \"a\"":                        "line 1: txt: unknown step",
 		"reasoning":                        "line 1: reasoning: it needs the thought in quotes, or a signature=",
 		"call":                             "line 1: call: it needs the name of a tool",
 		`call {"a":1}`:                     "line 1: call: it needs the name of a tool",
 		`call bash {"a":`:                  "line 1: call: the arguments are no JSON; put them in quotes if they should not be: unexpected EOF",
 		`call bash {} {}`:                  `line 1: call: "{}" is too much here`,
 		`call bash pieces=x {}`:            "line 1: call: pieces=x is no number",
-		`and bash {}`:                      "line 1: and: there is no call before it",
-		"text \"a\"\nand bash {}":          "line 2: and: there is no call before it",
+		`and bash {}`:                      "line 1: and: no call before it",
+		"text \"a\"\nand bash {}":          "line 2: and: no call before it",
 		"usage 1":                          "line 1: usage: it needs two numbers, of input and of output, or none",
 		"usage 1 2 cache=3":                `line 1: usage: "cache=3" is none of cache-read=, cache-write=, reasoning= and a number`,
 		"finish":                           "line 1: finish: it needs a reason, like stop",
@@ -168,7 +168,7 @@ func TestParse_Errors(t *testing.T) {
 
 func TestMustParse_Panics(t *testing.T) {
 	defer func() {
-		if got := recover(); got != "modeltest: line 1: nonsense: there is no such step" {
+		if got := recover(); got != "modeltest: line 1: nonsense: unknown step" {
 			t.Errorf("panic %v", got)
 		}
 	}()

@@ -13,7 +13,7 @@ import (
 // errCut ends an answer in the middle.
 var errCut = errors.New("modeltest: cut")
 
-// player sends one answer. What cannot go on (the client is gone, the script says cut) panics
+// player sends one answer. An answer that cannot continue (the client is gone, the script says cut) panics
 // with errCut and is caught in play, so that encoders need not look after every event.
 type player struct {
 	w    http.ResponseWriter

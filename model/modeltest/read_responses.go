@@ -103,7 +103,7 @@ func (r *Request) responsesItem(item responsesItem) error {
 		name := strings.TrimSuffix(item.Type, "_call")
 		r.say(model.AssistantRole, model.CallContent{ID: item.ID, Name: name, Input: item.Action, Executed: true},
 			model.ResultContent{ID: item.ID, Name: name, Executed: true})
-	case item.Type == "item_reference": // what it stands for is kept by the provider
+	case item.Type == "item_reference": // the provider stores the item itself
 	default:
 		return unknown("type", item.Type)
 	}

@@ -74,7 +74,7 @@ func newRequest(n int, h *http.Request, body []byte) Request {
 	}
 	name, action := r.route()
 	if r.Protocol == "" || r.Method != http.MethodPost {
-		r.Problem = fmt.Sprintf("there is nothing at %s %s", r.Method, r.Path)
+		r.Problem = fmt.Sprintf("%s %s not found", r.Method, r.Path)
 		return r
 	}
 	if !json.Valid(body) {

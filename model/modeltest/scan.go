@@ -38,7 +38,7 @@ func (s *scanner) quoted(what string) (string, error) {
 	}
 	text, err := strconv.Unquote(prefix)
 	if err != nil {
-		return "", fmt.Errorf("%s is no string", quoteShort(prefix))
+		return "", fmt.Errorf("%s is not a string", quoteShort(prefix))
 	}
 	s.rest = strings.TrimLeft(s.rest[len(prefix):], " \t")
 	return text, nil
@@ -48,7 +48,7 @@ func (s *scanner) quoted(what string) (string, error) {
 func (s *scanner) pair() (name, value string, err error) {
 	name, rest, ok := strings.Cut(s.rest, "=")
 	if !ok || name == "" || strings.ContainsAny(name, " \t\"`{") {
-		return "", "", fmt.Errorf("%s is no name=value", quoteShort(s.rest))
+		return "", "", fmt.Errorf("%s is not name=value", quoteShort(s.rest))
 	}
 	s.rest = rest
 	if s.atQuote() {
@@ -78,7 +78,7 @@ func (s *scanner) arguments() (string, error) {
 	d := json.NewDecoder(strings.NewReader(s.rest))
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {
-		return "", fmt.Errorf("the arguments are no JSON; put them in quotes if they should not be: %w", err)
+		return "", fmt.Errorf("the arguments are not JSON; quote them if that is intended: %w", err)
 	}
 	s.rest = strings.TrimLeft(s.rest[d.InputOffset():], " \t")
 	return string(raw), nil

@@ -76,7 +76,7 @@ func (s *Server) serve(l net.Listener, url string, t *http.Transport) {
 	s.live.Go(func() { _ = s.http.Serve(l) }) // it ends with ErrServerClosed, or nobody can be told
 }
 
-// Close ends every answer under way and waits for the server to be gone.
+// Close ends every running answer and waits for the server to stop.
 func (s *Server) Close() {
 	if s.http == nil {
 		return

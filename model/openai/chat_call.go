@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// toolCall is a call under way.
+// toolCall is a call while it streams.
 type toolCall struct {
 	index number // of the wire
 	id    string
@@ -16,7 +16,7 @@ type toolCall struct {
 	input strings.Builder
 	shape shape
 	join  wire.Joiner
-	extra json.RawMessage // what the server wants to get back with it
+	extra json.RawMessage // field to send back unchanged with the call
 	began bool            // its start was told: id and name hold
 	ended bool
 }

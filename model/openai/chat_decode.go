@@ -17,7 +17,7 @@ type chatDecoder struct {
 	citing
 	provider string
 	callID   func() string
-	costs    bool // what the server says an answer cost is taken for true
+	costs    bool // trust the cost that the server reports
 
 	out     []model.Event // of the chunk at hand
 	started bool
@@ -36,7 +36,7 @@ type chatDecoder struct {
 	raw     string // the server's word for it
 }
 
-// block is text under way.
+// block is text while it streams.
 type block struct {
 	id   string
 	open bool
@@ -296,8 +296,8 @@ func (d *chatDecoder) endText() {
 	d.words = block{}
 }
 
-// count takes in what was used, wherever the server says it. One that sends nothing but
-// zeros at the end does not take back what it said before.
+// count reads the usage from any field that servers use. Zeros at the end do not replace an
+// earlier report.
 func (d *chatDecoder) count(c *chunk) {
 	u := c.Usage
 	if u == nil && c.Groq != nil {

@@ -17,8 +17,8 @@ type chatEncoder struct {
 	kept    wire.Cache
 }
 
-// request encodes the whole body. Equal requests give equal bytes, and one whose history
-// goes on begins with the same: the messages stand last.
+// request encodes the whole body. Equal requests give equal bytes, and a longer
+// history starts with the bytes of a shorter one: the messages stand last.
 func (e *chatEncoder) request(r model.Request) []byte {
 	d := e.dialect
 	var f body

@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// thought is reasoning under way, with what its server wants to get back.
+// thought is reasoning while it streams, with the data to send back to its server.
 type thought struct {
 	id      string
 	open    bool

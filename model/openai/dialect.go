@@ -1,7 +1,7 @@
 package openai
 
 // Dialect is how a server's idea of the protocol differs. The zero value is what most servers
-// take; the catalogue has the rest as data, under the names of the tags.
+// take; the catalog has the rest as data, under the names of the tags.
 type Dialect struct {
 	Path  string `json:"path,omitempty"` // below the base address; "" means the protocol's own
 	Azure Azure  `json:"azure,omitzero"`

@@ -48,7 +48,7 @@ func appendParts(b []byte, parts []part, text string) []byte {
 
 // form is how a protocol writes media.
 type form struct {
-	image, url, file, end string // what stands before the address of an image, the address of a file, the data of one; and after it
+	image, url, file, end string // JSON before an image URL, a file URL and file data, and after each
 	audio                 bool
 }
 

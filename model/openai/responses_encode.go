@@ -21,8 +21,8 @@ type responsesEncoder struct {
 // does not keep them.
 const encryptedReasoning = "reasoning.encrypted_content"
 
-// request encodes the whole body. Equal requests give equal bytes, and one whose history
-// goes on begins with the same: the input stands last.
+// request encodes the whole body. Equal requests give equal bytes, and a longer
+// history starts with the bytes of a shorter one: the input stands last.
 func (e *responsesEncoder) request(r model.Request) []byte {
 	d := e.dialect
 	var f body
@@ -74,7 +74,7 @@ func (d Dialect) responsesOptions(f *body, options map[string]json.RawMessage) {
 		case "textVerbosity":
 			verbosity.set("verbosity", value)
 		case "include":
-			_ = wire.Unmarshal(value, &include) // what is no list of names asks for nothing
+			_ = wire.Unmarshal(value, &include) // other values include nothing
 		default:
 			f.set(wireName(name), value)
 		}

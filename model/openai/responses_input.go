@@ -180,7 +180,7 @@ func (w *inputWriter) callID(id string) string {
 
 func (w *inputWriter) call(c model.CallContent) {
 	if c.Executed || w.refer(readMeta(c.Meta).ItemID) {
-		return // what the provider ran is told with its result
+		return // a call that the provider ran is sent with its result
 	}
 	if text, ok := customText(c); ok {
 		w.item(`{"type":"custom_tool_call","call_id":`)
@@ -202,7 +202,7 @@ func customText(c model.CallContent) (text string, ok bool) {
 		return "", false
 	}
 	var members map[string]string
-	_ = wire.Unmarshal(c.Input, &members) // what is something else is told as it is
+	_ = wire.Unmarshal(c.Input, &members) // other values are sent unchanged
 	for _, text = range members {
 		return text, len(members) == 1
 	}

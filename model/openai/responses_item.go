@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// output is an item under way.
+// output is an item while it streams.
 type output struct {
 	index  number // its place in the response
 	itemID string // of the wire
@@ -307,8 +307,8 @@ func (d *responsesDecoder) endCall(o *output, w *wireItem) {
 	d.emit(model.ToolCall{ID: o.id, Name: o.name, Input: input, Meta: itemMeta{ItemID: o.itemID}.encode()})
 }
 
-// endHosted tells a call that the provider ran, and what it gave: the item itself, which is
-// what the provider takes back.
+// endHosted emits a call that the provider ran, with its result: the item itself, which the
+// provider expects back.
 func (d *responsesDecoder) endHosted(o *output, w *wireItem, raw json.RawMessage) {
 	o.ended = true
 	meta := itemMeta{ItemID: o.itemID, Type: o.kind}.encode()

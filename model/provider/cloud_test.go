@@ -152,7 +152,7 @@ func TestOpen_SignFails(t *testing.T) {
 
 // Requests that can be signed make the provider one of those a user has set up.
 func TestActives_Signed(t *testing.T) {
-	c := catalogue(t, "")
+	c := newCatalog(t, "")
 	for name, want := range map[string]bool{"AWS_PROFILE": true, "AWS_ACCESS_KEY_ID": true, "AWS_REGION": false} {
 		d := Deps{Env: env(name + "=x"), AWS: func(a AWS) (Signer, error) { return signer{AWS: a}, nil }}
 		found := false
@@ -256,7 +256,7 @@ func TestDialect_Families(t *testing.T) {
 		{`{"own":{"npm":"@ai-sdk/groq","models":{"deepseek-r1":{"reasoning":true}}}}`, "own/deepseek-r1", false, false, ""},
 		{`{"own":{"options":{"baseURL":"http://x"},"models":{"m":{"interleaved":{"field":"reasoning_details"}}}}}`, "own/m", false, false, "reasoning_details"},
 	} {
-		cat := catalogue(t, c.settings)
+		cat := newCatalog(t, c.settings)
 		m, err := cat.Find(c.ref)
 		if err != nil {
 			t.Fatal(err)
@@ -284,7 +284,7 @@ func TestDialect_RefusesThoughts(t *testing.T) {
 		`{"own":{"npm":"@ai-sdk/groq","models":{"m":{"interleaved":{"field":"reasoning"}}}}}`:                              false,
 		`{"own":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"https://x.example/v1"},"models":{"gpt-oss":{}}}}`: false,
 	} {
-		cat := catalogue(t, settings)
+		cat := newCatalog(t, settings)
 		m, err := cat.Find(cat.Provider("own").Sorted()[0].Ref())
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// How long a server of this machine may take to answer, and how much it may say.
+// Limits for the response of a local server.
 const (
 	probeTime = time.Second
 	probeSize = 4 << 20
@@ -24,9 +24,8 @@ type Found struct {
 	Models []string
 }
 
-// Discover asks the servers whether they are there and what models they have; those of
-// [catalog.Locals] are the usual ones. It takes a second at most, and runs only when someone
-// asks: a program that merely starts must not knock at doors.
+// Discover asks local servers for their models; [catalog.LocalVendors] has the usual ones. It takes
+// a second at most and runs only on request: a mere start of the program must not probe ports.
 func Discover(ctx context.Context, c *http.Client, servers []catalog.Vendor) []Found {
 	if c == nil {
 		c = http.DefaultClient
@@ -71,7 +70,7 @@ func probe(ctx context.Context, c *http.Client, base string) (ids []string) {
 	return ids
 }
 
-// ConfigSection returns what was found as a provider section of settings, for [catalog.Settings].
+// ConfigSection returns what was found as a provider section of settings, for [catalog.Config].
 func ConfigSection(found []Found) json.RawMessage {
 	type entry struct {
 		Name   string              `json:"name"`

@@ -44,7 +44,7 @@ func TestDiscover(t *testing.T) {
 	if len(found) != 1 || found[0].Vendor.ID != "good" || fmt.Sprint(found[0].Models) != "[a b]" {
 		t.Fatalf("%+v", found)
 	}
-	c := catalogue(t, string(ConfigSection(found)))
+	c := newCatalog(t, string(ConfigSection(found)))
 	m, err := c.Find("good/a")
 	if err != nil || m.API != servers[0].API {
 		t.Fatal(m, err)

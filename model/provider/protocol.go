@@ -27,7 +27,7 @@ const (
 type speech struct {
 	npm      string
 	protocol Protocol
-	base     string // where it is unless the catalogue or settings know better
+	base     string // where it is unless the catalog or settings know better
 	baseEnv  string // a variable that may say so
 }
 

@@ -1,4 +1,4 @@
-// Package provider makes a working client of an entry of the catalogue.
+// Package provider makes a working client of an entry of the catalog.
 //
 // It owns which protocol a package name of settings stands for (protocol.go), where a
 // provider is and how a key travels there (cloud.go), what its options mean, and which

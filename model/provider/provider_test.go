@@ -19,8 +19,8 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// catalogue is the embedded one with the given settings.
-func catalogue(t *testing.T, settings string) *catalog.Catalog {
+// catalog is the embedded one with the given settings.
+func newCatalog(t *testing.T, settings string) *catalog.Catalog {
 	t.Helper()
 	c := catalog.New(catalog.Filter{}, catalog.Config(json.RawMessage(settings)))
 	if errs := c.Errors(); errs != nil {
@@ -31,7 +31,7 @@ func catalogue(t *testing.T, settings string) *catalog.Catalog {
 
 func open(t *testing.T, settings, ref string, d Deps) (model.Model, Info, error) {
 	t.Helper()
-	c := catalogue(t, settings)
+	c := newCatalog(t, settings)
 	m, err := c.Find(ref)
 	if err != nil {
 		t.Fatal(err)
@@ -281,7 +281,7 @@ func TestOptions_Deadlines(t *testing.T) {
 }
 
 func TestActives(t *testing.T) {
-	c := catalogue(t, `{"own":{"options":{"baseURL":"http://x"},"models":{"m":{}}},"xai":{"options":{"apiKey":"k"}},"groq":{},"zai":{"options":{"timeout":"x","apiKey":"k"}}}`)
+	c := newCatalog(t, `{"own":{"options":{"baseURL":"http://x"},"models":{"m":{}}},"xai":{"options":{"apiKey":"k"}},"groq":{},"zai":{"options":{"timeout":"x","apiKey":"k"}}}`)
 	d := Deps{Env: env("OPENAI_API_KEY=k", "GOOGLE_API_KEY=k"), Credentials: map[string]auth.Credential{
 		"anthropic": auth.Key{Key: auth.NewSecret("k")}, "github-copilot": auth.OAuth{Access: auth.NewSecret("k")}, "openrouter": auth.WellKnown{},
 	}}
@@ -325,7 +325,7 @@ func TestProtocols_Table(t *testing.T) {
 		}
 		seen[s.npm] = true
 	}
-	for _, p := range catalogue(t, "").Providers() {
+	for _, p := range newCatalog(t, "").Providers() {
 		if !seen[p.NPM] {
 			t.Errorf("%s: %s", p.ID, p.NPM)
 		}

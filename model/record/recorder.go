@@ -127,13 +127,13 @@ func (r *Recorder) Close() error {
 	return r.err
 }
 
-// recording is an exchange under way; it is also the body that the client reads.
+// recording is an unfinished exchange. It is also the body that the client reads.
 type recording struct {
 	owner   *Recorder
 	asked   Request
 	start   time.Time
 	secrets []string
-	body    io.ReadCloser // what the client reads from
+	body    io.ReadCloser // source of the client's reads
 
 	mu   sync.Mutex // guards what follows; the client and Close may meet
 	said Response

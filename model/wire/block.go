@@ -24,7 +24,7 @@ type Block struct {
 	Kind     BlockKind
 	ID, Name string     // of a call both are its own
 	Executed bool       // the provider runs the call
-	Meta     model.Meta // what the provider wants back; told at the end
+	Meta     model.Meta // data to send back to the provider; reported at the end
 
 	input  strings.Builder
 	join   Joiner

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// What families of models and their servers want of a conversation, whatever the protocol.
+// Rules of model families and their servers for a conversation, in any protocol.
 
 // IsMistral reports whether a model is of the family that takes only short ids of calls and no
 // user right after a tool.
@@ -139,7 +139,7 @@ func ObjectSchema(schema json.RawMessage) json.RawMessage {
 		return schema
 	}
 	s["type"] = json.RawMessage(`"object"`)
-	b, _ := json.Marshal(s) // what was decoded can be encoded
+	b, _ := json.Marshal(s) // a decoded value always encodes
 	return b
 }
 

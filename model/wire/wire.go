@@ -77,7 +77,7 @@ func FirstByte(r *bufio.Reader) byte {
 	for {
 		b, err := r.Peek(1)
 		if err != nil {
-			return 0 // whoever reads on meets the error again
+			return 0 // the next read returns the error again
 		}
 		if b[0] != ' ' && b[0] != '\n' && b[0] != '\r' && b[0] != '\t' {
 			return b[0]
@@ -92,7 +92,7 @@ func PageError(provider string, r io.Reader) error {
 	return model.Failure{Provider: provider, Body: page, Message: "the provider sent a web page instead of an answer; check its base URL"}.Error()
 }
 
-// Yield hands on events and the error after them, and reports whether to go on.
+// Yield passes on events and the error after them, and reports whether to continue.
 func Yield(yield func(model.Event, error) bool, events []model.Event, err error) bool {
 	for _, e := range events {
 		if !yield(e, nil) {

@@ -213,7 +213,7 @@ func (k *Cache) Turns(variant string, messages []model.Message, encode func(m mo
 }
 
 // Join writes turns behind the head of a body, with open and end around each and commas between
-// them. It makes room for all of it at once. What end returns stands behind the last piece.
+// them. It allocates once. The result of end stands behind the last piece.
 func Join(head []byte, turns []Turn, open func(b []byte, t Turn) []byte, end func(b []byte, i int) []byte) []byte {
 	size := len(head) + 64
 	for _, t := range turns {

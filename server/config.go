@@ -42,7 +42,7 @@ func (a settingsAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
 		answer(route("GET /config", "config.get", "config",
-			"Get the settings that count in the directory; keys and tokens are left out", bad), a.getConfig),
+			"Get the effective config of the directory, without API keys and tokens", bad), a.getConfig),
 		answer(route("PATCH /config", "config.update", "config",
 			"Change the config of the directory", bad), inPlace(a.patchConfig)),
 		answer(route("GET /global/config", "global.config.get", "global",
