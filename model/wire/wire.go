@@ -6,7 +6,7 @@
 // It is for the packages beside it, and no part of what others build on. What it holds is for one
 // goroutine, but for [Kept].
 //
-// Start reading at [Relay], then block.go and kept.go.
+// Start reading at [Relay], then block.go and cache.go.
 package wire
 
 import (
