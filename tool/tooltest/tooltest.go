@@ -38,7 +38,7 @@ func Write() tool.Tool {
 		Path    string `json:"path" jsonschema:"the file, relative to the directory: notes/a.txt"`
 		Content string `json:"content" jsonschema:"the whole text of the file"`
 	}
-	spec := tool.Spec{Name: "write", Description: "Writes a file.", Permission: "edit"}
+	spec := tool.Spec{Name: "write", Description: "Write a file.", Permission: "edit"}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
 		if !filepath.IsLocal(in.Path) {
 			return tool.Result{}, tool.Failf("%q is not below the directory; give a path relative to it.", in.Path)
@@ -230,7 +230,7 @@ func Print() tool.Tool {
 		Lines int `json:"lines" jsonschema:"how many lines: 3000"`
 		Width int `json:"width,omitempty" jsonschema:"how long each is at least, in characters: 80"`
 	}
-	spec := tool.Spec{Name: "print", Description: "Prints lines."}
+	spec := tool.Spec{Name: "print", Description: "Print lines."}
 	return tool.Define(spec, func(_ context.Context, _ *tool.Call, in input) (tool.Result, error) {
 		var out strings.Builder
 		for i := range in.Lines {
@@ -251,7 +251,7 @@ func Show() tool.Tool {
 		Times int `json:"times" jsonschema:"how often to show progress: 3"`
 		MS    int `json:"ms,omitempty" jsonschema:"how long to wait after each time, in milliseconds: 10"`
 	}
-	spec := tool.Spec{Name: "show", Description: "Shows progress."}
+	spec := tool.Spec{Name: "show", Description: "Show progress."}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
 		for i := range in.Times {
 			c.Host.Progress(fmt.Sprintf("step %d", i+1), json.RawMessage(fmt.Sprintf(`{"step":%d}`, i+1)))
@@ -274,7 +274,7 @@ func Todo() tool.Tool {
 	type input struct {
 		Todos []item `json:"todos" jsonschema:"the whole list"`
 	}
-	spec := tool.Spec{Name: "todo", Description: "Sets the list of todos."}
+	spec := tool.Spec{Name: "todo", Description: "Set the list of todos."}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
 		list := make([]lathe.Todo, 0, len(in.Todos))
 		open := 0
@@ -333,7 +333,7 @@ func Shell() tool.Tool {
 	type input struct {
 		Command string `json:"command" jsonschema:"the command line: go test ./..."`
 	}
-	return tool.Define(tool.Spec{Name: "bash", Description: "Runs a command."}, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
+	return tool.Define(tool.Spec{Name: "bash", Description: "Run a command."}, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
 		if err := c.Host.Ask(ctx, tool.Permission{Name: "bash", Patterns: []string{in.Command}, Always: []string{in.Command}}); err != nil {
 			return tool.Result{}, err
 		}
