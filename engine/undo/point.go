@@ -61,7 +61,7 @@ func isUseful(p lathe.Part) bool {
 	}
 }
 
-// CopySteps copies of messages what DoneIn looks at, for use beside the runner.
+// CopySteps copies of messages what ChangedSteps looks at, for use beside the runner.
 func CopySteps(messages []*history.Message) []lathe.Message {
 	out := make([]lathe.Message, len(messages))
 	for i, h := range messages {

@@ -57,7 +57,7 @@ func TestFindPoint(t *testing.T) {
 }
 
 // A step is undone by what its patch says; what it left is what its finish names.
-func TestDoneIn(t *testing.T) {
+func TestChangedSteps(t *testing.T) {
 	t.Parallel()
 	patch := func(hash string) lathe.Part {
 		return lathe.Part{Body: &lathe.Patch{Hash: hash, Files: []string{"/p/a"}}}

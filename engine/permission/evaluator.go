@@ -1,7 +1,7 @@
 // Package permission decides whether a call may run: by the rules of the session and its agent, those of
 // the sessions above it, and what people approved. An approval turns an ask into an allow, never a deny.
 //
-// It is pure: asking a person is the engine's. Start at Judge.Verdict.
+// It is pure: asking a person is the engine's. Start at Evaluator.Decide.
 package permission
 
 import (
