@@ -13,7 +13,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -29,14 +28,14 @@ import (
 )
 
 func main() {
-	out := flag.String("o", "", "the file to write")
-	cols := flag.Int("cols", 100, "how wide the terminal is")
-	rows := flag.Int("rows", 50, "how high")
-	typed := flag.String("type", "", "what is typed when the screen is still; \\n is Enter")
-	title := flag.String("title", "", "what stands above; without, the command")
+	out := flag.String("o", "", "output file")
+	cols := flag.Int("cols", 100, "terminal width")
+	rows := flag.Int("rows", 50, "terminal height")
+	typed := flag.String("type", "", "input to type when the screen is still; \\n is Enter")
+	title := flag.String("title", "", "title above the screen; default: the command")
 	flag.Parse()
 	if *out == "" || flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: picture -o FILE [-cols N] [-type TEXT] -- COMMAND [ARGUMENTS], or - for what is captured already")
+		fmt.Fprintln(os.Stderr, "usage: picture -o FILE [-cols N] [-type TEXT] -- COMMAND [ARGUMENTS], or - to draw recorded terminal output from standard input")
 		os.Exit(2)
 	}
 	if *title == "" {
@@ -45,7 +44,7 @@ func main() {
 	var s *screen
 	var err error
 	if flag.Arg(0) == "-" {
-		s, err = read(os.Stdin, *cols)
+		s, err = read(os.Stdin, *cols, *rows)
 	} else {
 		s, err = show(flag.Args(), *cols, *rows, strings.ReplaceAll(*typed, `\n`, "\r"))
 	}
@@ -58,18 +57,15 @@ func main() {
 	}
 }
 
-// read takes a screen that somebody else captured.
-func read(from io.Reader, cols int) (*screen, error) {
+// read draws recorded output of a full-screen program.
+func read(from io.Reader, cols, rows int) (*screen, error) {
 	data, err := io.ReadAll(from)
-	if err != nil {
-		return nil, err
-	}
-	s := newScreen(cols)
-	s.write(bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")))
-	return s, nil
+	s := newScreen(cols, rows)
+	s.write(data)
+	return s, err
 }
 
-// commandLine is how the command would be typed.
+// commandLine returns the command as a user types it.
 func commandLine(args []string) string {
 	words := []string{filepath.Base(args[0])}
 	for _, a := range args[1:] {
@@ -81,7 +77,7 @@ func commandLine(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// still is how long nothing must happen before something is typed.
+// still is how long the screen must not change before the next input.
 const still = time.Second
 
 // show runs a command to its end and returns the screen.
@@ -107,7 +103,7 @@ func show(args []string, cols, rows int, typed string) (*screen, error) {
 			}
 		}
 	}()
-	s := newScreen(cols)
+	s := newScreen(cols, 0)
 	timer := time.NewTimer(still)
 	for open := true; open; {
 		var chunk []byte
@@ -128,7 +124,7 @@ func show(args []string, cols, rows int, typed string) (*screen, error) {
 	}
 	err = cmd.Wait()
 	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Exited() {
-		err = nil // a command may fail; that is what is shown then
+		err = nil // a failed command is shown as such
 	}
 	return s, err
 }

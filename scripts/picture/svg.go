@@ -11,10 +11,10 @@ const (
 	cellWidth  = 8.4
 	cellHeight = 18
 	margin     = 16
-	bar        = 34 // above the text: what was typed
+	bar        = 34 // height of the title bar
 )
 
-// The colours of the terminal.
+// The colors of the terminal.
 const (
 	background = "#16181d"
 	foreground = "#d5d8de"
@@ -22,7 +22,7 @@ const (
 	quiet      = "#868c98"
 )
 
-// palette is what the first sixteen colours are.
+// palette returns one of the first sixteen colors.
 func palette(n int) string {
 	return [16]string{
 		"#3b404a", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d5d8de",
@@ -30,8 +30,8 @@ func palette(n int) string {
 	}[n]
 }
 
-// colour is one of 256.
-func colour(n int) string {
+// color returns one of 256 colors.
+func color(n int) string {
 	switch {
 	case n < 0 || n > 255:
 		return ""
@@ -42,12 +42,12 @@ func colour(n int) string {
 		n -= 16
 		return fmt.Sprintf("#%02x%02x%02x", level(n/36), level(n/6%6), level(n%6))
 	default:
-		grey := 8 + (n-232)*10
-		return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey)
+		gray := 8 + (n-232)*10
+		return fmt.Sprintf("#%02x%02x%02x", gray, gray, gray)
 	}
 }
 
-// with changes a style as the numbers of a sequence say.
+// with applies the parameters of an SGR sequence.
 func (st style) with(list []int) style {
 	for i := 0; i < len(list); i++ {
 		switch n := list[i]; {
@@ -86,7 +86,7 @@ func (st style) with(list []int) style {
 		case (n == 38 || n == 48) && i+2 < len(list):
 			c := ""
 			if list[i+1] == 5 {
-				c, i = colour(list[i+2]), i+2
+				c, i = color(list[i+2]), i+2
 			} else if i+4 < len(list) {
 				c, i = fmt.Sprintf("#%02x%02x%02x", list[i+2]&255, list[i+3]&255, list[i+4]&255), i+4
 			}
@@ -100,48 +100,82 @@ func (st style) with(list []int) style {
 	return st
 }
 
-// svg draws the screen below a line that says what was typed.
+// svg draws the screen below a title bar.
 func (s *screen) svg(title string) string {
 	lines := s.lines
-	for len(lines) > 1 && text(lines[len(lines)-1]) == "" {
+	for s.rows == 0 && len(lines) > 1 && text(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
 	}
+	page := s.page()
 	width, height := 2*margin+cellWidth*float64(s.cols), bar+2*margin+cellHeight*len(lines)
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, `<title>%s</title>`+"\n", html.EscapeString(title))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/><path d="M0 %d h%.0f" stroke="%s"/>`+"\n", background, bar, width, frame)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/><path d="M0 %d h%.0f" stroke="%s"/>`+"\n", page, bar, width, frame)
 	fmt.Fprintf(&b, `<text x="%d" y="22" fill="%s">%s</text>`+"\n", margin, quiet, html.EscapeString(title))
 	for i, line := range lines {
-		drawLine(&b, line, bar+margin+cellHeight*i)
+		top := bar + margin + cellHeight*i
+		drawBackground(&b, line, top, page)
+		drawText(&b, line, top)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
-// drawLine writes a line as pieces of one look. Each has its exact length, so that columns stand below each
-// other in any font.
-func drawLine(b *strings.Builder, line []cell, top int) {
+// page returns the background that fills more than a third of the screen, or else the default.
+func (s *screen) page() string {
+	cells := map[string]int{}
+	for _, line := range s.lines {
+		for _, c := range line {
+			cells[c.style.bg]++
+		}
+	}
+	page, most := background, s.cols*len(s.lines)/3
+	for bg, n := range cells {
+		if bg != "" && n > most {
+			page, most = bg, n
+		}
+	}
+	return page
+}
+
+// drawBackground draws one rectangle for each run of equal background. Crisp edges leave no gaps.
+func drawBackground(b *strings.Builder, line []cell, top int, page string) {
 	for from := 0; from < len(line); {
+		_, bg := line[from].style.colors()
 		to := from + 1
-		for to < len(line) && line[to].style == line[from].style {
+		for to < len(line) {
+			if _, next := line[to].style.colors(); next != bg {
+				break
+			}
 			to++
 		}
-		piece, st := text(line[from:to]), line[from].style
-		x, n := margin+cellWidth*float64(from), columns(line[from:to])
-		fg, bg := st.colours()
-		if bg != "" {
-			fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, x, top, cellWidth*float64(to-from), cellHeight, bg)
-		}
-		if piece != "" {
-			fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f" lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="%s"%s>%s</text>`+"\n",
-				x, top+14, cellWidth*float64(n), fg, st.attributes(), html.EscapeString(piece))
+		if bg != "" && bg != page {
+			fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" shape-rendering="crispEdges"/>`+"\n",
+				margin+cellWidth*float64(from), top, cellWidth*float64(to-from), cellHeight, bg)
 		}
 		from = to
 	}
 }
 
-// columns is how many a piece takes without the spaces at its end.
+// drawText draws one element for each run of equal style. Each has its exact length, so that columns align
+// in any font.
+func drawText(b *strings.Builder, line []cell, top int) {
+	for from := 0; from < len(line); {
+		to := from + 1
+		for to < len(line) && line[to].style == line[from].style {
+			to++
+		}
+		if piece, st := text(line[from:to]), line[from].style; piece != "" {
+			fg, _ := st.colors()
+			fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f" lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="%s"%s>%s</text>`+"\n",
+				margin+cellWidth*float64(from), top+14, cellWidth*float64(columns(line[from:to])), fg, st.attributes(), html.EscapeString(piece))
+		}
+		from = to
+	}
+}
+
+// columns returns the width of a piece without the spaces at its end.
 func columns(piece []cell) int {
 	n := len(piece)
 	for n > 0 && piece[n-1].text == " " {
@@ -150,7 +184,7 @@ func columns(piece []cell) int {
 	return n
 }
 
-func (st style) colours() (fg, bg string) {
+func (st style) colors() (fg, bg string) {
 	fg, bg = st.fg, st.bg
 	if fg == "" {
 		fg = foreground
