@@ -134,5 +134,5 @@ func (c *stepConfig) modeReminders(s state, at workspace.Place) []string {
 // what the user wants.
 func isAside(p lathe.Part) bool {
 	t, ok := p.Body.(*lathe.Text)
-	return ok && t.Synthetic.On() && (strings.HasPrefix(t.Text, overview.Heading) || strings.HasPrefix(t.Text, "<system-reminder>"))
+	return ok && t.Synthetic.On() && (overview.IsOverview(t.Text) || strings.HasPrefix(t.Text, "<system-reminder>"))
 }

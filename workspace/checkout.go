@@ -21,8 +21,8 @@ const (
 // checkout is a working tree and the repository behind it. All paths are real.
 type checkout struct {
 	top    string // the directory that holds .git
-	gitDir string // what belongs to this checkout alone
-	common string // what all checkouts of the repository share; often the same
+	gitDir string // files of this checkout alone
+	common string // files that all checkouts of the repository share; often the same
 	config gitobj.Config
 }
 

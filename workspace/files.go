@@ -12,7 +12,7 @@ import (
 
 // ErrMoved is in the chain of an error when a path no longer leads where it led when it was
 // resolved: a symlink or another file has taken the place of a part of it.
-var ErrMoved = errors.New("the path leads elsewhere now")
+var ErrMoved = errors.New("the path now leads elsewhere")
 
 // ErrNotFile is in the chain of an error when a path names a directory, a device, a pipe, a
 // socket or a file of the kernel where a regular file is wanted.
@@ -106,7 +106,7 @@ func readable(file *os.File, path string, info fs.FileInfo) error {
 		return notFile(path, info.Mode())
 	}
 	if name := kernelFiles(file); name != "" {
-		return lathe.Errorf(lathe.Invalid, "%s is a file of the kernel (%s), and those are not opened; a command can show it: %w", path, name, ErrNotFile)
+		return lathe.Errorf(lathe.Invalid, "%s is a kernel file (%s), which this tool does not open; use a command to show it: %w", path, name, ErrNotFile)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func sayOpen(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return &lathe.Error{Code: lathe.NotFound, Message: path + " does not exist", Err: err}
 	case errors.Is(err, fs.ErrPermission):
-		return &lathe.Error{Code: lathe.Denied, Message: path + " may not be opened by this user", Err: err}
+		return &lathe.Error{Code: lathe.Denied, Message: path + " cannot be opened: permission denied", Err: err}
 	}
 	cause := err
 	var at *fs.PathError
@@ -158,7 +158,7 @@ func sayOpen(path string, err error) error {
 }
 
 func moved(path string) error {
-	return lathe.Errorf(lathe.Conflict, "%s was replaced while it was in use, so it was left alone: %w", path, ErrMoved)
+	return lathe.Errorf(lathe.Conflict, "%s was replaced while in use, so it was left alone: %w", path, ErrMoved)
 }
 
 // OpenDir opens a directory at its real path as a root for what is done inside. A symlink anywhere

@@ -38,7 +38,7 @@ func CopyAttributes(to *os.File, dir *os.Root, name string) error {
 			err = unix.Fsetxattr(target, attr, value, 0)
 		}
 		if err != nil && mustKeep(attr) {
-			return fmt.Errorf("keep the attribute %s: %w", attr, err)
+			return fmt.Errorf("copy the attribute %s: %w", attr, err)
 		}
 	}
 	return dropForeign(target, names)

@@ -38,9 +38,9 @@ func Resolve(dir, name string) (File, error) {
 	full = filepath.Clean(full)
 	switch {
 	case strings.ContainsRune(name, 0):
-		return File{}, lathe.Errorf(lathe.Invalid, "the path %q has a zero byte in it; no file can have that name", name)
+		return File{}, lathe.Errorf(lathe.Invalid, "the path %q contains a null byte; no file can have that name", name)
 	case !filepath.IsAbs(full):
-		return File{}, lathe.Errorf(lathe.Invalid, "the path %q is relative to no directory; give an absolute one", name)
+		return File{}, lathe.Errorf(lathe.Invalid, "the path %q is relative, but no directory is known; give an absolute path", name)
 	case windows && strings.Contains(full[len(filepath.VolumeName(full)):], ":"):
 		return File{}, lathe.Errorf(lathe.Invalid, "the path %q names a stream of a file; name the file itself", name)
 	}
@@ -73,7 +73,7 @@ func follow(full string) (string, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return missing(full, append([]string{next}, rest...))
 		case errors.Is(err, syscall.ENOTDIR):
-			return "", lathe.Errorf(lathe.NotFound, "%s cannot be: %s is a file, not a directory: %w", full, at, errors.Join(fs.ErrNotExist, err))
+			return "", lathe.Errorf(lathe.NotFound, "%s cannot exist: %s is a file, not a directory: %w", full, at, errors.Join(fs.ErrNotExist, err))
 		case err != nil:
 			return "", sayOpen(next, err)
 		case info.Mode()&fs.ModeSymlink == 0:
@@ -81,7 +81,7 @@ func follow(full string) (string, error) {
 			continue
 		}
 		if links++; links > maxLinks {
-			return "", lathe.Errorf(lathe.Invalid, "%s goes round in a circle of symlinks: %w", full, syscall.ELOOP)
+			return "", lathe.Errorf(lathe.Invalid, "%s is a loop of symlinks: %w", full, syscall.ELOOP)
 		}
 		target, err := os.Readlink(next)
 		if err != nil {

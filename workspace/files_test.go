@@ -96,10 +96,10 @@ func TestResolve(t *testing.T) {
 		{"link that dangles", "dangling", "outside/new", false, nil, ""},
 		{"tilde is a name", "~/x", "project/~/x", false, nil, ""},
 		{"not UTF-8", "a/\xff\xfe", "project/a/\xff\xfe", false, nil, ""},
-		{"circle", "loop1", "", false, nil, "circle of symlinks"},
+		{"circle", "loop1", "", false, nil, "loop of symlinks"},
 		{"link through nothing", "lost", "", false, fs.ErrNotExist, "does not exist"},
 		{"below a file", "a/b.txt/c", "", false, fs.ErrNotExist, "is a file, not a directory"},
-		{"zero byte", "a\x00b", "", false, nil, "zero byte"},
+		{"zero byte", "a\x00b", "", false, nil, "null byte"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

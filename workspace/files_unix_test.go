@@ -33,9 +33,9 @@ func TestFile_Special(t *testing.T) {
 	defer l.Close()
 	tests := map[string]string{fifo: "a pipe", socket: "a socket", "/dev/zero": "a device", "/dev/null": "a device", dir: "a directory"}
 	if runtime.GOOS == "linux" {
-		tests["/proc/self/status"] = "the kernel"
-		tests["/proc/self/environ"] = "the kernel"
-		tests["/proc/kmsg"] = "the kernel"
+		tests["/proc/self/status"] = "kernel file"
+		tests["/proc/self/environ"] = "kernel file"
+		tests["/proc/kmsg"] = "kernel file"
 	}
 	for path, says := range tests {
 		if _, err := os.Lstat(path); err != nil {
@@ -107,7 +107,7 @@ func TestFile_WithoutRights(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "closed"), 0o755) })
 	asUser(t, dir, func() {
-		if _, err := resolved(t, dir, "secret").ReadAll(9); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "may not be opened") {
+		if _, err := resolved(t, dir, "secret").ReadAll(9); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "permission denied") {
 			t.Errorf("read: %v", err)
 		}
 		if err := resolved(t, dir, "fixed").Write([]byte("bad")); !errors.Is(err, fs.ErrPermission) || content(t, filepath.Join(dir, "fixed")) != "keep" {

@@ -140,7 +140,7 @@ func replace(dir *os.Root, name string, old fs.FileInfo, data []byte) error {
 		}
 		err = &cannotKeep{err}
 	}
-	_ = dir.Remove(temp) // what failed is told
+	_ = dir.Remove(temp) // the error is reported
 	return err
 }
 

@@ -84,7 +84,7 @@ func Inside(parent, child string) bool {
 // absolute returns the cleaned, absolute form of dir if it is a directory.
 func absolute(dir string) (string, error) {
 	if dir == "" {
-		return "", fmt.Errorf("open directory: no path was given; name one: %w", fs.ErrInvalid)
+		return "", fmt.Errorf("open directory: no path given: %w", fs.ErrInvalid)
 	}
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -101,9 +101,9 @@ func absolute(dir string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("open directory %q: it does not exist; create it or check its spelling: %w", path, err)
 	case errors.Is(err, fs.ErrPermission):
-		return "", fmt.Errorf("open directory %q: it may not be looked at; check the permissions of the directories above it: %w", path, err)
+		return "", fmt.Errorf("open directory %q: permission denied; check the permissions of its parent directories: %w", path, err)
 	default: // a name that is too long, links in a circle
-		return "", fmt.Errorf("open directory %q: it cannot be looked at; check its spelling: %w", path, errors.Join(fs.ErrInvalid, err))
+		return "", fmt.Errorf("open directory %q: it cannot be read; check its spelling: %w", path, errors.Join(fs.ErrInvalid, err))
 	}
 }
 

@@ -67,7 +67,7 @@ func TestLocate_NoSuchDirectory(t *testing.T) {
 		is        error
 		says      string
 	}{
-		{"none", "", fs.ErrInvalid, "name one"},
+		{"none", "", fs.ErrInvalid, "no path given"},
 		{"missing", filepath.Join(dir, "missing"), fs.ErrNotExist, "create it"},
 		{"file", file, ErrNotDirectory, "the directory that holds it"},
 		{"zero byte", dir + "\x00", nil, "check its spelling"},

@@ -19,7 +19,7 @@ func remoteID(remote string) string {
 // reach one repository (protocol, user, port, suffix) give one name. It returns ""
 // for what names no place others share: local paths, file: and helpers like ext::.
 //
-// The result must be the reference's, or sessions imported from it would not be
+// The result must equal OpenCode's, or sessions imported from it would not be
 // found. That decides the odd cases: the port is dropped; the path keeps its case
 // and its percent signs; "host:path" without a user is a URL without a host, where
 // the host could be a scheme.

@@ -30,7 +30,7 @@ func (f *serveFlags) checkAnnounced(asked bool) error {
 	case f.socket != "":
 		return cli.Usagef("--mdns announces a port, and --socket has none")
 	}
-	return cli.Usagef("--mdns announces a server to others, who cannot reach %s: leave out --hostname, or give an address of this machine in the network", termtext.Plain(f.hostname))
+	return cli.Usagef("--mdns announces a server to others, who cannot reach %s: leave out --hostname, or give an address on this machine in the network", termtext.Plain(f.hostname))
 }
 
 // announceServer tells the network, and returns how to take that back. A network that cannot be told is no

@@ -27,7 +27,7 @@ type Exception struct {
 
 // Budgets finds what is over the budgets. An exception is named by what is counted, as "methods
 // engine.Engine" or "lines engine". The list may only shrink: an exception that is not needed is a
-// problem, and so is one that leaves room for more than a tenth. Tests and suites have no budgets.
+// problem, and so is one that exceeds the number by more than a tenth. Tests and suites have no budgets.
 func (t *Tree) Budgets(limit Budgets, ceilings map[string]Exception) []Problem {
 	counts := map[string]int{}
 	for _, p := range t.Packages {

@@ -96,7 +96,7 @@ func (t *Tree) calls(except []string, reason func(*File, *ast.CallExpr) string) 
 	return out
 }
 
-// sqlText recognises the beginning of a statement. It is a guess, and a good one: prose does not shout.
+// sqlText recognizes the beginning of a statement. It is a guess, and a good one: prose does not shout.
 var sqlText = regexp.MustCompile(`^\s*(SELECT|INSERT|UPDATE|DELETE FROM|CREATE (TABLE|INDEX)|ALTER TABLE|PRAGMA)\s`)
 
 // SQL finds statements outside the given folders.

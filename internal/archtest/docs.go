@@ -104,7 +104,7 @@ func (t *Tree) brokenLink(from, link string, headings map[string][]string) strin
 			return "link " + link + " leaves the repository: make it relative to this file"
 		}
 		if _, err := fs.Stat(t.fsys, target); err != nil {
-			return "link " + link + " leads nowhere: there is no " + target
+			return "link " + link + " leads nowhere: no " + target
 		}
 	}
 	if known, md := headings[target]; u.Fragment != "" && md && !slices.Contains(known, u.Fragment) {
@@ -193,7 +193,7 @@ func (p page) code(line int) []string {
 	return out
 }
 
-// namedFile recognises a Go file or a document that a comment sends its reader to.
+// namedFile recognizes a Go file or a document that a comment sends its reader to.
 var namedFile = regexp.MustCompile(`(?:[A-Za-z0-9_.*-]+/)*[A-Za-z0-9_*-]+\.(?:go|md)\b`)
 
 // NamedFiles finds comments that send the reader to a file that is neither beside them nor, by its path,
@@ -210,7 +210,7 @@ func (t *Tree) NamedFiles() []Problem {
 					// A pattern, or a file of the user's projects (AGENTS.md, SKILL.md …).
 					pattern := strings.Contains(name, "*") || name[0] == '_' || name == strings.ToUpper(path.Base(name[:len(name)-3]))+".md"
 					if !pattern && !t.exists(path.Join(p.Dir, name)) && !t.exists(name) {
-						out = append(out, t.problem(c.Pos(), "there is no %s: send the reader elsewhere, or say it here", name))
+						out = append(out, t.problem(c.Pos(), "no file %s: name another, or explain it here", name))
 					}
 				}
 			}

@@ -16,7 +16,7 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, got,
-		"README.md:3: there is no docs/none.md",
+		"README.md:3: link docs/none.md leads nowhere: no docs/none.md",
 		"README.md:4: leaves the repository",
 		"README.md:4: leaves the repository",
 		"README.md:4: docs/a.md has no such heading")
@@ -45,9 +45,9 @@ func TestNamedFiles(t *testing.T) {
 		"examples/x.c": "",
 	})
 	expect(t, tree.NamedFiles(),
-		"a.go:1: there is no spec/gone.md",
-		"b.go:4: there is no s.go",
-		"store/s.go:3: there is no gone.go")
+		"a.go:1: no file spec/gone.md",
+		"b.go:4: no file s.go",
+		"store/s.go:3: no file gone.go")
 }
 
 func TestRooms(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// What LockFileEx is asked for, and what it says when another has the lock.
+// The flags of LockFileEx, and its error for a lock that another process holds.
 const (
 	failImmediately = 0x1
 	exclusive       = 0x2

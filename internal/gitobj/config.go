@@ -254,7 +254,7 @@ func (r *configReader) value() (string, bool) {
 			quoted = !quoted
 		case c == '\\':
 			c = r.next()
-			if c != '\n' { // otherwise the line goes on
+			if c != '\n' { // otherwise the line continues
 				at := strings.IndexByte(`ntb\"`, c)
 				if at < 0 {
 					return "", false

@@ -20,7 +20,7 @@ type IndexEntry struct {
 	Path string // from the top, with "/"; ends in "/" where a sparse index has a whole tree
 	Mode uint32
 	ID   ID
-	// What the file looked like when it was last compared, cut to 32 bits as git writes it.
+	// The stat of the file when it was last compared, cut to 32 bits as git writes it.
 	MtimeSec, MtimeNano, CtimeSec, CtimeNano uint32
 	Inode, Size                              uint32
 
@@ -87,7 +87,7 @@ func parseStaged(data []byte, hash int) ([]IndexEntry, error) {
 		return nil, corrupt("an index has version %d", version)
 	}
 	r := stagedReader{rest: data[12 : len(data)-hash], hash: hash, version: version}
-	if uint64(count)*uint64(40+hash) > uint64(len(data))*2 { // the shortest there can be, with room for version 4
+	if uint64(count)*uint64(40+hash) > uint64(len(data))*2 { // the shortest entries, halved for version 4
 		return nil, corrupt("an index says more than it can hold")
 	}
 	list := make([]IndexEntry, 0, count)

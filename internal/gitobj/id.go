@@ -36,7 +36,7 @@ type ID struct {
 func ParseID(s string) (ID, error) {
 	id, ok := parseHex([]byte(s))
 	if !ok {
-		return ID{}, corrupt("%.80q is no object id", s)
+		return ID{}, corrupt("%.80q is not an object ID", s)
 	}
 	return id, nil
 }

@@ -64,7 +64,7 @@ func (r *Repo) Refs(ctx context.Context) ([]Ref, error) {
 	return l.out, nil
 }
 
-// refList is a listing under way.
+// refList is a running listing.
 type refList struct {
 	repo   *Repo
 	packed map[string]ID

@@ -24,7 +24,7 @@ const (
 // Repo is an open repository.
 type Repo struct {
 	gitDir string // of this checkout: HEAD and what is its own
-	common string // what all checkouts share; often the same
+	common string // the directory that all checkouts share; often the same
 	hash   int    // bytes of an id
 	stores []string
 	packs  []*pack
@@ -71,7 +71,7 @@ func (r *Repo) format() error {
 		return fmt.Errorf("object format %.40q is not known", name)
 	}
 	if name := strings.ToLower(config.Last("extensions.refstorage")); name != "" && name != "files" {
-		return fmt.Errorf("refs kept as %.40q cannot be read", name)
+		return fmt.Errorf("refs in the format %.40q are not supported", name)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package jsonrepair mends JSON that a language model wrote almost right.
+// Package jsonrepair repairs JSON that a language model wrote almost right.
 //
 // It knows the mistakes models make and repairs one only where a single reading is left:
 // a code fence around the value, a comma before a bracket, single quotes, bare names as
@@ -18,7 +18,7 @@ import (
 // Error says where the text stops making sense.
 type Error struct {
 	Offset int    // in bytes, from the start of what was given
-	Reason string // what is wrong there
+	Reason string // the problem
 	Near   string // a few characters from there on
 	Cut    bool   // the text ended too early; there is nothing wrong with what is there
 }
@@ -85,7 +85,7 @@ const (
 	complete              // nothing
 )
 
-// parser copies the value to out and mends on the way.
+// parser copies the value to out and repairs it on the way.
 type parser struct {
 	src    []byte
 	pos    int
@@ -256,7 +256,7 @@ func (p *parser) numeral() error {
 		if i == len(p.src) {
 			return p.cut("the number is not complete")
 		}
-		return p.fail("this is no number")
+		return p.fail("this is not a number")
 	}
 	p.out = append(p.out, p.src[p.pos:i]...)
 	p.pos = i

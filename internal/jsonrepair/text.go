@@ -8,7 +8,7 @@ import "fmt"
 func (p *parser) text(quote byte) error {
 	p.out = append(p.out, '"')
 	i := p.pos + 1
-	from := i // what is not yet copied
+	from := i // start of the text not yet copied
 	for ; i < len(p.src); i++ {
 		c := p.src[i]
 		if c >= ' ' && c != '"' && c != '\'' && c != '\\' {

@@ -97,7 +97,7 @@ func Open(r io.ReadCloser, w io.WriteCloser, conf Config) *Conn {
 // Done is closed when the other side has ended or Close was called; Err then says why.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err is why the conversation ended, nil while it goes on.
+// Err is why the conversation ended, nil while it is open.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +153,7 @@ func (c *Conn) forget(id int64) {
 	delete(c.calls, id)
 }
 
-// Notify tells the other side something; it waits for room in the queue, not for the other side.
+// Notify sends a notification. It waits for space in the queue, not for the other side.
 func (c *Conn) Notify(ctx context.Context, method string, params json.RawMessage) error {
 	data := request(0, method, params)
 	if len(data) > c.conf.MaxMessage {
@@ -224,7 +224,7 @@ func (c *Conn) end(why error) {
 	c.calls = map[int64]chan reply{}
 	c.mu.Unlock()
 	for _, got := range waiting {
-		got <- reply{err: why} // each has room for one, and was taken out of the list by one
+		got <- reply{err: why} // its buffer holds one reply, and only one sender takes it out of the list
 	}
 	c.stop()
 	_ = c.w.Close() // which also frees a write that the other side does not take

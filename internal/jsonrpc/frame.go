@@ -42,7 +42,7 @@ type frames struct {
 	buf  []byte
 }
 
-// next reads one message. Of one that is too long it returns a *tooLong and goes on behind it.
+// next reads one message. For one that is too long it returns a *tooLong and continues after it.
 func (f *frames) next() ([]byte, error) {
 	if f.kind == Headers {
 		return f.sized()
@@ -58,7 +58,7 @@ func (f *frames) line() ([]byte, error) {
 		if over == 0 && len(f.buf)+len(piece) > f.most+1 { // the line break does not count
 			over = int64(len(f.buf))
 			f.buf = append(f.buf, piece...)
-			f.buf = append([]byte(nil), f.buf[:min(len(f.buf), headKept)]...) // what was long is let go
+			f.buf = append([]byte(nil), f.buf[:min(len(f.buf), headKept)]...) // release the large buffer
 		} else if over == 0 {
 			f.buf = append(f.buf, piece...)
 		}

@@ -28,7 +28,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// What ends a call or a connection without an answer of the other side.
+// The errors that end a call or a connection without an answer.
 var (
 	// ErrClosed says that there is nobody to talk to any more.
 	ErrClosed = errors.New("the connection is closed")
@@ -36,8 +36,8 @@ var (
 	ErrTooLarge = errors.New("the message is longer than allowed")
 	// ErrFull says that the other side does not read as fast as it is written to.
 	ErrFull = errors.New("too much waits to be written")
-	// ErrInvalid says that the other side wrote too much that is no message.
-	ErrInvalid = errors.New("too much that is no message")
+	// ErrInvalid says that the other side wrote too many invalid messages.
+	ErrInvalid = errors.New("too many invalid messages")
 )
 
 // cancelMethod is the notification that takes a request back.

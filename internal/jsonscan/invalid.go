@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ReplaceInvalid replaces what is no character in the strings of a JSON value: broken UTF-8, and halves of
-// surrogate pairs that stand alone, which some servers refuse. It returns the value itself when
-// there is nothing to mend.
+// ReplaceInvalid replaces invalid characters in the strings of a JSON value: broken UTF-8, and halves of
+// surrogate pairs that stand alone, which some servers refuse. It returns the value itself if
+// all characters are valid.
 func ReplaceInvalid(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		raw = []byte(string([]rune(string(raw)))) // each byte that is none, as a parser does

@@ -251,7 +251,7 @@ func (s *Seen) First(bit Seen) bool {
 	return !was
 }
 
-// IsPlain reports whether a string has no escapes and no bytes to mend.
+// IsPlain reports whether a string has no escapes and no invalid bytes.
 func IsPlain(s []byte) bool {
 	for _, c := range s {
 		if c == '\\' || c >= 0x80 {

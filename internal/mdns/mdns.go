@@ -39,7 +39,7 @@ type Responder struct {
 	service    Service
 	conn       *ipv4.PacketConn
 	group      *net.UDPAddr
-	links, own []link // that are told, and all of this machine, whose programs may ask by any
+	links, own []link // the announced links, and all links on this machine, since its programs may ask on any
 	ended      chan struct{}
 }
 
@@ -63,7 +63,7 @@ func Announce(s Service, o Options) (*Responder, error) {
 		})
 	}
 	if len(r.links) == 0 {
-		return nil, errors.New("there is no network to tell")
+		return nil, errors.New("no network interface to announce on")
 	}
 	conn, err := net.ListenMulticastUDP("udp4", &r.links[0].face, r.group)
 	if err != nil {
@@ -73,7 +73,7 @@ func Announce(s Service, o Options) (*Responder, error) {
 	for _, l := range r.links[1:] {
 		_ = r.conn.JoinGroup(&l.face, r.group) // one that takes no part hears nothing
 	}
-	// Where one is not to be had, links are found by address, programs of this machine do not hear, the hops are fewer.
+	// Without it, links are found by address, programs on this machine get no answers, and the hops are fewer.
 	_ = errors.Join(r.conn.SetControlMessage(ipv4.FlagInterface, true), r.conn.SetMulticastLoopback(true), r.conn.SetMulticastTTL(255))
 	r.tellAll(lifetime)
 	go r.listen()
@@ -123,7 +123,7 @@ func (r *Responder) listen() {
 	}
 }
 
-// isNear reports whether an address is on a link, or one of this machine.
+// isNear reports whether an address is on a link, or on this machine.
 func (r *Responder) isNear(l link, a netip.Addr) bool {
 	is := func(p netip.Prefix) bool { return p.Addr() == a }
 	return slices.ContainsFunc(l.prefixes, func(p netip.Prefix) bool { return p.Contains(a) }) ||

@@ -18,7 +18,7 @@ const (
 func (s Service) Check() error {
 	host, local := strings.CutSuffix(s.Host, ".local")
 	if !local || !regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`).MatchString(host) {
-		return fmt.Errorf("%q is no name of a local network: letters, digits and dashes, then .local, as in opencode.local", s.Host)
+		return fmt.Errorf("%q is not a local network name: use letters, digits and dashes, then .local, as in opencode.local", s.Host)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (s Service) reply(query []byte, addrs []netip.Addr, alone bool) []byte {
 			}
 		}
 	}
-	for i, r := range all { // whoever finds the service wants the rest
+	for i, r := range all { // a client that finds the service needs the rest
 		if !said[i] {
 			m.Additionals = append(m.Additionals, r)
 		}

@@ -26,7 +26,7 @@ func Special(addr netip.Addr) string {
 	addr = embedded(addr)
 	switch {
 	case addr.IsUnspecified() || addr.IsLoopback():
-		return "an address of this machine"
+		return "an address on this machine"
 	case addr.IsLinkLocalUnicast() || addr.IsLinkLocalMulticast() || addr.IsInterfaceLocalMulticast():
 		return "an address of the local link"
 	case addr.IsMulticast():
@@ -58,7 +58,7 @@ func specialRanges() []specialRange {
 		return netip.PrefixFrom(netip.AddrFrom16([16]byte{a, b, c, d}), bits)
 	}
 	return []specialRange{
-		{v4(0, 0, 0, 8), "an address of this machine"},
+		{v4(0, 0, 0, 8), "an address on this machine"},
 		{v4(100, 64, 0, 10), "a private address of a provider (CGNAT)"},
 		{v4(192, 0, 0, 24), "a reserved address"},
 		{v4(192, 0, 2, 24), "an address for examples"},

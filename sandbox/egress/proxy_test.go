@@ -170,8 +170,8 @@ func TestProxy_List(t *testing.T) {
 		{"localhost:1", "127.0.0.1", "does not list"},
 		{"localhost:1", "[::ffff:127.0.0.1]", "does not list"},
 		// A name that leads where it should not.
-		{"good.test", "good.test", "which is an address of this machine (127.0.0.1)"},
-		{"*", "good.test", "which is an address of this machine (127.0.0.1)"},
+		{"good.test", "good.test", "which is an address on this machine (127.0.0.1)"},
+		{"*", "good.test", "which is an address on this machine (127.0.0.1)"},
 		{"*", "zero.test", "sandbox does not let commands connect"},
 		{"*", "127.0.0.1", "does not list"},
 		{"*", "0.0.0.0", "does not let commands connect"},

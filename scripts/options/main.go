@@ -1,6 +1,6 @@
 // Command options prints the table of options that package tool/shell reads command lines with.
 //
-// It asks the programs of this machine for their options (--help, -h, manual pages of git) and
+// It asks the programs on this machine for their options (--help, -h, manual pages of git) and
 // merges them into the table there is. Only facts are taken: the name of an option and whether it
 // takes a value. What an option does is a judgment that no program makes of itself, so the class
 // of an option comes from the table, and one that the table does not have yet gets "!?", which

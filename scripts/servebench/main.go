@@ -64,7 +64,7 @@ func main() {
 	flag.DurationVar(&o.rest, "rest", 5*time.Minute, "soak: how long the server rests then")
 	flag.StringVar(&o.profiles, "profiles", "", "soak: write heap profiles to files that begin so")
 	flag.StringVar(&o.debugAddr, "debug-addr", "127.0.0.1:6061", "soak: where the server offers its profiles")
-	flag.BoolVar(&settings, "settings", false, "print the settings that a server needs, and end")
+	flag.BoolVar(&settings, "settings", false, "print the config for a server and exit")
 	flag.Parse()
 	if settings {
 		fmt.Println(settingsFor(o.provider))

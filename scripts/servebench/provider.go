@@ -116,12 +116,12 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		out.end("stop")
 	case at >= 0:
 		n := 0
-		_, _ = fmt.Sscanf(words[at+len(streamWord):], "%d", &n) // what is no number is none
+		_, _ = fmt.Sscanf(words[at+len(streamWord):], "%d", &n) // 0 if it is not a number
 		p.stream(r, out, n)
 	case strings.Contains(words, toolWord):
 		out.send(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"write","arguments":"{\"filePath\":\"out.txt\",\"content\":\"`+
 			strconv.FormatInt(came.UnixNano(), 10)+`\\n\"}"}}]}`, "")
-		answered() // what follows is read while it is written
+		answered() // the rest is read while it is written
 		out.end("tool_calls")
 	default: // a title, for servers that want one
 		out.send(`{"content":"A title"}`, "")

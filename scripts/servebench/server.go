@@ -19,7 +19,7 @@ import (
 type target struct {
 	url, password string
 	pid           int
-	dir           string // what its sessions are about
+	dir           string // the project of its sessions
 	home          string // "" if it is not ours
 	cmd           *exec.Cmd
 	http          *http.Client

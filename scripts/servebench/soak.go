@@ -55,12 +55,12 @@ func (b *bench) soak(ctx context.Context) error {
 	case s.peak > mostBusy:
 		return fmt.Errorf("it took %.0f MB while it was busy, more than %.0f", s.peak, mostBusy)
 	case idle > mostIdle:
-		return fmt.Errorf("it kept %.0f MB after %s of rest, more than %.0f", idle, b.rest, mostIdle)
+		return fmt.Errorf("%.0f MB after %s idle, more than %.0f", idle, b.rest, mostIdle)
 	}
 	return nil
 }
 
-// soaking is a soak under way.
+// soaking is a running soak test.
 type soaking struct {
 	*bench
 	target *target
@@ -101,7 +101,7 @@ func (s *soaking) work(ctx context.Context) {
 
 // session makes a session, prompts it whenever a turn is due and deletes it. It reports whether there is more to do.
 func (s *soaking) session(ctx context.Context, due <-chan struct{}) (more bool) {
-	free := context.WithoutCancel(ctx) // what began may end
+	free := context.WithoutCancel(ctx) // let started turns end
 	id, err := s.target.session(free, "soak")
 	if err != nil {
 		s.fail(err)

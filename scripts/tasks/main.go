@@ -2,7 +2,7 @@
 //
 // A task is a file of testdata: a project, a prompt, and the answers of a scripted model that makes
 // the mistakes real ones make. The program runs headless, as in CI, against a real HTTP server that
-// speaks the wire of a provider. What counts is what a user pays for: requests, bytes sent, calls
+// speaks the wire of a provider. It measures the costs of a user: requests, bytes sent, calls
 // that failed, the share of the program's own end checks, how it ended, and whether the project is
 // as it should be.
 //

@@ -42,7 +42,7 @@ type task struct {
 func readTasks(dir string) (out []task, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("there are no tasks in %s", dir)
+		err = fmt.Errorf("no tasks in %s", dir)
 	}
 	for _, file := range files {
 		archive, readErr := txtar.ParseFile(file)

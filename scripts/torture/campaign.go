@@ -186,7 +186,7 @@ sessions     %d with %d messages, each history sent to %d protocols
 prompts      %d admitted, %d answered; answers cut off %d, continued by a prompt %d
 ended        %d by %d cancels, %d by %d rejected asks; answered otherwise
 children     %d prompts from tools to sessions below their own
-requests     %d, provider faults %d, told as retries %d
+requests     %d, provider faults %d, reported as retries %d
 calls        %d completed, %d interrupted, %d failed; marks in files %d
 feed         %d events across %d restarts
 whole run    %s

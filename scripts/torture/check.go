@@ -219,8 +219,8 @@ func (c *campaign) marks(id lathe.SessionID) (map[string]int, error) {
 	return out, nil
 }
 
-// everywhere sends each history to every protocol: all of them must take its shape. What was
-// cancelled is not begun anew: nobody is there to be asked.
+// everywhere sends each history to every protocol: all of them must take its shape. A canceled
+// turn is not started again, because no user can answer.
 func (c *campaign) everywhere(ctx context.Context, e *engine.Engine, all []lathe.Session) error {
 	c.provider.brief.Store(true)
 	protocols := modeltest.Protocols()

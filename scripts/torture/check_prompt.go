@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// canceledWords are on an answer that the user cancelled.
+// canceledWords are on an answer that the user canceled.
 const canceledWords = "The turn was canceled"
 
 // following is a history on the way to its end: which prompts have no end yet.
@@ -21,7 +21,7 @@ type following struct {
 }
 
 // prompts holds that every prompt is there once and came to an end: that it was answered, and
-// once only, or that its user cancelled it or rejected a call of it. An answer that was cut
+// once only, or that its user canceled it or rejected a call of it. An answer that was cut
 // off counts as said when all its words are there, but not as a second one.
 func (c *campaign) prompts(s lathe.Session, history []lathe.Message, prompts map[string]int) {
 	f := &following{campaign: c, session: s, said: map[string]int{}, good: map[string]int{}}
@@ -93,7 +93,7 @@ func (f *following) checkCanceled(m lathe.Message) {
 		id = f.session.Parent
 	}
 	if slot, ok := slotOf(id); !ok || !(order{f.seed, slot}).mayCancel(id) {
-		f.violation("%s: nobody has cancelled %s", f.session.ID, m.ID)
+		f.violation("%s: %s was not canceled", f.session.ID, m.ID)
 	}
 }
 

@@ -21,19 +21,19 @@ type job struct {
 	Dir, URL string
 	Seed     uint64
 	Run      int    // how many children there were before
-	Cursor   string // what the parent has seen of the feed
+	Cursor   string // the parent's position in the feed
 	From     []int  // the first prompt of each slot that was not admitted for sure
 	Finish   bool   // send nothing more, bring everything to rest, and end
 }
 
-// What a child tells, a line each: a letter, and the rest of the line.
+// The reports of a child, one per line: a letter, and the rest of the line.
 const (
 	tellEvent     = 'e' // number, whether it is the last of its commit, the event
 	tellAdmitted  = 'a' // slot, number of the prompt
 	tellRecovered = 'r' // how many sessions
 	tellCanceled  = 'c' // nothing
 	tellRejected  = 'j' // nothing
-	tellTrouble   = 'x' // what should not have happened
+	tellTrouble   = 'x' // an unexpected event
 )
 
 // child is the process that is killed.

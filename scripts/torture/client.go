@@ -25,7 +25,7 @@ func (c *client) event(line string) error {
 	var last int
 	head := strings.SplitN(line, " ", 4)
 	if len(head) != 4 {
-		return fmt.Errorf("a line that is no event: %q", line)
+		return fmt.Errorf("not an event: %q", line)
 	}
 	if _, err := fmt.Sscan(head[0]+" "+head[1], &ev.Seq, &last); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (c *client) take(ev lathe.Event, feed string) error {
 		was := t.Stale()
 		t.Apply(ev)
 		if t.Stale() && !was {
-			return fmt.Errorf("a delta of session %s does not fit what was told before: %s", id, ev.AppendWithOffset(nil))
+			return fmt.Errorf("a delta of session %s does not fit the earlier events: %s", id, ev.AppendWithOffset(nil))
 		}
 	}
 	if ev.Last {

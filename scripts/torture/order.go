@@ -10,7 +10,7 @@ import (
 
 const (
 	slots      = 20 // sessions that are spoken to at the same time
-	perSession = 8  // prompts, then the slot goes on with a new session
+	perSession = 8  // prompts, then the slot continues with a new session
 )
 
 // childSlot stands in the tokens of prompts that a tool sends to a session below its own,
@@ -60,10 +60,10 @@ func (o order) protocol() modeltest.Protocol {
 	return all[o.slot%len(all)]
 }
 
-// cancels says that the turn of this prompt is cancelled after a moment.
+// cancels says that the turn of this prompt is canceled after a moment.
 func (o order) cancels(n int) bool { return o.dice("cancel", n)%10 == 0 }
 
-// mayCancel says that one of the prompts of a session is cancelled.
+// mayCancel says that one of the prompts of a session is canceled.
 func (o order) mayCancel(session lathe.SessionID) bool {
 	for n := 0; ; n++ {
 		if id := o.session(n * perSession); id == session {

@@ -18,7 +18,7 @@ type spawner struct {
 }
 
 func (s *spawner) tool(marks string) tool.Tool {
-	return tool.Define(tool.Spec{Name: "spawn", Description: "Lets a session below this one do it."}, func(ctx context.Context, c *tool.Call, in marking) (tool.Result, error) {
+	return tool.Define(tool.Spec{Name: "spawn", Description: "Run it in a child session."}, func(ctx context.Context, c *tool.Call, in marking) (tool.Result, error) {
 		<-s.opened
 		child := childSession(in.Key)
 		_, err := s.engine.Create(ctx, s.dir, lathe.NewSession{ID: child, Parent: c.Session, Title: "Torture, a child"})

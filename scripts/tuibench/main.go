@@ -1,4 +1,4 @@
-// Command tuibench measures the terminal program from outside, in a pseudo-terminal of 120 columns and 40
+// Command tuibench measures the terminal UI from outside, in a pseudo-terminal of 120 columns and 40
 // rows: how soon its first frame is there, how soon a key shows while a model streams into a session of
 // 10,000 parts, what scrolling in it takes, and what it costs when nothing happens.
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/scripts/procstat"
 )
 
-// What is seen when a screen is there.
+// The texts that show that a screen is ready.
 const (
 	homeSign    = "What do you want to do?" // in the empty prompt of the home screen
 	sessionSign = "tests pass"              // at the end of the long session
@@ -94,7 +94,7 @@ func (b *bench) stream(ctx context.Context) error {
 	t.still(500 * time.Millisecond)
 	b.model.words.Store(int64(b.streams / every))
 	t.mark()
-	if err := t.typed("go on\r"); err != nil {
+	if err := t.typed("continue\r"); err != nil {
 		return err
 	}
 	if _, err := t.see("www", patience); err != nil { // its words are on the screen
@@ -186,7 +186,7 @@ func (b *bench) types(ctx context.Context, t *terminal) error {
 func (b *bench) scroll(t *terminal) error {
 	var took durations
 	for range 50 {
-		t.still(100 * time.Millisecond) // what was read for the page before is there
+		t.still(100 * time.Millisecond) // the previous page is loaded
 		began := time.Now()
 		if err := t.typed("\x1b[5~"); err != nil {
 			return err

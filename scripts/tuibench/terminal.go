@@ -27,7 +27,7 @@ type terminal struct {
 	more   chan struct{} // holds one: something was seen
 }
 
-// What a terminal is asked, and what one answers that holds frames back until they are whole.
+// The queries to a terminal, and the answers of one that supports synchronized output.
 var (
 	askSync    = []byte("\x1b[?2026$p")
 	answerSync = []byte("\x1b[?2026;2$y")

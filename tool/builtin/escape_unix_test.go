@@ -116,7 +116,7 @@ func places() []place {
 		"OUT/* !must be a directory", "OUT/* Line 1: secret", "- !is not a directory",
 	}
 	none := outcomes{
-		"OUT/* !File not found", "OUT/* Created OUT/none.txt", "OUT/* !File not found", "OUT/* !there is no file",
+		"OUT/* !File not found", "OUT/* Created OUT/none.txt", "OUT/* !File not found", "OUT/* !not found. Nothing",
 		"OUT/* !File not found", "OUT/* !File not found", "- !is not a directory",
 	}
 	dir := outcomes{
@@ -127,9 +127,9 @@ func places() []place {
 		"- !was replaced while it was in use", "- !was replaced while it was in use", "- !was replaced while it was in use", "- !was replaced while it was in use",
 		"- !must be a directory", "- !was replaced while it was in use", "- !is not a directory",
 	}
-	circle := refusedAll("-", "goes round in a circle of symlinks")
+	circle := refusedAll("-", "is a loop of symlinks")
 	circle[4], circle[6] = circle[0], circle[0]
-	kernel := refusedAll(fmt.Sprintf("/proc/%d/*", os.Getpid()), "is a file of the kernel (proc)")
+	kernel := refusedAll(fmt.Sprintf("/proc/%d/*", os.Getpid()), "is a kernel file (proc)")
 	list := []place{
 		{"a file through ..", named("../outside/f.txt"), nil, file},
 		{"a directory through ..", named("dir/../../outside"), nil, dir},
@@ -147,13 +147,13 @@ func places() []place {
 			"- !was replaced by a symlink", "- !was replaced by a symlink", "- !leads elsewhere",
 		}},
 		{"a file that vanishes", named("in.txt"), func(d *tooltest.Host) { _ = os.Remove(filepath.Join(d.Dir, "in.txt")) }, outcomes{
-			"- !File not found", "- !was changed by someone else", "- !File not found", "- !there is no file",
+			"- !File not found", "- !was changed by someone else", "- !File not found", "- !not found. Nothing",
 			"- !must be a directory", "- !does not exist", "- !is not a directory",
 		}},
 		{"a device", named("/dev/zero"), nil, refusedAll("/dev/*", "is a device, not a regular file")},
 		{"a pipe", pipe, nil, refusedAll("-", "is a pipe, not a regular file")},
 		{"a socket", socket, nil, refusedAll("-", "is a socket, not a regular file")},
-		{"an unreadable file", unreadable, nil, refusedAll("-", "may not be opened by this user")},
+		{"an unreadable file", unreadable, nil, refusedAll("-", "cannot be opened: permission denied")},
 	}
 	if _, err := os.Stat("/proc/self/mem"); err == nil {
 		list = append(list, place{"memory of the process", named("/proc/self/mem"), nil, kernel})

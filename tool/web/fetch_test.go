@@ -165,8 +165,8 @@ func TestWebFetch_NotPublic(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ host, want string }{
-		{"127.0.0.1", "127.0.0.1 is an address of this machine: webfetch reaches public addresses only, unless the user's settings allow others. For a server of the user's own, use bash with curl."},
-		{"localhost", "localhost leads to 127.0.0.1, an address of this machine: webfetch reaches"},
+		{"127.0.0.1", "127.0.0.1 is an address on this machine: webfetch reaches public addresses only, unless the user's settings allow others. For a server of the user's own, use bash with curl."},
+		{"localhost", "localhost leads to 127.0.0.1, an address on this machine: webfetch reaches"},
 		{"169.254.169.254", "is the address of a cloud's metadata service: webfetch reaches public addresses only, unless the user's settings allow others. Do without it."},
 		{"127.1", "Write an address as four decimal numbers, 192.0.2.1, or in brackets"},
 	} {
@@ -194,7 +194,7 @@ func TestWebFetch_Allowed(t *testing.T) {
 	at := site(t, served("text/plain", "hi"))
 	cfg = web.Config{Private: prefixes(t, "127.0.0.1/32")}
 	tooltest.Contains(t, tooltest.NewHost(t).Must(web.Fetch(cfg), tooltest.Input{"url": at}).Output, "hi")
-	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": strings.Replace(at, "127.0.0.1", "127.0.0.2", 1)}), "127.0.0.2 is an address of this machine")
+	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": strings.Replace(at, "127.0.0.1", "127.0.0.2", 1)}), "127.0.0.2 is an address on this machine")
 }
 
 // A step to another page is asked for; one that only changes how an address is written is not.
@@ -244,7 +244,7 @@ func TestWebFetch_Redirect(t *testing.T) {
 
 func TestWebFetch_BadRedirect(t *testing.T) {
 	for _, tt := range []struct{ location, want string }{
-		{"http://127.0.0.2/", "127.0.0.2 is an address of this machine"},
+		{"http://127.0.0.2/", "127.0.0.2 is an address on this machine"},
 		{"http://169.254.169.254/latest/meta-data/", "was redirected there; leave it."},
 		{"http://[::ffff:10.0.0.1]/", "10.0.0.1, a private address"},
 		{"http://2130706433/", "neither a name nor an address"},

@@ -125,7 +125,7 @@ func unquote(s string) string {
 	return string(out)
 }
 
-// What follows a backslash, and what it stands for.
+// The escapes after a backslash and their meanings.
 const (
 	escapes = `abtnvfr"\`
 	escaped = "\a\b\t\n\v\f\r\"\\"

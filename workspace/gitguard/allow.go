@@ -113,7 +113,7 @@ func refspec(v string) bool {
 var helper = phrase.Regexp(`^[A-Za-z0-9+.-]*::`)
 
 // PlainURL reports whether git reaches an address by itself: by a protocol of its own, by ssh, or
-// as a path of this machine. Other schemes, and helper::address, run a program of that name.
+// as a path on this machine. Other schemes, and helper::address, run a program of that name.
 func PlainURL(v string) bool {
 	if v == "" || len(v) > 2000 || !oneLine(v) || strings.HasPrefix(v, "-") || helper().MatchString(v) {
 		return false

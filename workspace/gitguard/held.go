@@ -23,7 +23,7 @@ const lookTime = 20 * time.Millisecond
 type heldFile struct {
 	path string
 	open *os.File // as it was, so that its number is not given to another
-	text []byte   // what the user's git wrote, for all that is known
+	text []byte   // the last content that the user's git wrote, as far as known
 	seen stamp
 	// linked is that it lies where no command can reach it, whoever replaces it there (see [Link]).
 	linked bool
@@ -136,7 +136,7 @@ func (f *heldFile) look(aside func(string) error) (Finding, bool) {
 	}
 	return Finding{
 		Path: f.path, Err: err,
-		Why: "somebody set " + strings.Join(bad[:min(len(bad), 10)], ", ") + " while a command ran that could reach the file, since another program had replaced it; it is as it was, and can be set again when no command runs",
+		Why: "set " + strings.Join(bad[:min(len(bad), 10)], ", ") + " while a command ran that could reach the file, since another program had replaced it; it is as it was, and can be set again when no command runs",
 	}, len(bad) > 0
 }
 
@@ -160,7 +160,7 @@ func (f *heldFile) restore(aside func(string) error) (bad []string, err error) {
 		if err = aside(f.path); err == nil {
 			err = writeNew(f.path, f.text)
 		}
-		return []string{"what git cannot read"}, err
+		return []string{"lines that git cannot read"}, err
 	case err != nil || len(bad) == 0:
 		return nil, err
 	}

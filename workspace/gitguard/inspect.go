@@ -14,7 +14,7 @@ import (
 // Finding is something that git would execute or obey and that a command made.
 type Finding struct {
 	Path string
-	Why  string // what it is, in words
+	Why  string // a description
 	Err  error  // it could not be taken away
 }
 
@@ -142,7 +142,7 @@ func (x *inspector) hooks(dir string) {
 		x.take(dir, "a link in place of the folder of hooks")
 		return
 	}
-	entries, _ := os.ReadDir(dir) // what cannot be listed cannot be run
+	entries, _ := os.ReadDir(dir) // an unreadable directory cannot be run either
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".sample") || strings.Contains(e.Name(), ".refused-") {
 			continue

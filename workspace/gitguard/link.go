@@ -213,7 +213,7 @@ func (l *Link) makeFolder() (real string, err error) {
 		return "", err
 	}
 	real = filepath.Join(folder, "config")
-	// Who can read the file now, or change it, must be able to do so there.
+	// Users who can read or change the file must be able to do so there.
 	return real, errors.Join(os.Chmod(folder, top.Mode()&(fs.ModePerm|fs.ModeSetgid)), os.Symlink(linkTarget, real))
 }
 

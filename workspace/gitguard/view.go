@@ -114,7 +114,7 @@ func (v *View) Remove() {
 	if v.list != nil {
 		_ = v.list.Close() // and with it the lock
 	}
-	_ = os.RemoveAll(v.dir) // what is left is found at the next start
+	_ = os.RemoveAll(v.dir) // the next start finds the rest
 }
 
 // Change is what became of the changes to one configuration file.
@@ -222,7 +222,7 @@ func lockConfig(file string, most time.Duration) (func(), error) {
 func writeInPlace(file string, old, text []byte) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|openFlags, 0o644)
 	if err != nil && errors.Is(err, fs.ErrPermission) && os.Chmod(file, 0o644) == nil {
-		f, err = os.OpenFile(file, os.O_WRONLY, 0) // what stands in for a missing one
+		f, err = os.OpenFile(file, os.O_WRONLY, 0) // the stand-in for a missing file
 	}
 	if err != nil {
 		return err

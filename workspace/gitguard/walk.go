@@ -93,7 +93,7 @@ func list(dir string) (f folder, entries int) {
 		return f, 0
 	}
 	defer func() { _ = d.Close() }() // it was only read
-	all, _ := d.ReadDir(mostEntries) // what was read of it is better than nothing
+	all, _ := d.ReadDir(mostEntries) // a partial list is better than none
 	var head, objects, refs bool
 	for _, e := range all {
 		name, isDir := e.Name(), e.IsDir()

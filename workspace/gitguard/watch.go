@@ -32,12 +32,12 @@ type Watch struct {
 	original map[string]stamp
 	made     []found             // at the last look, without the originals
 	execs    map[string][]string // lines of files that the user has
-	head     string              // what HEAD said
+	head     string              // content of HEAD
 	links    []string            // the gitlinks of the index, at
 	linksAt  stamp
-	lately   []found // what was found at
+	lately   []found // repositories found at
 	latelyAt time.Time
-	obeyed   map[string]stamp // what other programs obey in folders inside of the project
+	obeyed   map[string]stamp // guarded files in folders of the project
 }
 
 // RepoDirs is where the repository of a project lies.
@@ -323,7 +323,7 @@ func validHead(text string) bool {
 	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// todos are the files that say how a rebase goes on.
+// todos are the instructions of unfinished rebases.
 func (w *Watch) todos() (files []string) {
 	if w.place.Own == "" {
 		return nil
@@ -338,8 +338,7 @@ func (w *Watch) todos() (files []string) {
 	return files
 }
 
-// keepTodos takes from rebases that a command left unfinished what runs commands when the user
-// goes on with them.
+// keepTodos removes the lines that run commands from rebases that a command left unfinished.
 func (w *Watch) keepTodos(x *inspector) {
 	for _, file := range w.todos() {
 		data, err := readRegular(file)

@@ -32,7 +32,7 @@ const (
 const (
 	whyGit      = "git runs hooks and programs that files in .git name"
 	whyHooks    = "git runs it as hooks"
-	whyLayout   = "it would be part of a git repository, and git runs what the settings of one name"
+	whyLayout   = "it would be part of a git repository, and git runs commands that a repository's config names"
 	whyIncluded = "git takes settings from it"
 	whyHome     = "your shell and your programs take their settings from it"
 	whyOwn      = "lathe keeps sessions, keys and trust there"

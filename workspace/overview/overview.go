@@ -1,4 +1,4 @@
-// Package overview tells in a few lines what a directory holds and what the machine has for it, so
+// Package overview describes a directory and the tools on the machine has for it, so
 // that a model need not find out first.
 //
 // It reads names, a few manifests, and the index of a repository; it executes nothing, follows no
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// The bounds of a survey.
+// The limits of an overview.
 const (
 	deadline  = 300 * time.Millisecond
 	maxBytes  = 2000 // about 550 tokens
@@ -28,22 +28,27 @@ const (
 	maxListed = 20_000   // names of one directory
 )
 
-// Config is what a survey needs to know of the program's surroundings.
+// Config is the environment of the program.
 type Config struct {
-	Path string // folders of programs, as in the variable PATH
-	// Excludes is the file of what the user's git ignores in all repositories; nil is none.
+	Path string // the PATH variable
+	// Excludes returns the path of the user's global gitignore file; nil is none.
 	Excludes func() string
 }
 
-// Heading is how every survey begins.
-const Heading = "What is here, as this session begins:"
+// Heading is the first line of every overview.
+const Heading = "Project overview at the start of this session:"
 
-// Describe describes a directory. It is "" if that takes too long, or nothing can be said.
+// IsOverview reports whether a text is an overview, also one of an older version.
+func IsOverview(text string) bool {
+	return strings.HasPrefix(text, Heading) || strings.HasPrefix(text, "What is here, as this session begins:")
+}
+
+// Describe describes a directory. It returns "" if that takes too long or finds nothing.
 func Describe(ctx context.Context, dir string, cfg Config) string {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	done := make(chan string, 1)
-	go func() { done <- describe(ctx, dir, cfg) }() // a read of a dead network folder cannot be ended
+	go func() { done <- describe(ctx, dir, cfg) }() // a read on a dead network drive cannot be canceled
 	select {
 	case text := <-done:
 		return text
@@ -75,7 +80,7 @@ func describe(ctx context.Context, dir string, cfg Config) string {
 	return cut(strings.Join(lines, "\n"))
 }
 
-// cut shortens a survey at the end of a line.
+// cut shortens an overview at the end of a line.
 func cut(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= maxBytes {
@@ -85,7 +90,7 @@ func cut(text string) string {
 	return text[:strings.LastIndexByte(text, '\n')] + "\n…"
 }
 
-// programs are those that tell what kind of work can be done here.
+// programs returns the development tools on the PATH.
 func programs(path string) (have []string) {
 	for _, name := range []string{
 		"go", "node", "bun", "deno", "python3", "python", "cargo", "java", "make", "docker", "rg", "git",

@@ -15,8 +15,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace/search"
 )
 
-// tree lists two levels of names: the directories first, each with what lies in it, as far as there
-// is room; of the rest only how many there are.
+// tree lists two levels of names: the directories first, each with what lies in it, as far as the
+// limit allows; of the rest only how many there are.
 func tree(ctx context.Context, dir, excludesFile string) []string {
 	rules := search.NewGitRules(dir, excludesFile)
 	if top, _, _, ok := workspace.GitDirs(dir); ok {

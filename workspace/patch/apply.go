@@ -102,7 +102,7 @@ func (d *disk) absent(f File, e *entry) error {
 		r.Text = fmt.Sprintf("Line %d of patchText: %s is deleted or moved by an earlier section of the same patch. Nothing was changed. Name each file in one section.", f.Line, f.Path)
 		return r
 	}
-	r.Text = fmt.Sprintf("Line %d of patchText: there is no file %s. Nothing was changed.", f.Line, f.Path)
+	r.Text = fmt.Sprintf("Line %d of patchText: file %s not found. Nothing was changed.", f.Line, f.Path)
 	if f.Kind == Update {
 		r.Text += fmt.Sprintf(" To make it write %q and its lines with + in front.", addMark+" "+f.Path)
 	}
@@ -211,7 +211,7 @@ func (f *File) Update(content string) (string, []HunkShift, *Refusal) {
 
 // misplaced says that the lines of a hunk are in the file, but not where the patch has them.
 func (f *File) misplaced(k *seeker, hunk int, at edit) *Refusal {
-	r := f.refuse(hunk, Doubtful, "its lines stand at another indentation in the file, and not all of them are moved by the same amount, so where its + lines belong cannot be told. "+
+	r := f.refuse(hunk, Doubtful, "its lines stand at another indentation in the file, and not all of them are moved by the same amount, so the place of its + lines is unclear. "+
 		"Copy the lines with the indentation they have in the file")
 	r.Excerpt = (&search{src: &source{lines: k.lines}}).present(at.at, at.n, -1)
 	return r
@@ -346,7 +346,7 @@ func (f *File) noAnchor(k *seeker, hunk int, text string, from int) *Refusal {
 		return f.refuse(hunk, Missing, "its @@ line %q stands at line %d, which is not below what comes before it (line %d). Hunks of a file go from its top to its bottom",
 			clip(text), above[0], from)
 	}
-	r := f.refuse(hunk, Missing, "its @@ line %q is not a line of the file. Put a whole line of the file there, such as the one that begins the function, or @@ alone", clip(text))
+	r := f.refuse(hunk, Missing, "its @@ line %q is not a line of the file. Put a whole line of the file there, such as the first line of the function, or @@ alone", clip(text))
 	if at, ok := nearest(k.lines, []string{text}, &budget{left: searchWork}); ok && at >= 0 {
 		s := search{src: &source{lines: k.lines}}
 		r.Excerpt = s.present(at, 1, -1)

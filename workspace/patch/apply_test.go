@@ -177,7 +177,7 @@ func TestApply_Refusals(t *testing.T) {
 		says       string
 	}{
 		{"update what is not there", "*** Delete File: a\n*** Update File: c\n@@\n-1\n", patch.NoFile, "c", "*** Add File: c"},
-		{"delete what is not there", "*** Delete File: c\n", patch.NoFile, "c", "no file c"},
+		{"delete what is not there", "*** Delete File: c\n", patch.NoFile, "c", "file c not found"},
 		{"update what was deleted", "*** Delete File: a\n*** Update File: a\n@@\n-1\n", patch.NoFile, "a", "earlier section"},
 		{"move onto another", "*** Update File: a\n*** Move to: b\n", patch.Exists, "b", "*** Delete File: b"},
 		{"the last of several", "*** Add File: c\n+3\n*** Update File: a\n@@\n-7\n+8\n", patch.Missing, "a", "Hunk 1 of a"},

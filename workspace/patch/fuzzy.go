@@ -2,7 +2,7 @@ package patch
 
 import "strings"
 
-// What counts as similar, as the reference has it.
+// The thresholds of similarity, as in OpenCode.
 const (
 	leastSimilar = 0.65
 	leastEqual   = 0.5

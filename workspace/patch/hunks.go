@@ -52,7 +52,7 @@ func (f *File) settle() *Refusal {
 	for i := range f.Hunks {
 		h := &f.Hunks[i]
 		for n := len(h.Lines); n > 0 && h.Lines[n-1].bare; n = len(h.Lines) {
-			h.Lines = h.Lines[:n-1] // what separates hunks is no line of the file
+			h.Lines = h.Lines[:n-1] // a separator of hunks is not a line of the file
 		}
 		comes := slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Sign == '+' })
 		goes := slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Sign == '-' })

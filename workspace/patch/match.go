@@ -19,7 +19,7 @@ func (s *search) window(first, n int) hit {
 	if single || s.midLine() && s.agrees(first, n) {
 		h.start += len(indent(lines[first]))
 		h.inline = h.start > h.whole.start
-		h.put = h.put[len(lead):] // what both begin with is not meant to change
+		h.put = h.put[len(lead):] // the common beginning stays
 	}
 	end := s.want[len(s.want)-1]
 	switch {

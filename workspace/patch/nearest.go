@@ -79,7 +79,7 @@ func mostAlike(lines, want []string, work *budget) (int, bool) {
 	return start, ok
 }
 
-// pairs counts the neighbouring bytes of a text, to compare it with many others.
+// pairs counts the neighboring bytes of a text, to compare it with many others.
 type pairs struct {
 	counts [1 << 16]uint16
 	all    int

@@ -145,11 +145,11 @@ func (p *parser) noBegin() *Refusal {
 func (p *parser) nothing() *Refusal {
 	for _, line := range p.lines[p.begin+1 : p.end] {
 		if !blank(line) {
-			return fault(p.begin+1, "no file is named before %q; there are no hunks. A section begins with %q, %q or %q and a path",
+			return fault(p.begin+1, "no file is named before %q, and no hunks follow. A section begins with %q, %q or %q and a path",
 				endMark, addMark, updMark, delMark)
 		}
 	}
-	return refuse(Syntax, "The patch is empty: there is nothing between %q and %q. Nothing was changed. Send a patch such as:\n%s", beginMark, endMark, example)
+	return refuse(Syntax, "The patch is empty: nothing between %q and %q. Nothing was changed. Send a patch such as:\n%s", beginMark, endMark, example)
 }
 
 // section reads one line between sections, or a section with all of its lines.
@@ -236,7 +236,7 @@ func (p *parser) body(f *File) *Refusal {
 		return p.added(f, first)
 	case Update:
 		return p.hunks(f, first)
-	case Delete, Move: // what follows a deletion says nothing
+	case Delete, Move: // ignore lines after a deletion
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (s *search) doubtful(h hit, why doubt, line int) *Refusal {
 		problem = "its lines are indented otherwise, so that a line may be missing in oldString or another place be meant"
 	case escaped:
 		r.Text = fmt.Sprintf("oldString is escaped once too often: it has \\n, \\t or \\\" as two characters where the file, at %s, has the character itself. "+
-			"newString has such escapes too, and which of them are meant cannot be told. Nothing was changed. "+
+			"newString has such escapes too, and which of them are meant is unclear. Nothing was changed. "+
 			"Send both with real line breaks, tabs and quotes, as they shall stand in the file.", place)
 		return r
 	}
@@ -97,7 +97,7 @@ func (s *search) tooMuch() *Refusal {
 }
 
 func (s *search) nothingToDo() *Refusal {
-	r := refuse(Same, "oldString and newString are the same, so there is nothing to change.")
+	r := refuse(Same, "oldString and newString are the same: nothing to change.")
 	if at := strings.Index(s.src.text, s.old); at >= 0 && s.old != "" {
 		r.Text += fmt.Sprintf(" The text already stands at line %d.", s.src.lineAt(at))
 	}
@@ -175,7 +175,7 @@ func placeWords(lines []int) string {
 // withBefore shows the first of some lines with the line in front of each, which is what can tell them
 // apart.
 func withBefore(lines []string, at []int) string {
-	out := "What stands there, with the line before it:\n"
+	out := "These lines, with the line before:\n"
 	for _, line := range at[:min(len(at), 5)] {
 		out += numbered(lines, max(0, line-2), line, -1) + "\n"
 	}
@@ -200,7 +200,7 @@ func numbered(lines []string, first, end, mark int) string {
 	var out strings.Builder
 	end = min(end, len(lines))
 	if end == len(lines) && end > 1 && lines[end-1] == "" {
-		end-- // what follows the last \n is no line
+		end-- // no line follows the last \n
 	}
 	for i := first; i < end; i++ {
 		line := phrase.Shorten(strings.ToValidUTF8(lines[i], "\ufffd"), widest)

@@ -8,7 +8,7 @@ import (
 // Matcher names a way in which a passage was found.
 type Matcher string
 
-// The matchers, in the order they are tried. [Exact] also is the last of the reference's list, the
+// The matchers, in the order they are tried. [Exact] also is the last of OpenCode's list, the
 // one that yields every occurrence: here it replaces them all at once.
 const (
 	Exact       Matcher = "exact"
@@ -65,7 +65,7 @@ func Replace(content, old, new string, all bool) (Replacement, error) {
 		return Replacement{}, s.nothingToDo()
 	case s.old == s.new:
 		return Replacement{}, refuse(Same, "oldString and newString differ only in line endings or a byte order mark, "+
-			"and those of the file are kept. To change them use a command of the shell.")
+			"and the file's own stay. To change them use a shell command.")
 	case s.old == "":
 		return Replacement{}, refuse(Empty, "oldString is empty. Give the text to replace.")
 	}

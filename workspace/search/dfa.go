@@ -14,8 +14,8 @@ type dfa struct {
 	prog *syntax.Prog
 	// next has the state after each byte of ASCII, 128 for a state; 0 is not known yet.
 	next   []int32
-	sets   [][]uint32 // the instructions a state goes on from
-	before []prior    // what the last character of a state was
+	sets   [][]uint32 // the instructions of a state
+	before []prior    // the last character before a state
 	index  map[string]int32
 	wide   map[uint64]int32 // the same as next for all other characters
 	start  int32
@@ -23,7 +23,7 @@ type dfa struct {
 	resets int
 	looks  bool // the program looks at the character before
 
-	// Room for one step.
+	// Buffers of one step.
 	stack, leaves, out []uint32
 	seen               []uint32 // the round an instruction was last met in
 	round              uint32
@@ -79,7 +79,7 @@ func (d *dfa) reset() {
 	d.start = d.state(nil, priorNone)
 }
 
-// state finds or makes the state that goes on from a sorted set of instructions.
+// state finds or makes the state for a sorted set of instructions.
 func (d *dfa) state(set []uint32, before prior) int32 {
 	if !d.looks {
 		before = priorOther
@@ -236,7 +236,7 @@ func (d *dfa) step(s int32, rest []byte) (to int32, width int) {
 	return to, width
 }
 
-// roomy makes sure that there is room for one more state. It returns the state that is meant by s
+// roomy makes space for one more state. It returns the state that is meant by s
 // afterwards.
 func (d *dfa) roomy(s int32) int32 {
 	if len(d.sets) < maxStates && d.size < maxSize {

@@ -44,7 +44,7 @@ type DirCount struct {
 	Count int
 }
 
-// Glob finds the files whose path fits a pattern. It honours ignore files as ripgrep does, leaves
+// Glob finds the files whose path fits a pattern. It honors ignore files as ripgrep does, leaves
 // hidden files out unless the pattern spells their dot, and follows no symlinks. Its error is that
 // of the root or of ctx.
 func Glob(ctx context.Context, q Query, p *Pattern) (Files, error) {
@@ -108,7 +108,7 @@ func (g *globber) visit(_ folder, dir, name string) {
 		path = joinPath(dir, name)
 	}
 	g.paths = append(g.paths, path)
-	if g.limit > 0 && len(g.paths) > 4*g.limit+1000 { // so that a million of them take no room
+	if g.limit > 0 && len(g.paths) > 4*g.limit+1000 { // bounds the memory for a million paths
 		g.paths = firstPaths(g.paths, g.limit)
 	}
 }

@@ -33,7 +33,7 @@ type FileMatches struct {
 }
 
 // Grep finds the lines that match, in all files that include allows; a nil include allows all. It
-// honours ignore files as ripgrep does, follows no symlinks, and leaves out binary files: those
+// honors ignore files as ripgrep does, follows no symlinks, and leaves out binary files: those
 // with a zero byte in their first 8 KB. Its error is that of the root or of ctx.
 func Grep(ctx context.Context, q Query, re *Regexp, include *Pattern) (Matches, error) {
 	w, err := newWalk(q.Root)
@@ -48,7 +48,7 @@ func Grep(ctx context.Context, q Query, re *Regexp, include *Pattern) (Matches, 
 	c := &collector{limit: q.Limit}
 	err = w.run(ctx, q.Workers, func() visitor {
 		g := &grepper{walk: w, include: include, skip: q.Skip, scanner: newScanner(re, &w.stop), found: c}
-		g.scanner.room = func() int { return c.room(g.path) }
+		g.scanner.remaining = func() int { return c.remaining(g.path) }
 		return g
 	})
 	if err != nil {
@@ -67,7 +67,7 @@ func GrepReader(ctx context.Context, q Query, re *Regexp, path string, r io.Read
 	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
 	c := &collector{limit: q.Limit}
 	s := newScanner(re, &stop)
-	s.room = func() int { return c.room(path) }
+	s.remaining = func() int { return c.remaining(path) }
 	switch err := s.file(r, -1); {
 	case ctx.Err() != nil:
 		return Matches{}, context.Cause(ctx)
@@ -146,8 +146,8 @@ type collector struct {
 	last string
 }
 
-// room says how many lines of a file may be wanted.
-func (c *collector) room(path string) int {
+// remaining returns how many lines of a file are still needed.
+func (c *collector) remaining(path string) int {
 	if c.limit <= 0 {
 		return int(^uint(0) >> 1)
 	}

@@ -114,7 +114,7 @@ func classOf(re *syntax.Regexp) literals {
 	return literals{exact: all, sure: true} // a class has its letters in both cases where case does not count
 }
 
-// concatOf puts the texts of neighbours together as long as they can be listed, and keeps the best
+// concatOf puts the texts of neighbors together as long as they can be listed, and keeps the best
 // of what it met.
 func concatOf(subs []*syntax.Regexp) literals {
 	run := literals{exact: []string{""}, sure: true}

@@ -15,7 +15,7 @@ type Pattern struct {
 	text    string
 	name    bool // matched against the last name
 	negated bool
-	suffix  string // what all matches end with, found without matching
+	suffix  string // the common suffix of all matches, for a quick check
 	exact   bool   // the suffix behind one star is all there is to match
 	// dirs are the names the path of every match begins with.
 	dirs []string
@@ -50,7 +50,7 @@ func ParsePattern(text string) (*Pattern, error) {
 	case !doublestar.ValidatePattern(rest):
 		return nil, lathe.Errorf(lathe.Invalid, "the glob %q is malformed: %s", text, globFault(rest))
 	}
-	if rest == "**" || strings.HasSuffix(rest, "/**") { // what is in a directory, not a file of its name
+	if rest == "**" || strings.HasSuffix(rest, "/**") { // the entries of a directory, not a file of that name
 		rest += "/*"
 	}
 	p.name = !anchored && !strings.Contains(rest, "/")

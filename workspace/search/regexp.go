@@ -24,7 +24,7 @@ type Regexp struct {
 type PatternError struct {
 	Expr   string
 	Offset int    // of the first byte that is wrong
-	At     string // what stands there
+	At     string // the text there
 	Reason string
 	// Literal matches the text of Expr as it stands.
 	Literal string
@@ -34,7 +34,7 @@ func (e *PatternError) Error() string {
 	return fmt.Sprintf("the regular expression %q is wrong at byte %d, %q: %s", e.Expr, e.Offset, e.At, e.Reason)
 }
 
-// maxExpr is how long an expression may be; compiling one takes time and room many times that.
+// maxExpr is how long an expression may be; compiling one takes many times that in time and memory.
 const maxExpr = 64 << 10
 
 // ParseRegexp compiles an expression in the syntax of RE2, which has no look-around and no
@@ -184,7 +184,7 @@ func explain(expr string, err error) error {
 			}
 		}
 	case syntax.ErrInvalidEscape:
-		out.Reason = "there is no such escape"
+		out.Reason = "unknown escape"
 		if n := len(wrong.Expr); n > 1 && wrong.Expr[1] >= '1' && wrong.Expr[1] <= '9' {
 			out.Reason = "back-references are not supported"
 		}

@@ -23,8 +23,8 @@ func TestParseRegexp_Errors(t *testing.T) {
 		{`foo(?!bar)`, PatternError{Offset: 3, At: "(?!", Reason: "look-around is not supported", Literal: `foo\(\?!bar\)`}},
 		{`(?<=a)b`, PatternError{Offset: 0, At: "(?<=", Reason: "look-around is not supported", Literal: `\(\?<=a\)b`}},
 		{`(a)\1`, PatternError{Offset: 3, At: `\1`, Reason: "back-references are not supported", Literal: `\(a\)\\1`}},
-		{`a\Z`, PatternError{Offset: 1, At: `\Z`, Reason: "there is no such escape", Literal: `a\\Z`}},
-		{`\u{110000}`, PatternError{Offset: 0, At: `\u{110000}`, Reason: "there is no such escape", Literal: `\\u\{110000\}`}},
+		{`a\Z`, PatternError{Offset: 1, At: `\Z`, Reason: "unknown escape", Literal: `a\\Z`}},
+		{`\u{110000}`, PatternError{Offset: 0, At: `\u{110000}`, Reason: "unknown escape", Literal: `\\u\{110000\}`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.expr, func(t *testing.T) {

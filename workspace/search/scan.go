@@ -44,12 +44,12 @@ type scanner struct {
 	cur  cursor
 	buf  []byte
 	stop *atomic.Bool
-	// room says how many lines of the file at hand are to be kept; it is asked once a file.
-	room func() int
+	// remaining returns how many lines of the current file to keep; it is called once per file.
+	remaining func() int
 
 	lines  []Line
 	count  int
-	wanted int   // lines to keep, -1 before room was asked
+	wanted int   // lines to keep, -1 before the call of remaining
 	line   int   // the number of the line that place is in
 	place  int   // up to where in the block lines are counted
 	offset int64 // of the block in the file
@@ -233,7 +233,7 @@ func (s *scanner) hit(b []byte, start, end int) {
 func (s *scanner) wants() bool {
 	s.count++
 	if s.wanted < 0 {
-		s.wanted = s.room()
+		s.wanted = s.remaining()
 	}
 	return len(s.lines) < s.wanted
 }

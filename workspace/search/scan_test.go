@@ -29,7 +29,7 @@ func scanText(re *Regexp, r io.Reader, buffer int) ([]Line, int, error) {
 	var stop atomic.Bool
 	s := newScanner(re, &stop)
 	s.buf = make([]byte, buffer)
-	s.room = func() int { return 1 << 30 }
+	s.remaining = func() int { return 1 << 30 }
 	err := s.file(r, -1)
 	return s.lines, s.count, err
 }
@@ -311,7 +311,7 @@ func TestDFA_ManyStates(t *testing.T) {
 	}
 	var stop atomic.Bool
 	s := newScanner(re, &stop)
-	s.room = func() int { return 0 }
+	s.remaining = func() int { return 0 }
 	if err := s.file(&text, -1); err != nil || s.dfa.resets == 0 {
 		t.Fatalf("the automaton was never full (%v): the test shows nothing", err)
 	}

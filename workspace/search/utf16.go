@@ -13,7 +13,7 @@ import (
 type wide struct {
 	in    *bufio.Reader
 	order binary.ByteOrder
-	out   []byte // what was decoded and not read yet
+	out   []byte // decoded bytes not read yet
 	held  uint16 // a unit that was read too early; 0 is none
 }
 

@@ -184,7 +184,7 @@ func (w *walk) give(tasks []task) {
 	}
 }
 
-// do does a task; list is room for its entries, which it returns to be used again.
+// do runs a task; list is a buffer for its entries, which it returns for reuse.
 func (w *walk) do(t task, v visitor, list []entry) []entry {
 	in, err := w.volume.folder(t.dir)
 	if err != nil {

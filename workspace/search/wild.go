@@ -2,7 +2,7 @@ package search
 
 import "strings"
 
-// What a step of a compiled ignore pattern takes from a path.
+// The kinds of steps in a compiled ignore pattern.
 type stepKind uint8
 
 const (
@@ -69,7 +69,7 @@ func compileWild(pattern string, slashes bool) ([]step, bool) {
 	return steps, true
 }
 
-// compileStars reads the run of stars at i and returns where the pattern goes on.
+// compileStars reads the run of stars at i and returns where the pattern continues.
 func compileStars(pattern string, i int, slashes bool) (step, int) {
 	end := i
 	for end < len(pattern) && pattern[end] == '*' {
@@ -122,7 +122,7 @@ type setReader struct {
 	p      string
 	i      int
 	set    *byteSet
-	last   byte // what a range could begin with
+	last   byte // possible start of a range
 	ranged bool // it could
 }
 

@@ -40,7 +40,7 @@ func Redact(f Format, text string) string {
 	var out strings.Builder
 	dropping := false
 	for line := range strings.Lines(text) {
-		// A value may go on in lines that are indented, or that end the one before with a \.
+		// A value may continue in indented lines, or after a line that ends with \.
 		continued := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
 		if secretLine().MatchString(line) || dropping && continued {
 			dropping = true

@@ -44,7 +44,7 @@ func Find(home string, env func(string) string) Locations {
 	seen := map[string]bool{}
 	add := func(r row, path string) {
 		path = filepath.Clean(path)
-		// What contains the home folder is no place of credentials, whatever a variable says.
+		// A folder that contains the home folder is never hidden, whatever a variable says.
 		if !filepath.IsAbs(path) || seen[path] || within(path, home) {
 			return
 		}
@@ -109,7 +109,7 @@ func (p Location) Existing() (hide, show []string) {
 		return nil, nil
 	}
 	if len(p.show) > 0 {
-		entries, _ := os.ReadDir(p.Path) // what cannot be listed shows nothing
+		entries, _ := os.ReadDir(p.Path) // an unreadable folder shows nothing
 		for _, e := range entries {
 			// A link could lead to a key.
 			if e.Type()&os.ModeSymlink == 0 && p.shows(fold(e.Name())) {

@@ -18,8 +18,8 @@ import (
 
 func (t *sharedTree) undoPath(key string) string { return t.path(undoDir, fileName(key)+recordSuffix) }
 
-// errMeanwhile means that a file changed after the plan was made.
-var errMeanwhile = errors.New("it was changed just now; it stays as it is")
+// errChanged means that a file changed after the plan was made.
+var errChanged = errors.New("it changed just now, so it stays as it is")
 
 // Apply applies a plan, except its conflicts. It checks each file again right before it replaces it, and
 // a file that changed meanwhile becomes a conflict. If anything else fails, Apply restores the previous
@@ -80,9 +80,9 @@ func (t *sharedTree) prepare(changes []Change) {
 		case now.blocked != "":
 			c.Conflict = now.blocked
 		case !now.state.same(c.from):
-			c.Conflict = errMeanwhile.Error()
+			c.Conflict = errChanged.Error()
 		case !t.available(c.to):
-			c.Conflict = whyNotKept
+			c.Conflict = whyNotStored
 		default:
 			c.from = now.state
 			deleted[rel] = c.deletes()
@@ -124,15 +124,15 @@ func (t *sharedTree) run(r *record, changes []Change) error {
 	for _, f := range r.Running {
 		running[f.Path] = f.Changes[0]
 	}
-	for _, c := range inOrder(todo) {
+	for _, c := range deletionsFirst(todo) {
 		err := t.replace(c.rel, c.from, c.to, c.made)
-		if errors.Is(err, errMeanwhile) {
+		if errors.Is(err, errChanged) {
 			c.Conflict = err.Error()
 			delete(running, c.rel)
 			continue
 		}
 		if err != nil {
-			return errors.Join(err, t.takeBack(file, r))
+			return errors.Join(err, t.revertRunning(file, r))
 		}
 	}
 	r.Running = nil
@@ -157,8 +157,8 @@ func (t *sharedTree) missing(c *Change) int {
 	return now.missing
 }
 
-// inOrder puts deletions before creations, so that a file can replace a directory and vice versa.
-func inOrder(todo []*Change) []*Change {
+// deletionsFirst puts deletions before creations, so that a file can replace a directory and vice versa.
+func deletionsFirst(todo []*Change) []*Change {
 	out := slices.Clone(todo)
 	slices.SortStableFunc(out, func(a, b *Change) int {
 		switch x, y := a.to.absent(), b.to.absent(); {
@@ -190,8 +190,8 @@ func (r *record) merge(done map[string]fileChange) {
 	slices.SortFunc(r.Files, func(a, b fileTrace) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// takeBack reverts an incomplete change, except for files that someone else changed meanwhile.
-func (t *sharedTree) takeBack(file string, r *record) error {
+// revertRunning reverts an incomplete change, except for files that someone else changed meanwhile.
+func (t *sharedTree) revertRunning(file string, r *record) error {
 	var back []*Change
 	deleted := map[string]bool{}
 	for _, f := range r.Running {
@@ -206,8 +206,8 @@ func (t *sharedTree) takeBack(file string, r *record) error {
 			back = append(back, c)
 		}
 	}
-	for _, c := range inOrder(back) {
-		if err := t.replace(c.rel, c.from, c.to, c.made); err != nil && !errors.Is(err, errMeanwhile) {
+	for _, c := range deletionsFirst(back) {
+		if err := t.replace(c.rel, c.from, c.to, c.made); err != nil && !errors.Is(err, errChanged) {
 			return err
 		}
 		if now, err := t.look(c.rel, false); err == nil {
@@ -218,8 +218,8 @@ func (t *sharedTree) takeBack(file string, r *record) error {
 	return t.writeRecord(file, r)
 }
 
-// mend reverts what an interrupted process was applying.
-func (t *sharedTree) mend(ctx context.Context) error {
+// revertInterrupted reverts what an interrupted process was applying.
+func (t *sharedTree) revertInterrupted(ctx context.Context) error {
 	names, err := os.ReadDir(t.path(undoDir))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0 {
 		return nil
@@ -232,12 +232,12 @@ func (t *sharedTree) mend(ctx context.Context) error {
 	return t.mendLocked()
 }
 
-// mendOnce is mend for readers, which need nothing else that is loaded.
-func (t *sharedTree) mendOnce() {
+// revertInterruptedOnce is revertInterrupted for readers, which need nothing else that is loaded.
+func (t *sharedTree) revertInterruptedOnce() {
 	ctx, cancel := context.WithTimeout(context.Background(), maxLockWait)
 	defer cancel()
-	if err := t.mend(ctx); err != nil {
-		t.store.o.Log.Warn("an undo that was interrupted cannot be taken back", "dir", t.root, "error", err)
+	if err := t.revertInterrupted(ctx); err != nil {
+		t.store.o.Log.Warn("cannot revert an interrupted undo", "dir", t.root, "error", err)
 	}
 }
 
@@ -256,7 +256,7 @@ func (t *sharedTree) mendLocked() error {
 			return err
 		}
 		if r != nil && len(r.Running) > 0 {
-			if err := t.takeBack(file, r); err != nil {
+			if err := t.revertRunning(file, r); err != nil {
 				return err
 			}
 		}
@@ -285,7 +285,7 @@ func (t *sharedTree) replace(rel string, from, to state, made int) error {
 		return err
 	} else if !ok {
 		if above.blocked != "" {
-			return errMeanwhile
+			return errChanged
 		}
 		t.disk.at("mkdir", rel)
 		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -306,7 +306,7 @@ func (t *sharedTree) replace(rel string, from, to state, made int) error {
 func (t *sharedTree) folder(rel string) (*os.Root, error) {
 	dir, err := workspace.OpenDir(filepath.Dir(t.abs(rel)))
 	if errors.Is(err, workspace.ErrMoved) {
-		return nil, errMeanwhile
+		return nil, errChanged
 	}
 	if err != nil {
 		return nil, meanwhile(err)
@@ -337,7 +337,7 @@ func (t *sharedTree) exchange(dir *os.Root, rel string, from, to state, perm fs.
 // meanwhile turns an obstacle on the path into a conflict; anything else is a failure.
 func meanwhile(err error) error {
 	if isGone(err) || errors.Is(err, fs.ErrExist) || errors.Is(err, errIsDir) || errors.Is(err, errNotEmpty) {
-		return errMeanwhile
+		return errChanged
 	}
 	return err
 }
@@ -348,7 +348,7 @@ func (t *sharedTree) stillIs(rel string, from state) error {
 		return err
 	}
 	if now.blocked != "" || !now.state.same(from) {
-		return errMeanwhile
+		return errChanged
 	}
 	return nil
 }

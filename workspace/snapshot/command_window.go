@@ -29,7 +29,7 @@ func (st *Step) BeginCommand(ctx context.Context) (*CommandWindow, error) {
 	st.t.mu.Lock()
 	st.t.windows++
 	st.t.mu.Unlock()
-	if err := st.walked(ctx); err != nil {
+	if err := st.ensureWalked(ctx); err != nil {
 		f.release()
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func tracesIn(file string) map[string]*trace {
 // of running steps and the records of ended ones.
 func (t *sharedTree) foreign(key string, since time.Time) map[string]bool {
 	out := map[string]bool{}
-	if !t.crowded() {
+	if !t.hasOtherProcesses() {
 		return out
 	}
 	isNew := func(s fileChange) bool { return s.Time >= since.UnixNano() }
@@ -181,8 +181,8 @@ func (t *sharedTree) foreign(key string, since time.Time) map[string]bool {
 	return out
 }
 
-// crowded reports whether other processes may use the worktree.
-func (t *sharedTree) crowded() bool {
+// hasOtherProcesses reports whether other processes may use the worktree.
+func (t *sharedTree) hasOtherProcesses() bool {
 	entries, err := os.ReadDir(t.path(liveDir))
 	others := 0
 	for _, e := range entries {

@@ -125,7 +125,7 @@ func TestCapture_TooLarge(t *testing.T) {
 	b.tool(st, "huge", func() { b.write("huge", "small\n") })
 	done := b.end(st)
 	plan := must2(b.work.Undo(t.Context(), []StepRef{done}))(t)
-	if len(plan.Changes) != 1 || plan.Changes[0].Conflict != whyNotKept {
+	if len(plan.Changes) != 1 || plan.Changes[0].Conflict != whyNotStored {
 		t.Errorf("plan %+v", plan)
 	}
 	b.apply("ses", plan)
@@ -258,7 +258,7 @@ func TestFrame_OverlappingSteps(t *testing.T) {
 				must(t, other.work.t.walk(t.Context(), ""))
 			}
 			one, two, three, four := b.step(), other.step(), other.step(), other.step()
-			must(t, four.Capture(t.Context(), b.path("d"))) // before the frame, and it writes in it
+			must(t, four.Capture(t.Context(), b.path("d"))) // before the window, and it writes in it
 			f := must2(one.BeginCommand(t.Context()))(t)
 			other.tool(two, "a", func() { b.write("a", "by two\n") })
 			other.tool(three, "c", func() { b.write("c", "by three\n") })
@@ -361,7 +361,7 @@ func TestStep_ToolsDoNotWalk(t *testing.T) {
 	b.tool(st, "f", func() { b.write("f", "2\n") })
 	b.end(st)
 	if it, _ := b.work.t.known.at("unseen/deep"); it != nil {
-		t.Errorf("somebody walked: %+v", it)
+		t.Errorf("somebody ensureWalked: %+v", it)
 	}
 }
 
@@ -384,7 +384,7 @@ func TestTrack_HundredThousand(t *testing.T) {
 	st := b.step()
 	began = time.Now()
 	b.command(st, func() { b.write("pkg00/part00/file00.go", "changed\n") })
-	t.Logf("first walk %v, a frame %v", first, time.Since(began))
+	t.Logf("first walk %v, a window %v", first, time.Since(began))
 	if got := b.rels(b.end(st).Files); !slices.Equal(got, []string{"pkg00/part00/file00.go"}) {
 		t.Errorf("files %q", got)
 	}

@@ -42,7 +42,7 @@ func (h *worktreeDir) sweep(ctx context.Context) error {
 
 // compact copies referenced objects out of packfiles and removes those. Packfiles in use by a writer
 // stay.
-func (h *worktreeDir) compact(ctx context.Context, heaps []*packList) error {
+func (h *worktreeDir) compact(ctx context.Context, packs []*packList) error {
 	temp := h.path(objectsDir, tempName())
 	h.disk.at("create", temp)
 	out, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -51,12 +51,12 @@ func (h *worktreeDir) compact(ctx context.Context, heaps []*packList) error {
 	}
 	var done []string
 	copied := map[oid]bool{}
-	for _, l := range heaps {
+	for _, l := range packs {
 		if err = ctx.Err(); err != nil {
 			break
 		}
 		var free bool
-		if free, err = h.copyHeap(out, l, copied); err != nil {
+		if free, err = h.copyPack(out, l, copied); err != nil {
 			break
 		}
 		if free {
@@ -86,7 +86,7 @@ func (h *worktreeDir) compact(ctx context.Context, heaps []*packList) error {
 
 // copyPack copies the referenced objects of one packfile that are not copied yet. It reports whether the
 // packfile can be removed.
-func (h *worktreeDir) copyHeap(out *os.File, l *packList, copied map[oid]bool) (bool, error) {
+func (h *worktreeDir) copyPack(out *os.File, l *packList, copied map[oid]bool) (bool, error) {
 	in, err := os.OpenFile(l.path, os.O_RDWR, 0)
 	if err != nil {
 		return false, nil // removed meanwhile

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// bench is a work tree with a store beside it.
+// bench is a work tree with a store next to it.
 type bench struct {
 	t     testing.TB
 	dir   string // the top
@@ -126,7 +126,7 @@ func (b *bench) tool(st *Step, name string, write func()) {
 	must(b.t, st.RecordWrite(b.t.Context(), b.path(name)))
 }
 
-// command changes files in a frame.
+// command changes files in a window.
 func (b *bench) command(st *Step, run func()) {
 	b.t.Helper()
 	f, err := st.BeginCommand(b.t.Context())

@@ -20,7 +20,7 @@ const (
 	maxIndexSize = 1 << 30
 )
 
-var errIndex = errors.New("the index of snapshots is damaged")
+var errIndex = errors.New("the snapshot index is damaged")
 
 // save writes the known state to a file.
 func (t *sharedTree) save(file string) error {
@@ -34,7 +34,7 @@ func (t *sharedTree) save(file string) error {
 	out := appendDir([]byte(indexMagic), known)
 	sum := sha1.Sum(out)
 	if err := t.disk.write(file, append(out, sum[:]...), false); err != nil {
-		return fmt.Errorf("save the index of snapshots: %w", err)
+		return fmt.Errorf("save the snapshot index: %w", err)
 	}
 	return nil
 }

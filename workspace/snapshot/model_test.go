@@ -177,7 +177,7 @@ func oneModel(t *testing.T, rt *rapid.T, total map[string]int) {
 	must(t, os.RemoveAll(b.store.o.Dir))
 }
 
-// step is one of the agent's, with the person at work beside it, outside of frames.
+// step is one of the agent's, with the person at work next to it, outside of frames.
 func (m *model) step(number int) StepRef {
 	st := m.b.step()
 	for range rapid.IntRange(1, 4).Draw(m.t, "tools") {

@@ -26,8 +26,8 @@ const (
 	maxLockWait = 10 * time.Second
 )
 
-// errNotKept says that the content of an object is not known any more.
-var errNotKept = errors.New("its content is not kept")
+// errNotStored says that the content of an object is not known any more.
+var errNotStored = errors.New("its content is not stored")
 
 // oid names an object by its SHA-1. The zero oid names nothing.
 type oid [sha1.Size]byte
@@ -64,7 +64,7 @@ func objectHead(kind gitobj.Kind, size int) []byte {
 	return append(strconv.AppendInt(head, int64(size), 10), 0)
 }
 
-// objects is where contents and trees are kept: in heaps of ours, and behind them in the objects of the
+// objects is where contents and trees are kept: in packs of ours, and behind them in the objects of the
 // project, which are only read.
 type objects struct {
 	disk     *disk
@@ -106,7 +106,7 @@ func (o *objects) keep(id oid, kind gitobj.Kind, data []byte) error {
 		err = o.append(id, body)
 	}
 	if err != nil {
-		return fmt.Errorf("keep a snapshot: %w", err)
+		return fmt.Errorf("store a snapshot: %w", err)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (o *objects) has(id oid) bool {
 	if _, ok := o.where[id]; ok || o.repo.has(id) {
 		return true
 	}
-	_ = o.refresh() // what cannot be read is not there
+	_ = o.refresh() // an unreadable packfile has no objects
 	_, ok := o.where[id]
 	return ok
 }
@@ -156,7 +156,7 @@ func (o *objects) get(id oid) (gitobj.Kind, []byte, error) {
 	}
 	kind, data, err = o.repo.get(id)
 	if err == nil && hashObject(kind, data) != id {
-		err = fmt.Errorf("the object %s of the repository is damaged: %w", id, errNotKept)
+		err = fmt.Errorf("the object %s of the repository is damaged: %w", id, errNotStored)
 	}
 	return kind, data, err
 }
@@ -167,7 +167,7 @@ func (o *objects) getOwn(id oid) (gitobj.Kind, []byte, error) {
 		return 0, nil, err
 	}
 	damaged := func() (gitobj.Kind, []byte, error) {
-		return 0, nil, fmt.Errorf("the snapshot %s is damaged: %w", id, errNotKept)
+		return 0, nil, fmt.Errorf("the snapshot %s is damaged: %w", id, errNotStored)
 	}
 	z, err := zlib.NewReader(bytes.NewReader(body))
 	if err != nil {
@@ -189,7 +189,7 @@ func (o *objects) getOwn(id oid) (gitobj.Kind, []byte, error) {
 func (o *objects) blob(id oid) ([]byte, error) {
 	kind, data, err := o.get(id)
 	if err == nil && kind != gitobj.BlobKind {
-		err = fmt.Errorf("the object %s is a %s, not a content: %w", id, kind, errNotKept)
+		err = fmt.Errorf("the object %s is a %s, not a blob: %w", id, kind, errNotStored)
 	}
 	return data, err
 }

@@ -126,9 +126,9 @@ func (t *sharedTree) change(rel string, to state) (Change, error) {
 	case now.blocked != "":
 		c.Conflict = now.blocked
 	case now.Lost:
-		c.Conflict = "it is too large to be kept"
+		c.Conflict = "it is too large to store"
 	case !t.available(to):
-		c.Conflict = whyNotKept
+		c.Conflict = whyNotStored
 	}
 	return c, nil
 }

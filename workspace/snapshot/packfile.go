@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/filelock"
 )
 
-// Objects lie in heaps: files to which one process appends. To make a file for each object would cost
+// Objects lie in packs: files to which one process appends. To make a file for each object would cost
 // a step more than everything else it does. A heap that has grown enough, or whose process is gone, is
 // never written again; only tidying replaces it by a smaller one.
 

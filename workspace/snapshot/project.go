@@ -78,7 +78,7 @@ func (p *project) get(id oid) (gitobj.Kind, []byte, error) {
 			return kind, data, nil
 		}
 	}
-	return 0, nil, fmt.Errorf("the snapshot %s is gone: %w", id, errNotKept)
+	return 0, nil, fmt.Errorf("the snapshot %s is gone: %w", id, errNotStored)
 }
 
 func (p *project) close() error {

@@ -115,7 +115,7 @@ func (t *sharedTree) writeRecord(file string, r *record) error {
 		err = t.disk.write(file, data, true)
 	}
 	if err != nil {
-		return fmt.Errorf("keep what can be undone: %w", err)
+		return fmt.Errorf("save the undo record: %w", err)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ type journal struct {
 	path string
 }
 
-// entry is one line of a journal: a capture, what was written, or what a frame found.
+// entry is one line of a journal: a capture, what was written, or what a window found.
 type entry struct {
 	Path   pathText `json:"path"`
 	Before *state   `json:"b,omitempty"`
@@ -172,7 +172,7 @@ type entry struct {
 	Made   int      `json:"d,omitempty"`
 	From   uint64   `json:"from,omitempty"`
 	To     uint64   `json:"to,omitempty"`
-	Time   int64    `json:"time,omitempty"` // of a capture, in nanoseconds of this machine's clock
+	Time   int64    `json:"time,omitempty"` // of a capture, in nanoseconds
 }
 
 func (t *sharedTree) journalPath(key string) string { return t.path(openDir, fileName(key)) }
@@ -183,7 +183,7 @@ func (t *sharedTree) openJournal(key string) (*journal, error) {
 	path := t.journalPath(key)
 	t.disk.at("create", path)
 	var err error
-	for range 100 { // who tidies may look at it, or take it or its folder away, before it is ours
+	for range 100 { // Tidy may remove the file or its folder before it is locked
 		var f *os.File
 		if f, err = lockJournal(path); err == nil {
 			return &journal{f, path}, nil
@@ -191,15 +191,15 @@ func (t *sharedTree) openJournal(key string) (*journal, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				return nil, fmt.Errorf("keep what a step changes: %w", err)
+				return nil, fmt.Errorf("save the step's changes: %w", err)
 			}
 		case errors.Is(err, filelock.ErrLocked):
 			time.Sleep(time.Millisecond)
 		default:
-			return nil, fmt.Errorf("keep what a step changes: %w", err)
+			return nil, fmt.Errorf("save the step's changes: %w", err)
 		}
 	}
-	return nil, fmt.Errorf("keep what a step changes: %w", err)
+	return nil, fmt.Errorf("save the step's changes: %w", err)
 }
 
 // lockJournal opens a journal that is there or new, and makes it ours. That it is gone again is
@@ -236,7 +236,7 @@ func (j *journal) append(d *disk, entries ...entry) error {
 	}
 	d.at("append", j.path)
 	if _, err := j.file.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("keep what a step changes: %w", err)
+		return fmt.Errorf("save the step's changes: %w", err)
 	}
 	return nil
 }
@@ -358,7 +358,7 @@ func (t *sharedTree) finish(key string, traces map[string]*trace, j *journal) (P
 		err = t.record(j, r)
 	}
 	if err != nil {
-		return p, fmt.Errorf("keep what can be undone: %w", err)
+		return p, fmt.Errorf("save the undo record: %w", err)
 	}
 	return p, nil
 }
@@ -373,7 +373,7 @@ func (t *sharedTree) record(j *journal, r *record) error {
 		return err
 	}
 	t.disk.at("rename", j.path)
-	for range 100 { // who tidies takes empty folders away, perhaps again and again
+	for range 100 { // Tidy may remove the empty folder again
 		if err = os.Rename(j.path, t.recordPath(r.Key)); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}

@@ -111,7 +111,7 @@ func (t *sharedTree) lookAt(root *os.Root, rel string, keep bool) (seen, bool, e
 	case info.IsDir():
 		return seen{}, true, nil
 	case s.item.mode == 0:
-		return seen{state: state{Lost: true}, blocked: "it is no regular file"}, true, nil
+		return seen{state: state{Lost: true}, blocked: "it is not a regular file"}, true, nil
 	case !t.spelled(rel):
 		return seen{}, true, nil
 	case info.Size() > maxContent:
@@ -122,7 +122,7 @@ func (t *sharedTree) lookAt(root *os.Root, rel string, keep bool) (seen, bool, e
 	data, err := readEntry(root, name, info)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
-			return seen{state: state{Mode: s.item.mode, Lost: true}, blocked: "it may not be read"}, true, nil
+			return seen{state: state{Mode: s.item.mode, Lost: true}, blocked: "it cannot be read: permission denied"}, true, nil
 		}
 		return seen{}, false, err
 	}

@@ -33,7 +33,7 @@ type warm struct {
 
 // Step starts a step under a unique key. It loads the known state in the background.
 func (w *Worktree) Step(key string) *Step {
-	w.t.store.beside(w.t.load)
+	w.t.store.background(w.t.load)
 	return &Step{worktree: w, t: w.t, key: key, traces: map[string]*trace{}}
 }
 
@@ -96,7 +96,7 @@ func (st *Step) capture(rel string) error {
 	return nil
 }
 
-var errEnded = errors.New("the step has ended; what is written now cannot be undone with it")
+var errEnded = errors.New("the step has ended; later writes cannot be undone with it")
 
 // knownItem converts the state to an item of the known tree.
 func (s *seen) knownItem() item {
@@ -155,14 +155,14 @@ func (st *Step) Warm() {
 	}
 	w := &warm{began: time.Now(), done: make(chan struct{})}
 	st.warm = w
-	st.t.store.beside(func() {
+	st.t.store.background(func() {
 		defer close(w.done)
 		w.err = st.t.walk(context.Background(), st.worktree.below)
 	})
 }
 
-// walked brings the known state up to date, with the current walk if that started just now.
-func (st *Step) walked(ctx context.Context) error {
+// ensureWalked brings the known state up to date, with the current walk if that started just now.
+func (st *Step) ensureWalked(ctx context.Context) error {
 	st.mu.Lock()
 	w := st.warm
 	st.warm = nil

@@ -19,7 +19,7 @@ func TestStep_ToolsAndCommands(t *testing.T) {
 	st := b.step()
 	b.tool(st, "a.txt", func() { b.write("a.txt", "ONE\n") })
 	b.tool(st, "new/deep/c.txt", func() { b.write("new/deep/c.txt", "three\n") })
-	b.write("user.txt", "mine\n") // outside of any frame
+	b.write("user.txt", "mine\n") // outside of any window
 	b.command(st, func() {
 		b.remove("dir/b.txt")
 		b.write("made/by/command.txt", "four\n")

@@ -131,8 +131,8 @@ func fileName(key string) string {
 	return "_" + hex.EncodeToString(sum[:])
 }
 
-// beside runs f in the background until Close.
-func (s *Store) beside(f func()) { s.wg.Go(f) }
+// background runs f in the background until Close.
+func (s *Store) background(f func()) { s.wg.Go(f) }
 
 // SetLimits sets the maximum age and size, starting with the next Tidy. Zero is the default.
 func (s *Store) SetLimits(age time.Duration, bytes int64) {

@@ -85,28 +85,28 @@ func (s *Store) Tidy(ctx context.Context) error {
 }
 
 func (s *Store) tidy(ctx context.Context) error {
-	houses, err := s.worktreeDirs(ctx)
+	trees, err := s.worktreeDirs(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		for _, h := range houses {
+		for _, h := range trees {
 			h.close(s)
 		}
 	}()
 	var total int64
-	var rooms []gcRoot
-	for _, h := range houses {
+	var roots []gcRoot
+	for _, h := range trees {
 		m := reachability{dir: h}
 		h.markRoots(&m)
 		total += m.bytes
-		rooms = append(rooms, h.roots...)
+		roots = append(roots, h.roots...)
 	}
-	slices.SortFunc(rooms, func(a, b gcRoot) int { return b.time.Compare(a.time) })
+	slices.SortFunc(roots, func(a, b gcRoot) int { return b.time.Compare(a.time) })
 	age, most := s.limits()
 	oldest := s.o.Now().Add(-age)
 	full := false
-	for _, r := range rooms {
+	for _, r := range roots {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -123,7 +123,7 @@ func (s *Store) tidy(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, h := range houses {
+	for _, h := range trees {
 		if err := h.sweep(ctx); err != nil {
 			return err
 		}
@@ -333,7 +333,7 @@ func (h *worktreeDir) removeDead() error {
 	if isThere(h.path(indexFile)) {
 		return nil
 	}
-	if heaps, _ := os.ReadDir(h.path(objectsDir)); len(heaps) > 0 {
+	if packs, _ := os.ReadDir(h.path(objectsDir)); len(packs) > 0 {
 		return nil
 	}
 	for _, name := range [...]string{rootFile, lockFile} {
@@ -355,12 +355,12 @@ func isThere(path string) bool {
 
 // Stats measures the store.
 func (s *Store) Stats(ctx context.Context) (Stats, error) {
-	houses, err := s.worktreeDirs(ctx)
+	trees, err := s.worktreeDirs(ctx)
 	if err != nil {
 		return Stats{}, fmt.Errorf("measure the snapshots: %w", err)
 	}
-	st := Stats{Worktrees: len(houses)}
-	for _, h := range houses {
+	st := Stats{Worktrees: len(trees)}
+	for _, h := range trees {
 		defer h.close(s)
 		st.Objects += len(h.objects)
 		for _, l := range h.packs {

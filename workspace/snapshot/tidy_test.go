@@ -81,7 +81,7 @@ func TestTidy_Month(t *testing.T) {
 	}
 }
 
-// Tidying beside steps that run takes nothing from them.
+// Tidying next to steps that run takes nothing from them.
 func TestTidy_BesideSteps(t *testing.T) {
 	b := newBench(t, gittest.RealTemp(t))
 	b.work.t.objects.packSize = 1 // what is written is done with at once

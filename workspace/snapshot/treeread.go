@@ -24,12 +24,12 @@ func (o *objects) readTree(id oid) ([]treeEntry, error) {
 	kind, data, err := o.get(id)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = errNotKept
+			err = errNotStored
 		}
 		return nil, fmt.Errorf("read the tree %s: %w", id, err)
 	}
 	if kind != gitobj.TreeKind {
-		return nil, fmt.Errorf("the object %s is a %s, not a tree: %w", id, kind, errNotKept)
+		return nil, fmt.Errorf("the object %s is a %s, not a tree: %w", id, kind, errNotStored)
 	}
 	var list []treeEntry
 	for len(data) > 0 {
@@ -37,7 +37,7 @@ func (o *objects) readTree(id oid) ([]treeEntry, error) {
 		mode, name, named := bytes.Cut(head, []byte(" "))
 		m, err := strconv.ParseUint(string(mode), 8, 32)
 		if !ok || !named || err != nil || len(rest) < len(oid{}) || badName(string(name)) {
-			return nil, fmt.Errorf("the tree %s is damaged: %w", id, errNotKept)
+			return nil, fmt.Errorf("the tree %s is damaged: %w", id, errNotStored)
 		}
 		e := treeEntry{name: string(name), mode: uint32(m)}
 		copy(e.id[:], rest)
@@ -57,7 +57,7 @@ func badName(name string) bool {
 func parseTree(tree string) (oid, error) {
 	id, ok := parseOID(tree)
 	if !ok {
-		return id, fmt.Errorf("%.60q names no snapshot: %w", tree, errNotKept)
+		return id, fmt.Errorf("%.60q is not a snapshot ID: %w", tree, errNotStored)
 	}
 	return id, nil
 }

@@ -13,11 +13,11 @@ import (
 
 // The reasons for leaving a file alone.
 const (
-	whyChanged = "it was changed after the step; it stays as it is now"
-	whyUnknown = "nobody knows what the step left in it; it stays as it is now"
-	whyNotKept = "what it was before is no longer kept"
-	whyOutside = "it is outside of the work tree"
-	whyGuarded = "other programs obey it, so only its own earlier content is put back; make the change again if you want it"
+	whyChanged   = "it changed after the step, so it stays as it is"
+	whyUnknown   = "its state after the step is unknown, so it stays as it is"
+	whyNotStored = "its earlier content is no longer stored"
+	whyOutside   = "it is outside the worktree"
+	whyGuarded   = "other programs act on it, so only its own earlier content is restored; make the change again if you want it"
 )
 
 // history lists the changes of the undone steps to one file, oldest first.
@@ -28,7 +28,7 @@ type history struct {
 
 // Undo plans to revert steps, given oldest first. It changes no files.
 func (w *Worktree) Undo(ctx context.Context, steps []StepRef) (Plan, error) {
-	w.t.mendOnce()
+	w.t.revertInterruptedOnce()
 	files, outside, err := w.t.histories(ctx, steps)
 	if err != nil {
 		return Plan{}, err
@@ -55,7 +55,7 @@ func (p *Plan) sort() {
 
 // Redo plans to revert the changes applied under a key. It changes no files.
 func (w *Worktree) Redo(ctx context.Context, key string) (Plan, error) {
-	w.t.mendOnce()
+	w.t.revertInterruptedOnce()
 	r, err := readRecord(w.t.undoPath(key))
 	if err != nil {
 		return Plan{}, lathe.Errorf(lathe.Unavailable, "redo: %w", err)
@@ -187,7 +187,7 @@ func (t *sharedTree) changeOf(done StepRef, rel string) (fileChange, string) {
 	case !read(done.After, &s.After):
 		return s, whyUnknown
 	case !known:
-		return s, whyNotKept
+		return s, whyNotStored
 	}
 	return s, ""
 }
@@ -235,15 +235,15 @@ func (t *sharedTree) planFile(rel string, h *history, now seen) (Change, bool) {
 	case h.why != "":
 		c.Conflict = h.why
 	case now.Lost || target.After.Lost && target.After.Mode != 0 && now.Mode == target.After.Mode:
-		c.Conflict = fmt.Sprintf("it is larger than %d MB, and such files are not kept", maxContent>>20)
+		c.Conflict = fmt.Sprintf("it is larger than %d MB, and such files are not stored", maxContent>>20)
 	case target.After.Lost:
 		c.Conflict = whyUnknown
 	case !now.state.same(target.After):
 		c.Conflict = whyChanged
 	case target.Before.Lost || !t.available(target.Before):
-		c.Conflict = whyNotKept
+		c.Conflict = whyNotStored
 	case last > 0:
-		c.Note = "it was also edited by someone else between the steps, so it goes back to that edit and no further"
+		c.Note = "someone else edited it between the steps, so it goes back to that edit and no further"
 	}
 	return c, true
 }
@@ -267,7 +267,7 @@ func (w *Worktree) Finalize(ctx context.Context, key string) error {
 		err = w.t.disk.remove(w.t.undoPath(key))
 	}
 	if err != nil {
-		return lathe.Errorf(lathe.Unavailable, "let go of an undo: %w", err)
+		return lathe.Errorf(lathe.Unavailable, "finalize an undo: %w", err)
 	}
 	return nil
 }

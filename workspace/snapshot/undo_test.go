@@ -39,7 +39,7 @@ func TestUndo_UserEdits(t *testing.T) {
 	for _, c := range plan.Changes {
 		got[b.rels([]string{c.Path})[0]] = c.Conflict + c.Note
 	}
-	note := "it was also edited by someone else between the steps, so it goes back to that edit and no further"
+	note := "someone else edited it between the steps, so it goes back to that edit and no further"
 	want := map[string]string{"after": whyChanged, "deleted": whyChanged, "between": note, "within": note}
 	if !maps.Equal(got, want) {
 		t.Errorf("plan %q, want %q", got, want)
@@ -162,7 +162,7 @@ func TestUndo_WithoutRecords(t *testing.T) {
 		t.Errorf("conflicts %q, want %q", why, want)
 	}
 	gone := StepRef{Key: "x", Before: strings.Repeat("1", 40), After: done.After, Files: done.Files}
-	if plan := must2(b.work.Undo(t.Context(), []StepRef{gone}))(t); plan.Changes[0].Conflict != whyNotKept {
+	if plan := must2(b.work.Undo(t.Context(), []StepRef{gone}))(t); plan.Changes[0].Conflict != whyNotStored {
 		t.Errorf("plan %+v", plan)
 	}
 	b.undo("ses", done)

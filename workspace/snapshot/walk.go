@@ -70,7 +70,7 @@ type walkBuffers struct {
 }
 
 // errTooMuch means that a tree is too large for a snapshot.
-var errTooMuch = errors.New("too much for one snapshot")
+var errTooMuch = errors.New("too large for a snapshot")
 
 // errNested means that a directory is another repository.
 var errNested = errors.New("another repository")
@@ -82,7 +82,7 @@ func (w *walker) walk(ctx context.Context, known *dir, below string, rules *sear
 	defer context.AfterFunc(ctx, func() { w.stop.Store(true) })()
 	top, err := openHandle(w.root)
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Unavailable, "look at the files of %s: %w", w.root, err)
+		return nil, lathe.Errorf(lathe.Unavailable, "read the files of %s: %w", w.root, err)
 	}
 	defer top.close()
 	next, err := w.descend(top, "", below, known, rules)
@@ -201,15 +201,15 @@ type scan struct {
 	rules   *search.GitRules
 	trusted bool // the rules did not change since the last walk
 	seen    []bool
-	news    []item // new items, and replacements of known ones
+	added   []item // new items, and replacements of known ones
 	below   sync.WaitGroup
-	mu      sync.Mutex // guards news while helpers run
+	mu      sync.Mutex // guards added while helpers run
 }
 
 func (s *scan) add(it item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.news = append(s.news, it)
+	s.added = append(s.added, it)
 }
 
 // entry processes one entry.
@@ -406,7 +406,7 @@ func (s *scan) keep(it *item, data []byte, filtered bool) bool {
 		return false
 	}
 	if s.stored.Add(int64(len(data))) > s.budget || s.fresh.Add(1) > s.newcome {
-		s.fail(lathe.Errorf(lathe.Unavailable, "the files below %s are too many to be kept for undo (over %d MB or %d files that git does not have): %w; start in a smaller directory, or list what is not yours in .gitignore", s.root, s.budget>>20, s.newcome, errTooMuch))
+		s.fail(lathe.Errorf(lathe.Unavailable, "too many files below %s to snapshot for undo (over %d MB or %d untracked files): %w; start in a smaller directory, or add files that are not yours to .gitignore", s.root, s.budget>>20, s.newcome, errTooMuch))
 		return false
 	}
 	if err := s.objects.keep(it.id, gitobj.BlobKind, data); err != nil {
@@ -425,24 +425,24 @@ func (s *scan) result(above *search.GitRules) *dir {
 		}
 		missing++
 		if kept, ok := s.absent(&s.known.items[i], s.path); ok {
-			s.news = append(s.news, kept)
+			s.added = append(s.added, kept)
 		}
 	}
-	if len(s.news) == 0 && missing == 0 && s.known != nil && s.known.rules == s.rules && s.known.above == above {
+	if len(s.added) == 0 && missing == 0 && s.known != nil && s.known.rules == s.rules && s.known.above == above {
 		return s.known
 	}
 	next := &dir{above: above, rules: s.rules}
-	next.items = make([]item, 0, len(s.seen)-missing+len(s.news))
-	replaced := make(map[string]bool, len(s.news))
-	for i := range s.news {
-		replaced[s.news[i].name] = true
+	next.items = make([]item, 0, len(s.seen)-missing+len(s.added))
+	replaced := make(map[string]bool, len(s.added))
+	for i := range s.added {
+		replaced[s.added[i].name] = true
 	}
 	for i, seen := range s.seen {
 		if seen && !replaced[s.known.items[i].name] {
 			next.items = append(next.items, s.known.items[i])
 		}
 	}
-	next.items = append(next.items, s.news...)
+	next.items = append(next.items, s.added...)
 	slices.SortFunc(next.items, func(a, b item) int { return strings.Compare(a.name, b.name) })
 	return next
 }

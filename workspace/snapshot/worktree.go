@@ -35,7 +35,7 @@ const (
 // saveEvery is how often the known state is saved while steps run.
 const saveEvery = 30 * time.Second
 
-// refuseTime is how long a too large tree is not walked again.
+// refuseTime is how long a too large tree is not ensureWalked again.
 const refuseTime = 10 * time.Minute
 
 // Worktree is the view of a session on a worktree.
@@ -69,7 +69,7 @@ type sharedTree struct {
 	saved   time.Time
 	saving  bool
 
-	refused   error // why the tree cannot be walked
+	refused   error // why the tree cannot be ensureWalked
 	refusedAt time.Time
 }
 
@@ -144,22 +144,22 @@ func (t *sharedTree) spelled(rel string) bool {
 func (t *sharedTree) load() {
 	t.once.Do(func() {
 		if err := t.enter(); err != nil {
-			t.store.o.Log.Warn("snapshots of a directory cannot be kept", "dir", t.root, "error", err)
+			t.store.o.Log.Warn("cannot store snapshots of a directory", "dir", t.root, "error", err)
 		}
 		if err := t.objects.find(); err != nil {
-			t.store.o.Log.Warn("snapshots cannot be read", "dir", t.root, "error", err)
+			t.store.o.Log.Warn("cannot read snapshots", "dir", t.root, "error", err)
 		}
 		known, err := t.readIndexes()
 		if known == nil {
 			known = t.seed()
 		}
 		if err != nil {
-			t.store.o.Log.Debug("read the index of snapshots", "dir", t.root, "error", err)
+			t.store.o.Log.Debug("read the snapshot index", "dir", t.root, "error", err)
 		}
 		t.mu.Lock()
 		t.known, t.saved = known, time.Now()
 		t.mu.Unlock()
-		t.mendOnce()
+		t.revertInterruptedOnce()
 	})
 }
 
@@ -313,9 +313,9 @@ func (t *sharedTree) saveSoon() {
 		return
 	}
 	t.saving = true
-	t.store.beside(func() {
+	t.store.background(func() {
 		if err := t.save(t.path(liveDir, t.live.name+indexSuffix)); err != nil {
-			t.store.o.Log.Debug("save the index of snapshots", "dir", t.root, "error", err)
+			t.store.o.Log.Debug("save the snapshot index", "dir", t.root, "error", err)
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()

@@ -151,7 +151,7 @@ func (b *buffer) read(from int64, limit int) Output {
 	return Output{Text: string(out), Next: from}
 }
 
-// cut returns up to room units behind the first skip ones. over is how many units more were
+// cut returns up to limit units after the first skip ones. over is how many units more were
 // skipped, because a position inside of a pair means the character behind it.
 func (c chunk) cut(skip, room int64) (part chunk, over int64) {
 	if skip == 0 && int64(c.units) <= room {

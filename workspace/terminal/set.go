@@ -208,7 +208,7 @@ func (s *Set) command(at workspace.Place, in CreateOptions) (sandbox.Command, er
 		name = s.shell()
 	}
 	if c.Path = environ.Find(s.Env, c.Dir, name); c.Path == "" {
-		return c, lathe.Errorf(lathe.Invalid, "command: there is no program %q; give its path, or a name on the PATH of the server", name)
+		return c, lathe.Errorf(lathe.Invalid, "command: program %q not found; give its path, or a name on the server's PATH", name)
 	}
 	if len(c.Args) == 0 && slices.Contains(login, shellName(c.Path)) {
 		c.Args = []string{"-l"}
@@ -228,7 +228,7 @@ func (in CreateOptions) check() error {
 	for name, value := range in.Env {
 		size += len(name) + len(value)
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			return lathe.Errorf(lathe.Invalid, "env: %q is no name of a variable, or its value has a null byte", name)
+			return lathe.Errorf(lathe.Invalid, "env: %q is not a variable name, or its value has a null byte", name)
 		}
 	}
 	if len(in.Env) > mostEnv || size > mostBytes {

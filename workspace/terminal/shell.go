@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/environ"
 )
 
-// Shell is a shell of this machine.
+// Shell is a shell on this machine.
 type Shell struct {
 	Path string `json:"path"`
 	Name string `json:"name"`

@@ -91,7 +91,7 @@ func (t *Terminal) Resize(rows, cols int) error {
 // writeTime is how long a program may not read before what is typed is lost.
 const writeTime = 3 * time.Second
 
-// Type sends input to the program. What one that does not read has no room for is lost, as
+// Type sends input to the program. Input that overflows the terminal's buffer is lost, as
 // with any terminal.
 func (t *Terminal) Type(input []byte) error {
 	_ = t.run.SetWriteDeadline(time.Now().Add(writeTime)) // a terminal that is closed says so next
