@@ -124,8 +124,8 @@ func places() []place {
 		"OUT/* OUT/f.txt", "OUT/* Line 1: secret", "OUT/* f.txt",
 	}
 	moved := outcomes{
-		"- !was replaced while it was in use", "- !was replaced while it was in use", "- !was replaced while it was in use", "- !was replaced while it was in use",
-		"- !must be a directory", "- !was replaced while it was in use", "- !is not a directory",
+		"- !was replaced while in use", "- !was replaced while it was in use", "- !was replaced while it was in use", "- !was replaced while it was in use",
+		"- !must be a directory", "- !was replaced while in use", "- !is not a directory",
 	}
 	circle := refusedAll("-", "is a loop of symlinks")
 	circle[4], circle[6] = circle[0], circle[0]
@@ -143,7 +143,7 @@ func places() []place {
 		{"a circle of links", func(d *tooltest.Host) string { linked("b", "a")(d); return linked("a", "b")(d) }, nil, circle},
 		{"a file whose directory is swapped for a link", named("dir/in.txt"), swapped, moved},
 		{"a directory swapped for a link", named("dir"), swapped, outcomes{
-			"- !was replaced while it was in use", "- !is a directory. Name a file", "- !is a directory. Name a file", "- !is a directory. Name a file",
+			"- !was replaced while in use", "- !is a directory. Name a file", "- !is a directory. Name a file", "- !is a directory. Name a file",
 			"- !was replaced by a symlink", "- !was replaced by a symlink", "- !leads elsewhere",
 		}},
 		{"a file that vanishes", named("in.txt"), func(d *tooltest.Host) { _ = os.Remove(filepath.Join(d.Dir, "in.txt")) }, outcomes{

@@ -327,7 +327,7 @@ func TestRead_ReplacedWhileAsking(t *testing.T) {
 		d.Link(filepath.Dir(secret), "d")
 	}
 	r, err := d.Run(builtin.Read(builtin.ReadConfig{}), tooltest.Input{"filePath": "d/f"})
-	if err == nil || !strings.Contains(err.Error(), "was replaced while it was in use") {
+	if err == nil || !strings.Contains(err.Error(), "was replaced while in use") {
 		t.Errorf("%v, %v", r, err)
 	}
 }

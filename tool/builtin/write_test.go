@@ -145,7 +145,7 @@ func TestWrite_ChangedWhileAsking(t *testing.T) {
 		_ = os.Rename(filepath.Join(d.Dir, "d"), filepath.Join(d.Dir, "away"))
 		d.Link(d.Out, "d")
 	}
-	if _, err := d.Run(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "was replaced while it was in use") {
+	if _, err := d.Run(builtin.Write(builtin.WriteConfig{AllowStale: true}), tooltest.Input{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "was replaced while in use") {
 		t.Error(err)
 	}
 	d.OnAsk = func(tool.Permission) { d.Put("new", "theirs") }
