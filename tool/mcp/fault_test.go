@@ -217,7 +217,7 @@ func TestFault_OddAnswers(t *testing.T) {
 	r = w.must("h_go", `{}`)
 	equal(t, len(r.Attachments), 0)
 	w.fails("h_go", `{}`, "does not say why")
-	w.fails("h_go", `{}`, "wants more from the user")
+	w.fails("h_go", `{}`, "asks for user input")
 	w.fails("h_go", `{}`, "the answer cannot be read") // nested too deep to be one
 }
 
