@@ -1,4 +1,4 @@
-// Package account manages providers: keys and logins, and the models that they have.
+// Package account has the commands for providers: API keys, logins and models.
 package account
 
 import (
@@ -25,10 +25,10 @@ func NewAuth(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "auth",
 		Aliases: []string{"providers"},
-		Short:   "Keep the keys and logins of model providers",
-		Long: `Credentials are kept in one file that only you can read. A key in your settings
-(provider.ID.options.apiKey, as {env:NAME} or {file:path}) counts before it, an environment
-variable after it. No command prints a key.`,
+		Short:   "Manage provider credentials",
+		Long: `Manage API keys and logins of model providers. They are stored in one file that only you can read.
+An API key in the config (provider.ID.options.apiKey, as {env:NAME} or {file:path}) overrides the
+file, and the file overrides environment variables. No command prints an API key.`,
 		Example: `  lathe auth login anthropic
   lathe auth list
   lathe auth logout anthropic`,
@@ -43,10 +43,9 @@ func newAuthList(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "Show which credentials there are, and where",
-		Long: `Shows the credentials that lathe finds: in the settings of this directory, in its own
-file, in environment variables. Of several for one provider the first counts. Keys are not
-shown.`,
+		Short:   "List credentials and their sources",
+		Long: `List the credentials in the config of this directory, in the credentials file and in environment
+variables. If a provider has several, the first one is used. API keys are not shown.`,
 		Example: `  lathe auth list
   lathe auth list --json | jq -r '.credentials[].provider'`,
 		Args: cli.NoArgs,
@@ -54,7 +53,7 @@ shown.`,
 	})
 }
 
-// credentialJSON is a credential for programs: all but the secret.
+// credentialJSON is a credential without its secret.
 type credentialJSON struct {
 	Provider string     `json:"provider"`
 	Name     string     `json:"name"`
@@ -102,22 +101,22 @@ func listAuth(a *cli.App) error {
 		}
 		a.Flush()
 	} else {
-		a.Notify("There are no credentials yet. `lathe auth login` adds one.")
+		a.Notify("No credentials yet. Add one with `lathe auth login`.")
 	}
 	if len(unknown) > 0 {
-		a.Notify("Entries of %s that cannot be read and do not count: %s.", a.DisplayPath(p.At.Credentials()), termtext.Plain(strings.Join(unknown, ", ")))
+		a.Notify("Ignored unreadable entries in %s: %s.", a.DisplayPath(p.At.Credentials()), termtext.Plain(strings.Join(unknown, ", ")))
 	}
 	if path := a.ForeignAuth(); !a.IsEnvTrue("BORROW_AUTH") && harness.FileExists(path) {
-		a.Notify("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.DisplayPath(path))
+		a.Notify("OpenCode has credentials in %s. Set LATHE_BORROW_AUTH=1 to use them.", a.DisplayPath(path))
 	}
 	return nil
 }
 
-// allCredentials lists what is found, by provider and then by what counts more.
+// allCredentials lists all credentials by provider, in order of precedence.
 func allCredentials(a *cli.App, p *harness.Providers) ([]credentialJSON, error) {
 	all := p.With(catalog.Filter{Experimental: true})
 	name := func(id string) string {
-		known, _ := providerName(all, id) // one that nobody knows has its id
+		known, _ := providerName(all, id) // unknown providers are named by ID
 		return cmp.Or(known, id)
 	}
 	list := []credentialJSON{}
@@ -145,14 +144,14 @@ func allCredentials(a *cli.App, p *harness.Providers) ([]credentialJSON, error) 
 	return list, nil
 }
 
-// The types of credentials, in the words of the file.
+// The types of credentials, as in the file.
 const (
 	typeKey   = "api"
 	typeLogin = "oauth"
 	typeToken = "wellknown"
 )
 
-// storedCredentials adds what is in the file, or in another's.
+// storedCredentials adds the credentials of lathe's file, or of OpenCode's.
 func storedCredentials(a *cli.App, p *harness.Providers, add func(credentialJSON)) error {
 	borrowed, err := p.File.Borrowed()
 	if err != nil {
@@ -209,10 +208,10 @@ func credentialTable(a *cli.App, p *harness.Providers, list []credentialJSON) la
 func newAuthLogout(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:   "logout [PROVIDER]",
-		Short: "Remove a provider credential",
-		Long: `Removes the key or login of a provider from lathe's file. What is in environment
-variables or settings stays there. On a terminal it asks which one, if none is named. The
-provider itself is not told: to end a key for good, remove it there too.`,
+		Short: "Remove the credentials of a provider",
+		Long: `Remove the API key or login of a provider from the credentials file. Environment variables and the
+config stay unchanged. Without a provider, lathe asks on a terminal. To revoke an API key
+permanently, delete it at the provider too.`,
 		Example: `  lathe auth logout anthropic
   lathe auth logout`,
 		Args: cli.RangeArgs(0, 1),
@@ -247,11 +246,11 @@ func logOut(ctx context.Context, a *cli.App, id string) error {
 		}
 	}
 	if slices.Contains(borrowed, strings.TrimRight(id, "/")) {
-		return lathe.Errorf(lathe.Conflict, "that credential is OpenCode's, in %s: log out there", a.DisplayPath(a.ForeignAuth()))
+		return lathe.Errorf(lathe.Conflict, "this credential belongs to OpenCode (%s): log out there", a.DisplayPath(a.ForeignAuth()))
 	}
 	if err := p.File.Remove(ctx, id); err != nil {
 		if near := catalog.Similar(id, own); lathe.CodeOf(err) == lathe.NotFound && len(near) > 0 {
-			return lathe.Errorf(lathe.NotFound, "there is no credential of %s, did you mean %s?", termtext.Quote(id), termtext.Plain(near[0]))
+			return lathe.Errorf(lathe.NotFound, "no credentials for %s; did you mean %s?", termtext.Quote(id), termtext.Plain(near[0]))
 		}
 		return err
 	}
@@ -263,7 +262,7 @@ func logOut(ctx context.Context, a *cli.App, id string) error {
 	if one := p.With(catalog.Filter{Experimental: true}).Provider(id); one != nil {
 		for _, variable := range provider.EnvVars(one) {
 			if a.Env(variable) != "" {
-				a.Notify("%s is still set in your environment, and counts.", variable)
+				a.Notify("%s is still set in your environment and will be used.", variable)
 			}
 		}
 	}
@@ -273,9 +272,9 @@ func logOut(ctx context.Context, a *cli.App, id string) error {
 func chooseLogout(ctx context.Context, a *cli.App, own []string) (string, error) {
 	switch {
 	case len(own) == 0:
-		return "", lathe.Errorf(lathe.NotFound, "there are no credentials to forget")
+		return "", lathe.Errorf(lathe.NotFound, "no credentials to remove")
 	case !cli.IsTerminal(a.Stdin):
-		return "", cli.Usagef("name the provider to log out of: %s", termtext.Plain(strings.Join(own, ", ")))
+		return "", cli.Usagef("give the provider to log out of: %s", termtext.Plain(strings.Join(own, ", ")))
 	}
 	return a.ChooseName(ctx, "Log out of", own)
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// The choices of the first run that are no servers.
+// The choices of the first run besides local servers.
 const (
 	ChooseLogin = "login"
 	ChooseFree  = "free"
 	ChooseDemo  = "demo"
 )
 
-// FreeModel is one that a provider serves to anyone.
+// FreeModel is a model that needs no API key.
 type FreeModel struct{ Ref, Name, Provider string }
 
-// Offer offer it, and say who reads along.
+// Offer describes the model and who can read the prompts.
 func (f FreeModel) Offer() string {
-	return fmt.Sprintf("a free model of %s, which sees what you send and may keep it", f.Provider)
+	return fmt.Sprintf("a free model of %s, which sees your prompts and may store them", f.Provider)
 }
 
-// BestFreeModel is the best model that nobody needs a key for; nil is none. It is offered and never taken by itself.
+// BestFreeModel returns the best model without API key, or nil. It is offered and never used by default.
 func BestFreeModel(p *harness.Providers) *FreeModel {
 	var open []*catalog.Provider
 	for _, a := range p.Active() {
@@ -39,7 +39,7 @@ func BestFreeModel(p *harness.Providers) *FreeModel {
 	return &FreeModel{Ref: m.Provider + "/" + m.ID, Name: m.Name, Provider: p.Catalog.Provider(m.Provider).Name}
 }
 
-// QuietProviders are the providers, without the warnings that were printed before.
+// QuietProviders returns the providers without repeating their warnings.
 func QuietProviders(a *cli.App) (*harness.Providers, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {

@@ -31,16 +31,16 @@ func newAuthLogin(a *cli.App) *cobra.Command {
 	var f LoginFlags
 	cmd := &cobra.Command{
 		Use:   "login [PROVIDER | ADDRESS]",
-		Short: "Give lathe a key, or log in",
-		Long: `Keeps the key of a provider. It is typed on the terminal, where it is not shown, or piped in.
-Without a name it asks which provider. What was kept for it before is replaced.
+		Short: "Save an API key, or log in to a provider",
+		Long: `Save the API key of a provider, typed on the terminal with hidden input, or piped in. Without a
+provider, lathe asks which one. An existing API key is replaced.
 
-Some providers let you log in without a key: OpenRouter in the browser; GitHub Copilot with a
-code, for which you need the client id of a GitHub OAuth app with device flow (--client-id, or
-provider.github-copilot.options.clientId in your settings), since lathe has none of its own.
+Some providers have a login: OpenRouter in the browser, GitHub Copilot with a device code. The latter
+needs the client ID of a GitHub OAuth app with device flow (--client-id, or
+provider.github-copilot.options.clientId in the config), because lathe has no app of its own.
 
-With the address of an organisation's server it asks that server which command logs you in,
-shows it to you, and runs it only if you say so. What the command prints is kept as a token.`,
+With the URL of an organization's server, lathe asks the server for its login command, shows the
+command and runs it after you confirm. Its output is saved as the token.`,
 		Example: `  lathe auth login anthropic
   lathe auth login openai < key.txt
   pass show openrouter | lathe auth login openrouter
@@ -50,7 +50,7 @@ shows it to you, and runs it only if you say so. What the command prints is kept
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if f.Provider != "" && f.Provider != args[0] {
-					return cli.Usagef("--provider %s and %s are two; name one", termtext.Quote(f.Provider), termtext.Quote(args[0]))
+					return cli.Usagef("--provider %s and %s differ; give one", termtext.Quote(f.Provider), termtext.Quote(args[0]))
 				}
 				f.Provider = args[0]
 			}
@@ -60,12 +60,12 @@ shows it to you, and runs it only if you say so. What the command prints is kept
 			return LogIn(c.Context(), a, f)
 		},
 	}
-	cmd.Flags().StringVarP(&f.Provider, "provider", "p", "", "the `PROVIDER`, if it is not the argument")
-	cmd.Flags().StringVarP(&f.Method, "method", "m", "", "`HOW`: key, browser or device")
-	cmd.Flags().StringVar(&f.client, "client-id", "", "the `ID` of the app to log in with")
-	cmd.Flags().StringVar(&f.server, "enterprise-url", "", "the `ADDRESS` of your company's own server")
-	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "do not open a browser, only print the address")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "run the command of an organisation's server without asking")
+	cmd.Flags().StringVarP(&f.Provider, "provider", "p", "", "`PROVIDER` to log in to, instead of the argument")
+	cmd.Flags().StringVarP(&f.Method, "method", "m", "", "login `METHOD`: key, browser or device")
+	cmd.Flags().StringVar(&f.client, "client-id", "", "client `ID` of the OAuth app")
+	cmd.Flags().StringVar(&f.server, "enterprise-url", "", "`URL` of a GitHub Enterprise server")
+	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "print the URL instead of opening a browser")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "run the login command of an organization's server without asking")
 	return a.JSONFlag(cmd)
 }
 
@@ -107,11 +107,11 @@ func LogIn(ctx context.Context, a *cli.App, f LoginFlags) error {
 	if err != nil {
 		return err
 	}
-	return keepCredential(ctx, a, p, f.Provider, name, kind, c)
+	return saveCredential(ctx, a, p, f.Provider, name, kind, c)
 }
 
-// keepCredential writes a credential down and says so.
-func keepCredential(ctx context.Context, a *cli.App, p *harness.Providers, id, name, kind string, c auth.Credential) error {
+// saveCredential saves a credential and reports it.
+func saveCredential(ctx context.Context, a *cli.App, p *harness.Providers, id, name, kind string, c auth.Credential) error {
 	_, had := p.Credentials[id]
 	if err := p.File.Set(ctx, id, c); err != nil {
 		return err
@@ -119,22 +119,22 @@ func keepCredential(ctx context.Context, a *cli.App, p *harness.Providers, id, n
 	if a.JSON {
 		return a.PrintJSON(loginJSON{id, kind, p.At.Credentials()})
 	}
-	word := "Kept"
+	format := "Saved the %s %s to %s\n"
 	if had {
-		word = "Replaced"
+		format = "Replaced the %s %s in %s\n"
 	}
-	a.Printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], termtext.Plain(name), a.DisplayPath(p.At.Credentials()))
+	a.Printf(format, termtext.Plain(name), map[string]string{typeKey: "API key", typeLogin: "login", typeToken: "token"}[kind], a.DisplayPath(p.At.Credentials()))
 	a.Flush()
 	switch {
 	case p.Settings.Config.Providers[id].Options.Text("apiKey") != "":
-		a.Notify("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", termtext.Plain(id))
+		a.Notify("Your config also has an API key (provider.%s.options.apiKey), which takes precedence.", termtext.Plain(id))
 	case cli.IsTerminal(a.Stderr) && kind != typeToken:
-		a.Notify("`lathe models %s` lists what you can use now.", termtext.Plain(id))
+		a.Notify("`lathe models %s` lists the available models.", termtext.Plain(id))
 	}
 	return nil
 }
 
-// providerName returns how a provider is called; one that nobody knows is a mistake.
+// providerName returns the name of a provider, or an error if it is unknown.
 func providerName(all *catalog.Catalog, id string) (string, error) {
 	if p := all.Provider(id); p != nil {
 		return p.Name, nil
@@ -143,16 +143,16 @@ func providerName(all *catalog.Catalog, id string) (string, error) {
 		return v.Name, nil
 	}
 	_, err := all.Model(id, "")
-	return "", lathe.Errorf(lathe.NotFound, "%w; one of your own must be in the provider section of your settings first", err)
+	return "", lathe.Errorf(lathe.NotFound, "%w; add a custom provider to the provider section of your config first", err)
 }
 
-// howToLogin decides between a key and the provider's own login.
+// howToLogin chooses between an API key and the provider's login.
 func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFlags, name string) (m auth.Method, byKey bool, err error) {
 	m, has := auth.MethodOf(a.Logins, f.Provider)
 	if f.client != "" {
 		m.ClientID = f.client
 	}
-	if m.ClientID == "" { // a wrong type is as if it were absent
+	if m.ClientID == "" { // a wrong type counts as absent
 		m.ClientID = p.Settings.Config.Providers[f.Provider].Options.Text("clientId")
 	}
 	switch {
@@ -163,20 +163,20 @@ func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFl
 		if has {
 			ways = append(ways, string(m.Flow))
 		}
-		return m, false, cli.Usagef("--method %s: %s can be logged in to by %s", termtext.Quote(f.Method), name, strings.Join(ways, " or "))
+		return m, false, cli.Usagef("--method %s: %s supports %s", termtext.Quote(f.Method), name, strings.Join(ways, " or "))
 	case f.Method != "" || has && f.client != "":
 		return m, false, nil
 	case !has || !cli.IsTerminal(a.Stdin):
 		return m, true, nil
 	case m.NeedsClientID && m.ClientID == "":
-		a.Notify("To log in instead, give the client id of an app: see `lathe auth login --help`.")
+		a.Notify("To log in instead, pass the client ID of an app: see `lathe auth login --help`.")
 		return m, true, nil
 	}
-	c, err := a.Choose(ctx, "How", []cli.Choice{{ID: string(m.Flow), Name: m.Label}, {ID: "key", Name: "Type a key"}})
+	c, err := a.Choose(ctx, "How", []cli.Choice{{ID: string(m.Flow), Name: m.Label}, {ID: "key", Name: "Enter an API key"}})
 	return m, c.ID == "key", err
 }
 
-// readKey reads a key from the terminal, unseen, or from a pipe.
+// readKey reads an API key from the terminal without echo, or from a pipe.
 func readKey(ctx context.Context, a *cli.App, name string) (auth.Credential, error) {
 	const most = 64 << 10
 	read := func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.Stdin, most)) }
@@ -188,12 +188,12 @@ func readKey(ctx context.Context, a *cli.App, name string) (auth.Credential, err
 		}
 		var asked sync.WaitGroup
 		asked.Go(func() {
-			waitHidden(fd, before) // or a fast hand would be seen
-			a.Ask("Key of %s (it is not shown): ", termtext.Plain(name))
+			waitHidden(fd, before) // before echo is off, typed characters would show
+			a.Ask("%s API key (input hidden): ", termtext.Plain(name))
 		})
 		defer func() {
 			asked.Wait()
-			_ = term.Restore(fd, before) // also when the reader is left behind
+			_ = term.Restore(fd, before) // also if the reader goroutine leaks
 			a.Notify("")
 		}()
 		read = func() ([]byte, error) { return term.ReadPassword(fd) }
@@ -209,7 +209,7 @@ func readKey(ctx context.Context, a *cli.App, name string) (auth.Credential, err
 	return auth.Key{Key: key}, nil
 }
 
-// waitHidden waits until a terminal no longer shows what is typed, a second at most.
+// waitHidden waits up to a second until the terminal's echo is off.
 func waitHidden(fd int, before *term.State) {
 	for range 1000 {
 		if now, err := term.GetState(fd); err != nil || *now != *before {
@@ -219,10 +219,10 @@ func waitHidden(fd int, before *term.State) {
 	}
 }
 
-// logInBy lets the user log in with the provider.
+// logInBy runs the provider's login.
 func logInBy(ctx context.Context, a *cli.App, m auth.Method, f LoginFlags) (auth.Credential, error) {
 	if m.NeedsClientID && m.ClientID == "" {
-		return nil, cli.Usagef("lathe has no app of its own with %s: give the client id of one with --client-id (`lathe auth login --help` says more)", m.Provider)
+		return nil, cli.Usagef("lathe has no OAuth app at %s: pass the client ID of yours with --client-id (see `lathe auth login --help`)", m.Provider)
 	}
 	at, err := m.ForHost(f.server)
 	if err != nil {
@@ -242,25 +242,25 @@ func logInBy(ctx context.Context, a *cli.App, m auth.Method, f LoginFlags) (auth
 
 func showPrompt(a *cli.App, p auth.Prompt, f LoginFlags) {
 	if p.Code != "" {
-		a.Notify("Open %s and type this code there: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))
+		a.Notify("Open %s and enter this code: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))
 	} else {
 		a.Notify("Open this page and log in:\n\n  %s\n", termtext.Plain(p.URL))
 		if cli.IsTerminal(a.Stdin) {
-			a.Notify("If the browser runs on another machine, paste the address it ends at here.")
+			a.Notify("If the browser runs on another machine, paste its final URL here.")
 		}
 	}
-	a.Notify("Waiting for you …")
+	a.Notify("Waiting for the login …")
 	if !f.noBrowser && cli.IsTerminal(a.Stdin) && cli.IsTerminal(a.Stderr) {
 		if err := a.Browse(p.URL); err != nil {
-			a.Log.Debug("no browser was opened", "error", err)
+			a.Log.Debug("could not open a browser", "error", err)
 		}
 	}
 }
 
-// OpenBrowser opens a page with the program that the system has for it.
+// OpenBrowser opens a page in the default browser.
 func OpenBrowser(page string) error {
 	if !strings.HasPrefix(page, "https://") && !strings.HasPrefix(page, "http://") {
-		return lathe.Errorf(lathe.Invalid, "not a page: %q", page)
+		return lathe.Errorf(lathe.Invalid, "not a web address: %q", page)
 	}
 	args := []string{"xdg-open", page}
 	switch runtime.GOOS {
@@ -273,13 +273,13 @@ func OpenBrowser(page string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	return cmd.Process.Release() // it may stay as long as the browser
+	return cmd.Process.Release() // it may run as long as the browser
 }
 
-// chooseProvider asks which provider, those that many use first.
+// chooseProvider asks for the provider, with popular ones first.
 func chooseProvider(ctx context.Context, a *cli.App, all *catalog.Catalog) (string, error) {
 	if !cli.IsTerminal(a.Stdin) {
-		return "", cli.Usagef("name the provider whose key this is: `lathe auth login anthropic < key.txt`")
+		return "", cli.Usagef("give the provider of the API key: `lathe auth login anthropic < key.txt`")
 	}
 	usual := []string{"anthropic", "openai", "google", "openrouter", "github-copilot", "opencode", "deepseek", "xai"}
 	var choices []cli.Choice

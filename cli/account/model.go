@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/model/provider"
 )
 
-// showModel prints what is known of one model.
+// showModel prints the details of one model.
 func showModel(ctx context.Context, a *cli.App, p *harness.Providers, id, name string) error {
 	if p.Catalog.Provider(id) == nil {
 		return unknownProvider(p, id)
@@ -55,31 +55,31 @@ func showModel(ctx context.Context, a *cli.App, p *harness.Providers, id, name s
 	return layout.Pairs(a.Out, rows)
 }
 
-// usability says how the model is reached, or what is missing.
+// usability describes how the model is reached, or what is missing.
 func usability(a *cli.App, p *harness.Providers, owner *catalog.Provider, m *catalog.Model) string {
 	_, info, err := provider.Open(owner, m, p.Deps)
 	if err != nil {
-		return "not yet: " + termtext.OneLine(err.Error())
+		return "not available: " + termtext.OneLine(err.Error())
 	}
 	return fmt.Sprintf("%s at %s, %s", info.Protocol, termtext.Plain(harness.RedactURL(info.BaseURL)), sourceWords(owner, info.Source))
 }
 
-// sourceWords says what makes a provider usable.
+// sourceWords describes the credential of a provider.
 func sourceWords(p *catalog.Provider, s provider.Source) string {
 	switch s {
 	case provider.FromConfig:
-		return "as your settings say"
+		return "from your config"
 	case provider.FromAPI:
-		return "with your key"
+		return "with your API key"
 	case provider.FromEnv:
-		return "with a key from the environment"
+		return "with an API key from the environment"
 	case provider.FromLogin:
 		if catalog.VendorOf(p.ID).Keyless {
-			return "without a key"
+			return "without API key"
 		}
 		return "with your login"
 	}
-	return "without a key"
+	return "without API key"
 }
 
 func tokenLimit(n float64) string {
@@ -100,12 +100,12 @@ func price(r catalog.Rates) string {
 	if r.CacheWrite > 0 {
 		out += fmt.Sprintf(", $%s to cache", dollars(r.CacheWrite))
 	}
-	return out + " for a million tokens"
+	return out + " per million tokens"
 }
 
 func dollars(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// perMillion is the price of a token for a million of them.
+// perMillion formats a price per million tokens.
 func perMillion(m lathe.Money) string { return dollars(float64(m) / 1e6) }
 
 func abilities(m *catalog.Model) string {

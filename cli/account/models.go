@@ -31,17 +31,16 @@ func NewModels(a *cli.App) *cobra.Command {
 	var f modelsFlags
 	cmd := &cobra.Command{
 		Use:   "models [PROVIDER | PROVIDER/MODEL]",
-		Short: "List the models you can use, or show one",
-		Long: `Lists the models you can use here, as provider/model: those of providers that you have a
-key or a login for, that need none, or that your settings describe. --all lists whatever the
-catalog has. A name like provider/model shows that model: its limits, prices, abilities
-and levels of reasoning.
+		Short: "List available models, or show one",
+		Long: `List the available models as provider/model: those of providers with credentials, without API keys,
+or in the config. --all lists the whole catalog. With PROVIDER/MODEL, show that model's limits,
+prices, capabilities and reasoning levels.
 
-The catalog comes with the program. --refresh fetches today's from models.dev, or from
-LATHE_MODELS_URL, and keeps it; nothing is fetched otherwise. LATHE_MODELS_PATH names a file
-to read instead. The provider section of your settings changes and adds to it.
+The catalog is built in. --refresh downloads the current one from models.dev, or from
+LATHE_MODELS_URL, and saves it; lathe downloads nothing otherwise. LATHE_MODELS_PATH sets a file to
+read instead. The provider section of the config changes and extends the catalog.
 
---local asks the servers of this machine (Ollama, LM Studio, llama.cpp, vLLM) what they have.`,
+--local also lists the models of local servers (Ollama, LM Studio, llama.cpp, vLLM).`,
 		Example: `  lathe models
   lathe models anthropic --verbose
   lathe models anthropic/claude-opus-5
@@ -53,16 +52,16 @@ to read instead. The provider section of your settings changes and adds to it.
 			name := ""
 			if len(args) > 0 {
 				if name = args[0]; name == "" {
-					return cli.Usagef("the provider is empty; leave it out for all of them")
+					return cli.Usagef("the provider is empty; leave it out to list all")
 				}
 			}
 			return listModels(c.Context(), a, name, f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print after each what is known of it")
-	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "fetch today's catalog first")
-	cmd.Flags().BoolVar(&f.local, "local", false, "ask the servers of this machine too")
-	cmd.Flags().BoolVarP(&f.all, "all", "a", false, "list also what you have no key for")
+	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print the details of each model as JSON")
+	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "download the current catalog first")
+	cmd.Flags().BoolVar(&f.local, "local", false, "also list models of local servers")
+	cmd.Flags().BoolVarP(&f.all, "all", "a", false, "also list models without credentials")
 	return a.JSONFlag(cmd)
 }
 
@@ -78,11 +77,11 @@ func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) err
 	}
 	id, model, single := strings.Cut(name, "/")
 	switch {
-	case harness.IsLocal(id): // it is named, and has no models unless it is asked
+	case harness.IsLocal(id): // a local server has no models unless queried
 		p.Discover(ctx, id)
 	case f.local:
 		if len(p.Discover(ctx, "")) == 0 {
-			a.Notify("No model server answers on this machine. Start one, or set provider.ID.options.baseURL (ID: ollama, lmstudio, llama.cpp or vllm) to where it is.")
+			a.Notify("No local model server is running. Start one, or set provider.ID.options.baseURL (ID: ollama, lmstudio, llama.cpp or vllm) to its address.")
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -93,7 +92,7 @@ func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) err
 		if d := p.Settings.Untrusted; d != nil && slices.ContainsFunc(d.Risks, func(r config.Risk) bool {
 			return len(r.Key) > 1 && r.Key[0] == "provider" && r.Key[1] == id
 		}) {
-			a.WarnUntrusted(p.Settings) // the address that is shown would be another
+			a.WarnUntrusted(p.Settings) // the printed address would differ
 		}
 		return showModel(ctx, a, p, id, model)
 	}
@@ -108,7 +107,7 @@ func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) err
 	return nil
 }
 
-// listed returns the providers to list, with the models of each that count.
+// listed returns the providers to list, with their available models.
 func listed(p *harness.Providers, id string, all bool) ([]provider.Active, error) {
 	list := p.Active()
 	if all {
@@ -128,36 +127,36 @@ func listed(p *harness.Providers, id string, all bool) ([]provider.Active, error
 	return nil, whyNone(p, id)
 }
 
-// whyNone says why a provider has no models to list.
+// whyNone explains why a provider has no models to list.
 func whyNone(p *harness.Providers, id string) error {
 	known := p.Catalog.Provider(id)
 	if known == nil {
 		return unknownProvider(p, id)
 	}
-	for _, m := range known.Sorted() { // opening one says what is missing
+	for _, m := range known.Sorted() { // opening one reports what is missing
 		if _, _, err := provider.Open(known, m, p.Deps); err != nil {
 			return lathe.Errorf(lathe.CodeOf(err), "%w (\"lathe models %s --all\" lists its models)", err, id)
 		}
 	}
-	return lathe.Errorf(lathe.NotFound, "%s has no models you can use", known.Name)
+	return lathe.Errorf(lathe.NotFound, "%s has no available models", known.Name)
 }
 
-// unknownProvider says what an id that the catalog does not show may be.
+// unknownProvider explains why a provider ID is not in the catalog.
 func unknownProvider(p *harness.Providers, id string) error {
 	v := catalog.VendorOf(id)
 	switch hidden := p.With(catalog.Filter{Experimental: true}).Provider(id); {
 	case hidden != nil:
-		return lathe.Errorf(lathe.Denied, "your settings leave nothing of %s (enabled_providers, disabled_providers, policies, whitelist and blacklist say what is left)", termtext.Plain(hidden.Name))
+		return lathe.Errorf(lathe.Denied, "your config disables all models of %s (see enabled_providers, disabled_providers, policies, whitelist and blacklist)", termtext.Plain(hidden.Name))
 	case harness.IsLocal(id):
 		return harness.NoServer(id)
 	case v.ID != "":
-		return lathe.Errorf(lathe.NotFound, "the catalog has no models of %s; \"lathe models --refresh\" fetches today's", v.Name)
+		return lathe.Errorf(lathe.NotFound, "the catalog has no models of %s; run `lathe models --refresh` to update it", v.Name)
 	}
 	_, err := p.Catalog.Model(id, "")
 	return err
 }
 
-// Models are those of a provider by id.
+// Models returns the models of a provider by ID.
 func Models(p *catalog.Provider) []*catalog.Model {
 	return slices.SortedFunc(maps.Values(p.Models), func(a, b *catalog.Model) int { return cmp.Compare(a.ID, b.ID) })
 }
@@ -188,7 +187,7 @@ func printModels(a *cli.App, list []provider.Active, verbose bool) error {
 	return nil
 }
 
-// wire is a model as clients see it, without the secrets that settings may give it.
+// wire returns a model as clients see it, without secrets from the config.
 func wire(m *catalog.Model) catalog.WireModel {
 	out := m.Wire()
 	for name := range out.Headers {
@@ -204,7 +203,7 @@ func wire(m *catalog.Model) catalog.WireModel {
 	return out
 }
 
-// pretty is JSON that people can read on their screen, whatever it holds.
+// pretty indents JSON and escapes control characters for the terminal.
 func pretty(v any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -214,33 +213,33 @@ func pretty(v any) (string, error) {
 	return termtext.PlainText(b.String()), err
 }
 
-// remarkModels tells those who can use little how to use more.
+// remarkModels prints how to get more models.
 func remarkModels(a *cli.App, list []provider.Active, f modelsFlags) {
 	if f.all || a.JSON || slices.ContainsFunc(list, func(a provider.Active) bool { return !a.Implicit }) {
 		return
 	}
 	a.Flush()
-	what := "There is no model you can use yet."
+	what := "No models available yet."
 	if len(list) > 0 {
-		what = "These are open to everyone; what you say goes to " + termtext.Plain(list[0].Provider.Name) + "."
+		what = "These models are free for everyone; your prompts go to " + termtext.Plain(list[0].Provider.Name) + "."
 	}
-	a.Notify("%s `lathe auth login` adds a provider, `lathe models --local` finds servers of this machine.", what)
+	a.Notify("%s Add a provider with `lathe auth login`, or find local servers with `lathe models --local`.", what)
 	if path := a.ForeignAuth(); !a.IsEnvTrue("BORROW_AUTH") && harness.FileExists(path) {
-		a.Notify("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.DisplayPath(path))
+		a.Notify("OpenCode has credentials in %s. Set LATHE_BORROW_AUTH=1 to use them.", a.DisplayPath(path))
 	}
 }
 
-// refreshModels fetches the catalog.
+// refreshModels downloads the catalog.
 func refreshModels(ctx context.Context, a *cli.App) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	if path := a.Variable("MODELS_PATH"); path != "" {
-		return cli.Usagef("--refresh has nothing to do: the catalog is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", termtext.Quote(path))
+		return cli.Usagef("--refresh has no effect: the catalog is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", termtext.Quote(path))
 	}
 	if a.IsEnvTrue("DISABLE_MODELS_FETCH") {
-		return cli.Usagef("--refresh: fetching is switched off by LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH")
+		return cli.Usagef("--refresh: LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH disables downloads")
 	}
 	from, err := catalog.CatalogURL(a.Variable("MODELS_URL"))
 	if err != nil {
@@ -250,7 +249,7 @@ func refreshModels(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	a.Log.Info("catalog fetched", "from", got.From, "bytes", got.Bytes)
-	a.Notify("Fetched %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Plural(got.Models, "model"), termtext.Plural(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
+	a.Log.Info("catalog downloaded", "from", got.From, "bytes", got.Bytes)
+	a.Notify("Downloaded %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Plural(got.Models, "model"), termtext.Plural(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// wellKnown is what an organisation's server says about logging in to it.
+// wellKnown is the login description of an organization's server.
 type wellKnown struct {
 	Auth struct {
 		Command []string `json:"command"`
@@ -31,7 +31,7 @@ type wellKnown struct {
 	Config json.RawMessage `json:"config"`
 }
 
-// loginAt logs in to an organisation's server by the command it names, if the user agrees.
+// loginAt runs the login command of an organization's server after the user confirms.
 func loginAt(ctx context.Context, a *cli.App, f LoginFlags) error {
 	address, err := serverAddress(f.Provider)
 	if err != nil {
@@ -49,7 +49,7 @@ func loginAt(ctx context.Context, a *cli.App, f LoginFlags) error {
 	if err != nil {
 		return err
 	}
-	a.Notify("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(ShellCommand(known.Auth.Command)))
+	a.Notify("%s wants to run this command to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(ShellCommand(known.Auth.Command)))
 	if sure, err := agreesToRun(ctx, a, f.yes); err != nil || !sure {
 		return err
 	}
@@ -61,25 +61,25 @@ func loginAt(ctx context.Context, a *cli.App, f LoginFlags) error {
 		return err
 	}
 	if len(known.Config) > 0 {
-		a.Notify("The server also offers settings, which this version does not read yet.")
+		a.Notify("The server also offers a config, which this version does not read.")
 	}
 	if a.JSON {
 		return a.PrintJSON(loginJSON{address, typeToken, at.Credentials()})
 	}
-	a.Printf("Kept the token of %s in %s; it stands for $%s\n", termtext.Plain(address), a.DisplayPath(at.Credentials()), termtext.Plain(known.Auth.Env))
+	a.Printf("Saved the token for %s to %s as the value of $%s\n", termtext.Plain(address), a.DisplayPath(at.Credentials()), termtext.Plain(known.Auth.Env))
 	return nil
 }
 
-// serverAddress checks the address of a server whose word is taken for a command to run.
+// serverAddress checks the URL of a server that provides a command to run.
 func serverAddress(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err == nil && u.Host != "" && u.User == nil {
 		u.RawQuery, u.Fragment = "", ""
-		if _, err = catalog.CatalogURL(u.String()); err == nil { // the same care as for the catalog
+		if _, err = catalog.CatalogURL(u.String()); err == nil { // the same check as for the catalog
 			return strings.TrimRight(u.String(), "/"), nil
 		}
 	}
-	return "", lathe.Errorf(lathe.Invalid, "%s is no address to log in at: write it like https://lathe.example.com", termtext.Quote(text))
+	return "", lathe.Errorf(lathe.Invalid, "%s is not a valid login URL; use one like https://lathe.example.com", termtext.Quote(text))
 }
 
 func fetchWellKnown(parent context.Context, a *cli.App, address string) (known wellKnown, err error) {
@@ -95,20 +95,20 @@ func fetchWellKnown(parent context.Context, a *cli.App, address string) (known w
 		if parent.Err() != nil {
 			return known, context.Cause(parent)
 		}
-		return known, lathe.Errorf(lathe.Unavailable, "%s cannot be asked how to log in: %w", address, err)
+		return known, lathe.Errorf(lathe.Unavailable, "cannot get the login command from %s: %w", address, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil || resp.StatusCode != http.StatusOK || json.Unmarshal(body, &known) != nil {
-		return known, lathe.Errorf(lathe.NotFound, "%s does not say how to log in (%s)", address, resp.Status)
+		return known, lathe.Errorf(lathe.NotFound, "%s has no login command (%s)", address, resp.Status)
 	}
 	if len(known.Auth.Command) == 0 || known.Auth.Command[0] == "" || !harness.IsTokenVariable(known.Auth.Env) {
-		return known, lathe.Errorf(lathe.NotFound, "%s does not say how to log in: there is no command, or no variable", address)
+		return known, lathe.Errorf(lathe.NotFound, "%s has no login command or no variable", address)
 	}
 	return known, nil
 }
 
-// ShellCommand shows a command as one would type it.
+// ShellCommand formats a command with shell quoting.
 func ShellCommand(args []string) string {
 	var out []string
 	for _, arg := range args {
@@ -120,13 +120,13 @@ func ShellCommand(args []string) string {
 	return strings.Join(out, " ")
 }
 
-// agreesToRun asks the user whether the command may run.
+// agreesToRun asks the user to confirm the command.
 func agreesToRun(ctx context.Context, a *cli.App, yes bool) (bool, error) {
 	if yes {
 		return true, nil
 	}
 	if !cli.IsTerminal(a.Stdin) {
-		return false, lathe.Errorf(lathe.Denied, "nobody is here to agree to that; if you do, pass --yes")
+		return false, lathe.Errorf(lathe.Denied, "cannot ask for confirmation without a terminal; pass --yes to confirm")
 	}
 	a.Ask("Run it? [y/N] ")
 	line, err := a.ReadLine(ctx)
@@ -134,13 +134,13 @@ func agreesToRun(ctx context.Context, a *cli.App, yes bool) (bool, error) {
 		return false, err
 	}
 	if line = strings.ToLower(line); line != "y" && line != "yes" {
-		a.Notify("Nothing was run.")
+		a.Notify("Canceled; the command did not run.")
 		return false, nil
 	}
 	return true, nil
 }
 
-// runLogin runs the command and takes what it prints for the token.
+// runLogin runs the command and returns its output as the token.
 func runLogin(ctx context.Context, a *cli.App, args []string) (auth.Secret, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out bytes.Buffer
@@ -151,13 +151,13 @@ func runLogin(ctx context.Context, a *cli.App, args []string) (auth.Secret, erro
 			return auth.Secret{}, context.Cause(ctx)
 		}
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			err = fmt.Errorf("it ended with code %d", exit.ExitCode())
+			err = fmt.Errorf("exit code %d", exit.ExitCode())
 		}
-		return auth.Secret{}, lathe.Errorf(lathe.Unauthorized, "the command did not log you in: %w; nothing was changed", err)
+		return auth.Secret{}, lathe.Errorf(lathe.Unauthorized, "the login command failed: %w; nothing was changed", err)
 	}
 	token, err := auth.ParseKey(out.String())
 	if err != nil {
-		return auth.Secret{}, lathe.Errorf(lathe.Unauthorized, "the command printed no token; nothing was changed")
+		return auth.Secret{}, lathe.Errorf(lathe.Unauthorized, "the login command printed no token; nothing was changed")
 	}
 	return token, nil
 }

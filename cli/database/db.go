@@ -18,24 +18,24 @@ import (
 func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "db [QUERY]",
-		Short: "Look at the database: size, soundness, place, questions in SQL",
-		Long: `Looks at the database. A question in SQL is answered as lines of fields, or as JSON; nothing can
-be changed that way, and it may be asked while others use the database. Without one, questions are
-read from the terminal or from standard input, each up to a semicolon. The tables are ours and may
-change with a version: programs had better read "session list --json" and "export".`,
+		Short: "Inspect and maintain the database",
+		Long: `Run a read-only SQL query, also while other processes use the database. The result is tab-separated
+lines or JSON. Without QUERY, lathe reads queries from the terminal or standard input, each ending
+with a semicolon. The tables are internal and can change with any version; scripts should use
+"session list --json" and "export".`,
 		Example: `  lathe db stats
   lathe db check && lathe db vacuum
   lathe db "SELECT name FROM sqlite_schema WHERE type = 'table'"
   lathe db --format json "SELECT id, title FROM session LIMIT 3"
-  lathe db < questions.sql`,
+  lathe db < queries.sql`,
 		Args: cobra.ArbitraryArgs,
 		RunE: cli.RequireSubcommand,
 	}
 	cmd.AddCommand(
-		dbCommand(a, "stats", "What the database holds and how large it is", "  lathe db stats --json", func(ctx context.Context, e *engine.Engine) error { return databaseStats(ctx, a, e) }),
-		dbCommand(a, "check", "Look for damage; exit 1 if there is any",
+		dbCommand(a, "stats", "Show size and contents of the database", "  lathe db stats --json", func(ctx context.Context, e *engine.Engine) error { return databaseStats(ctx, a, e) }),
+		dbCommand(a, "check", "Check the database for damage; exit 1 if there is any",
 			"  lathe db check || echo \"restore a backup\"", func(ctx context.Context, e *engine.Engine) error { return checkDatabase(ctx, a, e) }),
-		dbCommand(a, "vacuum", "Give unused space back to the system", "  lathe db vacuum", func(ctx context.Context, e *engine.Engine) error { return vacuumDatabase(ctx, a, e) }),
+		dbCommand(a, "vacuum", "Return unused space to the system", "  lathe db vacuum", func(ctx context.Context, e *engine.Engine) error { return vacuumDatabase(ctx, a, e) }),
 		newDBPath(a),
 	)
 	queryFlags(a, cmd)
@@ -55,8 +55,8 @@ func dbCommand(a *cli.App, name, short, example string, do func(context.Context,
 func newDBPath(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "path",
-		Short:   "Print where the database is",
-		Long:    "Prints the path of the database file, whether it is there or not.",
+		Short:   "Print the path of the database",
+		Long:    "Print the path of the database file, whether it exists or not.",
 		Example: `  cp "$(lathe db path)" backup.db   # with no other lathe running`,
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -98,7 +98,7 @@ type statsJSON struct {
 	Snapshots snapshotsJSON `json:"snapshots"`
 }
 
-// snapshotsJSON is what is kept for an undo.
+// snapshotsJSON describes the snapshots stored for undo.
 type snapshotsJSON struct {
 	Path      string `json:"path"`
 	Worktrees int    `json:"worktrees"`
@@ -137,14 +137,14 @@ func statsRows(st store.Stats) [][2]string {
 		parts += fmt.Sprintf(" (%s still growing)", termtext.Count(st.Open))
 	}
 	return [][2]string{
-		{"Size", fmt.Sprintf("%s, of which %s are free", termtext.ByteSize(st.Bytes), termtext.ByteSize(st.FreeBytes))},
+		{"Size", fmt.Sprintf("%s, %s free", termtext.ByteSize(st.Bytes), termtext.ByteSize(st.FreeBytes))},
 		{"Large values", fmt.Sprintf("%s in files, %s", termtext.Count(st.Blobs), termtext.ByteSize(st.BlobBytes))},
 		{"Projects", termtext.Count(st.Projects)},
 		{"Sessions", termtext.Count(st.Sessions)},
 		{"Messages", termtext.Count(st.Messages)},
 		{"Parts", parts},
-		{"Feed", fmt.Sprintf("%s, at number %s; readers can resume from %s on", st.Feed, termtext.Count(st.Counter), termtext.Count(st.Floor))},
-		{"Removals", fmt.Sprintf("%s remembered for readers that were away", termtext.Count(st.Tombstones))},
+		{"Feed", fmt.Sprintf("%s, at number %s; clients can resume from %s", st.Feed, termtext.Count(st.Counter), termtext.Count(st.Floor))},
+		{"Removals", fmt.Sprintf("%s stored for disconnected clients", termtext.Count(st.Tombstones))},
 	}
 }
 
@@ -161,7 +161,7 @@ func checkDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	if a.JSON {
 		err = a.PrintJSON(checkJSON{len(found) == 0, append([]string{}, found...)})
 	} else if len(found) == 0 {
-		a.Printf("The database is sound.\n")
+		a.Printf("The database is intact.\n")
 	}
 	if err != nil || len(found) == 0 {
 		return err
@@ -171,7 +171,7 @@ func checkDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 			a.Printf("%s\n", termtext.Plain(line))
 		}
 	}
-	a.Notify("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Plural(len(found), "problem"))
+	a.Notify("%s found. Nothing was changed. Restore a backup, or export readable sessions with `lathe export ID -o FILE`.", termtext.Plural(len(found), "problem"))
 	return cli.Reported{Code: cli.ExitFailed}
 }
 
@@ -206,8 +206,8 @@ func vacuumDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 		return a.PrintJSON(vacuumJSON{sizeOf(before), sizeOf(after)})
 	}
 	return layout.Pairs(a.Out, [][2]string{
-		{"Before", fmt.Sprintf("%s, of which %s were free; %s in files", termtext.ByteSize(before.Bytes), termtext.ByteSize(before.FreeBytes), termtext.ByteSize(before.BlobBytes))},
-		{"After", fmt.Sprintf("%s, of which %s are free; %s in files", termtext.ByteSize(after.Bytes), termtext.ByteSize(after.FreeBytes), termtext.ByteSize(after.BlobBytes))},
+		{"Before", fmt.Sprintf("%s, %s free; %s in files", termtext.ByteSize(before.Bytes), termtext.ByteSize(before.FreeBytes), termtext.ByteSize(before.BlobBytes))},
+		{"After", fmt.Sprintf("%s, %s free; %s in files", termtext.ByteSize(after.Bytes), termtext.ByteSize(after.FreeBytes), termtext.ByteSize(after.BlobBytes))},
 	})
 }
 

@@ -14,16 +14,16 @@ import (
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
 
-// queryFlags lets `db` be asked something in SQL.
+// queryFlags adds the query argument and its flags to `lathe db`.
 func queryFlags(a *cli.App, cmd *cobra.Command) {
 	format := ""
-	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of answers: tsv or json; without it a table where you type, and tsv elsewhere")
+	cmd.Flags().StringVar(&format, "format", "", "output `FORMAT`: tsv or json; default a table on a terminal, else tsv")
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 1 && !strings.ContainsAny(args[0], " \n\t") {
 			return cli.RequireSubcommand(c, args)
 		}
 		if len(args) > 1 {
-			return cli.Usagef("a question is one argument: `lathe db \"SELECT id FROM session\"`")
+			return cli.Usagef("pass the query as one argument: `lathe db \"SELECT id FROM session\"`")
 		}
 		if format != "" && format != "tsv" && format != "json" {
 			return cli.Usagef("--format %s: want tsv or json", termtext.Quote(format))
@@ -35,7 +35,7 @@ func queryFlags(a *cli.App, cmd *cobra.Command) {
 	}
 }
 
-// answerSQL prints the rows that answer a question: a line each behind one of names, or a list of objects.
+// answerSQL prints the rows of a query: a header line and a line per row, or a list of objects.
 func answerSQL(ctx context.Context, a *cli.App, sql string, asJSON bool) error {
 	at, err := a.ExistingFolders()
 	if err != nil {
@@ -73,18 +73,18 @@ func answerSQL(ctx context.Context, a *cli.App, sql string, asJSON bool) error {
 	return err
 }
 
-// printRow prints one, and fails when nobody reads any more: there may be no end of them.
+// printRow prints one row. It returns an error when the reader is gone, since a query may never end.
 func printRow(a *cli.App, format string, args ...any) error {
 	_, err := fmt.Fprintf(a.Out, format, args...)
 	return err
 }
 
-// objectOf is a row as JSON, its members in the order they were asked for.
+// objectOf returns a row as JSON, with its members in column order.
 func objectOf(columns []string, cells []sqlite.Cell) string {
 	var b strings.Builder
 	for i, c := range cells {
 		name, err := json.Marshal(columns[i])
-		if err != nil { // no text has one
+		if err != nil { // JSON has no binary type
 			continue
 		}
 		if i > 0 {
@@ -97,7 +97,7 @@ func objectOf(columns []string, cells []sqlite.Cell) string {
 	return string(layout.EscapeJSON([]byte("{" + b.String() + "}")))
 }
 
-// oneCell is a value in one field of one line.
+// oneCell formats a value for one field of one line.
 func oneCell(text string) string {
 	return termtext.Plain(strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ").Replace(text))
 }

@@ -18,21 +18,20 @@ import (
 )
 
 const (
-	mostAsked = 1 << 20 // bytes of one question
-	mostRows  = 1000    // of a table; who wants more wants no table
+	mostAsked = 1 << 20 // bytes of one query
+	mostRows  = 1000    // rows of a table
 )
 
-// sqlShell asks the database what is typed, question by question.
+// sqlShell reads queries and prints their results.
 type sqlShell struct {
 	app    *cli.App
 	from   *bufio.Reader
-	typed  bool // by a person at a terminal
+	typed  bool // reads from a terminal
 	format string
 	asked  int
 }
 
-// shellSQL reads questions from standard input until its end. At a terminal a mistake is told and the
-// next question awaited; elsewhere it ends the command.
+// shellSQL runs the queries from standard input. On a terminal it continues after an error; otherwise an error ends it.
 func shellSQL(a *cli.App, c *cobra.Command, format string) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -46,12 +45,12 @@ func shellSQL(a *cli.App, c *cobra.Command, format string) error {
 		s.format = "table"
 	}
 	if s.typed {
-		a.Notify("%s, to be read only. A question ends with ; — .tables lists the tables, .schema TABLE its columns, .quit ends.", a.DisplayPath(at.Database()))
+		a.Notify("%s (read-only). End a query with ; — .tables lists the tables, .schema TABLE shows the columns, .quit exits.", a.DisplayPath(at.Database()))
 	}
 	if err := s.run(c.Context()); err != nil || s.asked > 0 || s.typed {
 		return err
 	}
-	return cli.RequireSubcommand(c, nil) // nothing was asked: this is how
+	return cli.RequireSubcommand(c, nil) // no query given
 }
 
 func (s *sqlShell) run(ctx context.Context) error {
@@ -64,14 +63,14 @@ func (s *sqlShell) run(ctx context.Context) error {
 		}
 		if pending == "" && strings.HasPrefix(strings.TrimSpace(line), ".") {
 			quit, err := s.command(ctx, strings.Fields(line))
-			if quit || s.told(err) != nil {
+			if quit || s.report(err) != nil {
 				return err
 			}
 			continue
 		}
 		pending += line
 		if len(pending) > mostAsked {
-			return cli.Usagef("a question has at most %s; does it end with ;?", termtext.ByteSize(mostAsked))
+			return cli.Usagef("a query can have at most %s; does it end with ;?", termtext.ByteSize(mostAsked))
 		}
 		for {
 			question, rest, whole := SplitStatement(pending)
@@ -79,7 +78,7 @@ func (s *sqlShell) run(ctx context.Context) error {
 				break
 			}
 			if pending = rest; !IsBlank(question) {
-				if err := s.told(s.ask(ctx, question)); err != nil {
+				if err := s.report(s.ask(ctx, question)); err != nil {
 					return err
 				}
 			}
@@ -99,7 +98,7 @@ func (s *sqlShell) run(ctx context.Context) error {
 	}
 }
 
-// line reads the next one, with its end.
+// line reads the next line, including its end.
 func (s *sqlShell) line(ctx context.Context, goesOn bool) (string, error) {
 	if s.typed {
 		prompt := "lathe> "
@@ -115,8 +114,8 @@ func (s *sqlShell) line(ctx context.Context, goesOn bool) (string, error) {
 	return string(line), err
 }
 
-// told tells a person of a mistake and goes on; elsewhere it is the end.
-func (s *sqlShell) told(err error) error {
+// report prints an error on a terminal and continues; otherwise it returns the error.
+func (s *sqlShell) report(err error) error {
 	if err == nil || !s.typed || errors.As(err, new(cli.Interrupt)) {
 		return err
 	}
@@ -125,7 +124,7 @@ func (s *sqlShell) told(err error) error {
 	return nil
 }
 
-// command is a line that begins with a dot.
+// command runs a line that starts with a dot.
 func (s *sqlShell) command(ctx context.Context, words []string) (quit bool, err error) {
 	s.asked++
 	switch words[0] {
@@ -137,17 +136,17 @@ func (s *sqlShell) command(ctx context.Context, words []string) (quit bool, err 
 		if len(words) == 2 {
 			return false, s.ask(ctx, sqlite.SchemaQuery(words[1]))
 		}
-		return false, cli.Usagef(".schema TABLE shows the columns of one; .tables lists them")
+		return false, cli.Usagef(".schema needs a table; .tables lists them")
 	default:
-		return false, cli.Usagef("there is no %s; there are .tables, .schema TABLE and .quit", termtext.Plain(words[0]))
+		return false, cli.Usagef("unknown command %s; use .tables, .schema TABLE or .quit", termtext.Plain(words[0]))
 	}
 }
 
-// ask answers one question.
+// ask runs one query.
 func (s *sqlShell) ask(ctx context.Context, question string) error {
 	if s.asked++; s.format != "table" {
 		err := answerSQL(ctx, s.app, question, s.format == "json")
-		s.app.Flush() // what was answered stays, whatever comes next
+		s.app.Flush() // flush the result before the next query
 		return err
 	}
 	at, err := datadir.Find(s.app.Env)
@@ -181,7 +180,7 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 	}
 	s.app.Flush()
 	if rows > mostRows {
-		s.app.Notify("The first %s; `lathe db \"…\"` prints all.", termtext.Count(mostRows))
+		s.app.Notify("Only the first %s; `lathe db \"…\"` prints all.", termtext.Count(mostRows))
 	} else {
 		s.app.Notify("%s.", termtext.Plural(rows, "row"))
 	}
@@ -190,13 +189,12 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 
 var errEnoughRows = errors.New("enough rows")
 
-// IsBlank reports whether there is nothing in a question but comments.
+// IsBlank reports whether a query contains only comments.
 func IsBlank(question string) bool {
 	return strings.Trim(regexp.MustCompile(`(?s)--[^\n]*|/\*.*?(\*/|$)`).ReplaceAllString(question, ""), "; \t\r\n") == ""
 }
 
-// SplitStatement cuts the first statement off, with its semicolon. One in a text, a name or a comment
-// ends nothing.
+// SplitStatement splits off the first statement with its semicolon, ignoring semicolons in strings, names and comments.
 func SplitStatement(text string) (first, rest string, whole bool) {
 	for i := 0; i < len(text); i++ {
 		end := ""

@@ -1,4 +1,4 @@
-// Package extension manages MCP servers, plugins, and which projects are trusted to run theirs.
+// Package extension has the commands for MCP servers, plugins and trusted projects.
 package extension
 
 import (
@@ -28,15 +28,15 @@ type mcpAddFlags struct {
 func NewMCPAdd(a *cli.App) *cobra.Command {
 	var f mcpAddFlags
 	cmd := &cobra.Command{
-		Use:   "add [NAME] [--url ADDRESS | -- COMMAND…]",
+		Use:   "add [NAME] [--url URL | -- COMMAND…]",
 		Short: "Add an MCP server to your config",
-		Long: `Adds a server to your config, for all projects, or with --project to the config of this
-repository. A local server is a command that speaks MCP over its input and output; a remote
-one has an address. On a terminal it asks for what you do not say.
+		Long: `Add a server to your config, for all projects, or with --project to the config of this repository.
+A local server is a command that speaks MCP over standard input and output; a remote server has a
+URL. On a terminal, lathe asks for missing values.
 
-The servers of a project start only when the project is trusted. --project trusts the server
-that you add, and nothing else: if other settings of the project wait for trust, the new
-server waits with them (lathe trust --show).`,
+Servers of a project start only if the project is trusted. --project trusts the new server and
+nothing else. If the project's config has other untrusted parts, the new server waits for your
+trust too (lathe trust --show).`,
 		Example: `  lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   lathe mcp add github --url https://api.githubcopilot.com/mcp/
   lathe mcp add --project db --env PGHOST=localhost -- ./tools/db-mcp --read-only
@@ -51,17 +51,17 @@ server waits with them (lathe trust --show).`,
 		},
 	}
 	s := cmd.Flags()
-	s.StringVar(&f.url, "url", "", "the `ADDRESS` of a remote server")
-	s.StringArrayVar(&f.env, "env", nil, "a variable for a local server (`NAME=VALUE`); may be repeated")
-	s.StringArrayVar(&f.headers, "header", nil, "a header for a remote server (`NAME=VALUE`); may be repeated")
-	s.BoolVar(&f.project, "project", false, "add it to the config of this repository")
-	s.BoolP("global", "g", true, "add it to your config")
-	_ = s.MarkHidden("global") // which is the default; scripts say it
+	s.StringVar(&f.url, "url", "", "`URL` of a remote server")
+	s.StringArrayVar(&f.env, "env", nil, "environment variable `NAME=VALUE` for a local server; repeatable")
+	s.StringArrayVar(&f.headers, "header", nil, "HTTP header `NAME=VALUE` for a remote server; repeatable")
+	s.BoolVar(&f.project, "project", false, "add to the config of this repository")
+	s.BoolP("global", "g", true, "add to your config (the default)")
+	_ = s.MarkHidden("global") // the default, for explicit scripts
 	s.BoolVarP(&f.replace, "force", "f", false, "replace a server of the same name")
 	return a.JSONFlag(cmd)
 }
 
-// mcpWords sorts the arguments by the dash that stands before a command.
+// mcpWords splits the arguments at the -- before a command.
 func mcpWords(args []string, dash int) (name string, command []string, err error) {
 	before := args
 	if dash >= 0 {
@@ -69,7 +69,7 @@ func mcpWords(args []string, dash int) (name string, command []string, err error
 	}
 	switch {
 	case len(before) > 1:
-		return "", nil, cli.Usagef("a command stands behind --: `lathe mcp add %s -- %s`", before[0], strings.Join(before[1:], " "))
+		return "", nil, cli.Usagef("put the command after --: `lathe mcp add %s -- %s`", before[0], strings.Join(before[1:], " "))
 	case len(before) == 1:
 		name = before[0]
 	}
@@ -100,9 +100,9 @@ func addServer(ctx context.Context, a *cli.App, f mcpAddFlags, name string, comm
 		return err
 	}
 	if there && !f.replace {
-		return lathe.Errorf(lathe.Conflict, "%s has an MCP server %s already; --force replaces it", a.DisplayPath(path), termtext.Quote(name))
+		return lathe.Errorf(lathe.Conflict, "%s already has an MCP server %s; use --force to replace it", a.DisplayPath(path), termtext.Quote(name))
 	}
-	if there { // else the old one would be under it
+	if there { // else the merge would keep the old members
 		if err := config.Edit(path, json.RawMessage(`{"mcp":{`+jsonText(name)+`:null}}`)); err != nil {
 			return err
 		}
@@ -128,14 +128,14 @@ func addServer(ctx context.Context, a *cli.App, f mcpAddFlags, name string, comm
 	}
 	a.Printf("Added %s to %s\n", termtext.Plain(name), a.DisplayPath(path))
 	if waits {
-		a.Notify("It starts when you trust this project, which has other settings that wait for it: `lathe trust --show`, then `lathe trust`.")
+		a.Notify("It starts after you trust this project, whose config has other untrusted parts: run `lathe trust --show`, then `lathe trust`.")
 	} else {
-		a.Notify("`lathe mcp list` tells whether it can be reached.")
+		a.Notify("Run `lathe mcp list` to test the connection.")
 	}
 	return nil
 }
 
-// projectRisks are the settings of the project that need trust, with it or without.
+// projectRisks returns the parts of the project's config that need trust.
 func projectRisks(a *cli.App) (*config.Untrusted, error) {
 	o, err := a.ConfigOptions()
 	if err != nil {
@@ -152,8 +152,7 @@ func projectRisks(a *cli.App) (*config.Untrusted, error) {
 	return l.Untrusted, nil
 }
 
-// trustAdded trusts the project with the server that the user has just typed, unless more than that would be trusted for
-// the first time: then it waits.
+// trustAdded trusts the server that the user has just added, unless the project has other untrusted config.
 func trustAdded(a *cli.App, before *config.Untrusted, name string) (waits bool, err error) {
 	trust, err := a.TrustStore()
 	if err != nil {
@@ -177,7 +176,7 @@ func trustAdded(a *cli.App, before *config.Untrusted, name string) (waits bool, 
 	return false, grantTrust(a, trust, now)
 }
 
-// namesServer reports whether a settings file has an MCP server of that name, trusted or not.
+// namesServer reports whether a config file has an MCP server of that name, trusted or not.
 func namesServer(path, name string) (bool, error) {
 	text, err := harness.ReadConfigFile(path)
 	if err != nil || text == nil {
@@ -195,7 +194,7 @@ func namesServer(path, name string) (bool, error) {
 
 func jsonText(s string) string { return string(lathe.AppendJSONString(nil, s)) }
 
-// settingsFile is the file that commands write settings to.
+// settingsFile returns the config file that commands write to.
 func settingsFile(a *cli.App, global bool) (string, error) {
 	if global {
 		return a.UserConfigFile(), nil
@@ -204,7 +203,7 @@ func settingsFile(a *cli.App, global bool) (string, error) {
 	return harness.DirConfigFile(dir), err
 }
 
-// server is what the flags say in the words of the settings.
+// server converts the flags to config.
 func (f mcpAddFlags) server(command []string) (map[string]any, error) {
 	pairs := func(flag string, list []string) (map[string]string, error) {
 		out := map[string]string{}
@@ -227,13 +226,13 @@ func (f mcpAddFlags) server(command []string) (map[string]any, error) {
 	}
 	switch {
 	case f.url != "" && len(command) > 0:
-		return nil, cli.Usagef("--url and a command do not go together: a server is remote or local")
+		return nil, cli.Usagef("--url and a command cannot be combined: a server is remote or local")
 	case f.url != "" && len(env) > 0:
-		return nil, cli.Usagef("--env is for local servers; a remote one takes --header")
+		return nil, cli.Usagef("--env is for local servers; use --header for remote ones")
 	case len(command) > 0 && len(headers) > 0:
-		return nil, cli.Usagef("--header is for remote servers; a local one takes --env")
+		return nil, cli.Usagef("--header is for remote servers; use --env for local ones")
 	case f.url != "" && !strings.HasPrefix(f.url, "https://") && !strings.HasPrefix(f.url, "http://"):
-		return nil, cli.Usagef("--url %s: an address begins with https:// or http://", termtext.Plain(f.url))
+		return nil, cli.Usagef("--url %s: want a URL that starts with https:// or http://", termtext.Plain(f.url))
 	}
 	out := map[string]any{"type": "local", "command": command}
 	if f.url != "" {
@@ -248,10 +247,10 @@ func (f mcpAddFlags) server(command []string) (map[string]any, error) {
 	return out, nil
 }
 
-// askForServer asks on a terminal for what was not said.
+// askForServer asks for the missing values on a terminal.
 func askForServer(ctx context.Context, a *cli.App, f *mcpAddFlags, name string) (string, []string, error) {
 	if !cli.IsTerminal(a.Stdin) || a.JSON {
-		return "", nil, cli.Usagef("say a name and how to reach it: `lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .`, or --url")
+		return "", nil, cli.Usagef("give a name and a command or URL: `lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .`, or --url")
 	}
 	var err error
 	if name == "" {
@@ -263,7 +262,7 @@ func askForServer(ctx context.Context, a *cli.App, f *mcpAddFlags, name string) 
 	if name == "" {
 		return "", nil, cli.Usagef("a server needs a name")
 	}
-	a.Ask("Command, or an address that begins with https://: ")
+	a.Ask("Command, or a URL that starts with https://: ")
 	line, err := a.ReadLine(ctx)
 	if err != nil {
 		return "", nil, err
@@ -273,7 +272,7 @@ func askForServer(ctx context.Context, a *cli.App, f *mcpAddFlags, name string) 
 		return name, nil, nil
 	}
 	if line == "" {
-		return "", nil, cli.Usagef("a server needs a command or an address")
+		return "", nil, cli.Usagef("a server needs a command or a URL")
 	}
 	return name, strings.Fields(line), nil
 }

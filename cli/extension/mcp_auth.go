@@ -22,9 +22,9 @@ func NewMCPAuth(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth [NAME]",
 		Short: "Log in to an MCP server",
-		Long: `Opens the page at which a remote server lets you agree, waits up to five minutes until the
-browser comes back, and keeps the login in mcp-auth.json in the data folder, readable by you
-alone. All processes share it, and it is renewed by itself.`,
+		Long: `Open the authorization page of a remote server in the browser, wait up to five minutes, and save the
+login to mcp-auth.json in the data folder, readable only by you. All processes share the login, and
+it is renewed automatically.`,
 		Example: `  lathe mcp auth github
   lathe mcp auth list`,
 		Args: cli.RangeArgs(0, 1),
@@ -38,16 +38,16 @@ alone. All processes share it, and it is renewed by itself.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "do not open a browser, only print the address")
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the URL instead of opening a browser")
 	list := a.JSONFlag(&cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "Show to which MCP servers you are logged in", Example: "  lathe mcp auth list --json", Args: cli.NoArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List the logins to MCP servers", Example: "  lathe mcp auth list --json", Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return listServerLogins(a) },
 	})
 	cmd.AddCommand(list)
 	return cmd
 }
 
-// remotes are the servers that one could log in to, by name.
+// remotes returns the servers that support a login, by name.
 func remotes(settings map[string]config.MCPServer) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if s := settings[name]; s.URL != "" && !s.OAuth.Off {
@@ -57,7 +57,7 @@ func remotes(settings map[string]config.MCPServer) (names []string) {
 	return names
 }
 
-// chooseServer is the one that is named, or the only one, or the one the user chooses.
+// chooseServer returns the given server, the only one, or the user's choice.
 func chooseServer(ctx context.Context, a *cli.App, settings map[string]config.MCPServer, args []string) (string, error) {
 	if len(args) > 0 {
 		if _, ok := settings[args[0]]; !ok {
@@ -68,24 +68,24 @@ func chooseServer(ctx context.Context, a *cli.App, settings map[string]config.MC
 	names := remotes(settings)
 	switch {
 	case len(names) == 0:
-		return "", lathe.Errorf(lathe.NotFound, "the settings name no remote MCP server that one could log in to")
+		return "", lathe.Errorf(lathe.NotFound, "no remote MCP server in the config supports a login")
 	case len(names) == 1:
 		return names[0], nil
 	case !cli.IsTerminal(a.Stdin):
-		return "", cli.Usagef("name the server: `lathe mcp auth %s`", names[0])
+		return "", cli.Usagef("give the server: `lathe mcp auth %s`", names[0])
 	}
 	return a.ChooseName(ctx, "Server", names)
 }
 
 func serverLogin(ctx context.Context, a *cli.App, h *mcp.Hub, name string, noBrowser bool) error {
 	open := func(page string) error {
-		a.Notify("Open this page and log in:\n\n  %s\n\nWaiting for you …", termtext.Plain(page))
+		a.Notify("Open this page and log in:\n\n  %s\n\nWaiting for the login …", termtext.Plain(page))
 		if noBrowser || !cli.IsTerminal(a.Stdin) || !cli.IsTerminal(a.Stderr) {
 			return nil
 		}
 		return a.Browse(page)
 	}
-	_ = h.Connect(ctx, name) // one that lets us in already needs no login
+	_ = h.Connect(ctx, name) // an accessible server needs no login
 	if err := h.Login(ctx, name, open); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func serverLogin(ctx context.Context, a *cli.App, h *mcp.Hub, name string, noBro
 	return nil
 }
 
-// loginOf tells of the login to a server.
+// loginOf describes the login to a server.
 func loginOf(a *cli.App, name, url string) (mcp.Login, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -123,7 +123,7 @@ func listServerLogins(a *cli.App) error {
 		list = append(list, serverLoginJSON{name, url, login})
 		t.Rows = append(t.Rows, []string{termtext.Plain(name), string(login), termtext.Plain(url)})
 	}
-	return a.PrintList(list, t, "The settings name no remote MCP server that one could log in to.")
+	return a.PrintList(list, t, "No remote MCP server in the config supports a login.")
 }
 
 func NewMCPLogout(a *cli.App) *cobra.Command {
@@ -142,7 +142,7 @@ func NewMCPLogout(a *cli.App) *cobra.Command {
 				return err
 			}
 			name := ""
-			if len(args) > 0 { // one that the settings no longer name may be forgotten, too
+			if len(args) > 0 { // also a server that is no longer in the config
 				name = args[0]
 			} else if name, err = chooseServer(c.Context(), a, l.Config.MCP, nil); err != nil {
 				return err
@@ -150,7 +150,7 @@ func NewMCPLogout(a *cli.App) *cobra.Command {
 			logins := harness.MCPLogins(at)
 			if kept, err := logins.Has(name); err != nil || !kept {
 				if _, named := l.Config.MCP[name]; err == nil && !named {
-					err = lathe.Errorf(lathe.NotFound, "there is no MCP server %s, and no login to one of that name; `lathe mcp auth list` shows those there are", termtext.Quote(name))
+					err = lathe.Errorf(lathe.NotFound, "no MCP server and no login named %s; see `lathe mcp auth list`", termtext.Quote(name))
 				}
 				if err != nil {
 					return err
@@ -159,7 +159,7 @@ func NewMCPLogout(a *cli.App) *cobra.Command {
 			if err := logins.Remove(c.Context(), name); err != nil {
 				return err
 			}
-			a.Printf("Forgot the login to %s.\n", termtext.Plain(name))
+			a.Printf("Removed the login to %s.\n", termtext.Plain(name))
 			return nil
 		},
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// onServers opens the servers of the directory's settings and does something with them.
+// onServers opens the servers of the directory's config and calls f.
 func onServers(a *cli.App, do func(h *mcp.Hub, l *config.Loaded) error) error {
 	l, err := a.Config()
 	if err != nil {
@@ -57,10 +57,9 @@ func NewMCPList(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "Show the MCP servers and whether they can be reached",
-		Long: `Connects to every server that the settings name, and tells how that went: ✓ connected, ○ off,
-✗ failed and why, ? a login is needed (lathe mcp auth NAME) or the project is not trusted yet
-(lathe trust), so that the server does not start.`,
+		Short:   "List MCP servers and their status",
+		Long: `Connect to every MCP server in the config and print its status: ✓ connected, ○ disabled, ✗ failed,
+? needs a login (lathe mcp auth NAME) or the trust of its project (lathe trust).`,
 		Example: "  lathe mcp list\n  lathe mcp list --json",
 		Args:    cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -79,10 +78,10 @@ type serverJSON struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// needsTrust is the state of a server of a project that is not trusted.
+// needsTrust is the status of a server of an untrusted project.
 const needsTrust = "needs_trust"
 
-// waiting are the servers of a project that wait for trust, by name.
+// waiting returns the servers of an untrusted project, by name.
 func waiting(l *config.Loaded) map[string]config.MCPServer {
 	out := map[string]config.MCPServer{}
 	if l.Untrusted == nil {
@@ -94,7 +93,7 @@ func waiting(l *config.Loaded) map[string]config.MCPServer {
 		}
 		var s config.MCPServer
 		if len(r.Key) == 2 {
-			_ = json.Unmarshal([]byte(r.Value), &s) // what it says beyond its name is not needed
+			_ = json.Unmarshal([]byte(r.Value), &s) // only the name is needed
 		}
 		out[r.Key[1]] = s
 	}
@@ -104,13 +103,13 @@ func waiting(l *config.Loaded) map[string]config.MCPServer {
 func listServers(ctx context.Context, a *cli.App, h *mcp.Hub, l *config.Loaded) error {
 	settings, distrusted := l.Config.MCP, waiting(l)
 	if len(settings)+len(distrusted) == 0 && !a.JSON {
-		a.Notify("There are no MCP servers in the settings. Add one: lathe mcp add NAME -- COMMAND, or lathe mcp add NAME --url ADDRESS")
+		a.Notify("No MCP servers in the config. Add one with `lathe mcp add NAME -- COMMAND` or `lathe mcp add NAME --url URL`.")
 		return nil
 	}
 	var all sync.WaitGroup
 	for name, s := range settings {
 		if s.Enabled == nil || *s.Enabled {
-			all.Go(func() { _ = h.Connect(ctx, name) }) // its state says how it went
+			all.Go(func() { _ = h.Connect(ctx, name) }) // the status has the error
 		}
 	}
 	all.Wait()
@@ -166,11 +165,11 @@ func (s serverJSON) words() string {
 	case mcp.NeedsAuth:
 		return "needs a login: lathe mcp auth " + s.Name
 	case mcp.NeedsClient:
-		return "needs a client id (oauth.clientId in its settings): " + s.Error
+		return "needs a client ID (oauth.clientId in its config): " + s.Error
 	case needsTrust:
-		return "waits until you trust this project: lathe trust --show, then lathe trust"
+		return "waiting for trust: lathe trust --show, then lathe trust"
 	case mcp.Disabled:
-		return "off (enabled: false)"
+		return "disabled (enabled: false)"
 	default:
 		return strings.TrimSuffix("failed: "+s.Error, ": ")
 	}
@@ -179,9 +178,9 @@ func (s serverJSON) words() string {
 func NewMCPDebug(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "debug NAME",
-		Short: "Connect to an MCP server and show all that comes of it",
-		Long: `Connects to one server, also to one that is off, and prints what it offers, or what went wrong
-with the end of what it printed. Nothing is called.`,
+		Short: "Connect to an MCP server and print details",
+		Long: `Connect to one server, even if disabled, and print its tools, prompts and resources, or the error
+with the last lines of its output. No tool is called.`,
 		Example: "  lathe mcp debug github",
 		Args:    cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -234,7 +233,7 @@ func firstLine(text string) string {
 
 func noSuchServer(settings map[string]config.MCPServer, name string) error {
 	if len(settings) == 0 {
-		return lathe.Errorf(lathe.NotFound, "there is no MCP server %s: the settings name none", termtext.Quote(name))
+		return lathe.Errorf(lathe.NotFound, "MCP server not found: %s; the config has none", termtext.Quote(name))
 	}
-	return lathe.Errorf(lathe.NotFound, "there is no MCP server %s; the settings name: %s", termtext.Quote(name), termtext.Plain(strings.Join(slices.Sorted(maps.Keys(settings)), ", ")))
+	return lathe.Errorf(lathe.NotFound, "MCP server not found: %s; available: %s", termtext.Quote(name), termtext.Plain(strings.Join(slices.Sorted(maps.Keys(settings)), ", ")))
 }

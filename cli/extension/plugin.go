@@ -22,10 +22,10 @@ func NewPlugin(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin [MODULE]",
 		Aliases: []string{"plug"},
-		Short:   "Add plugins, and see how they are doing",
-		Long: `A plugin takes part in turns: it sees and changes prompts, requests, calls and results, answers
-permission questions, and brings tools. It is a package of npm, a JavaScript or TypeScript file
-(both need Node 20 or bun), or any program that speaks lathe's protocol (docs/plugins.md).
+		Short:   "Add and list plugins",
+		Long: `Add and list plugins. A plugin can change prompts, requests, tool calls and results, answer
+permission requests, and add tools. It is an npm package, a JavaScript or TypeScript file (both need
+Node 20 or bun), or any program that implements lathe's protocol (docs/plugins.md).
 "lathe plugin MODULE" is short for "lathe plugin add MODULE".`,
 		Example: `  lathe plugin opencode-notify
   lathe plugin add -g ./tools/guard.py
@@ -34,7 +34,7 @@ permission questions, and brings tools. It is a package of npm, a JavaScript or 
 	}
 	add, list := newPluginAdd(a), newPluginList(a)
 	cmd.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) == 1 && strings.ContainsAny(args[0], "/@.-") { // else it is a command that was mistyped
+		if len(args) == 1 && strings.ContainsAny(args[0], "/@.-") { // otherwise a mistyped command
 			return add.RunE(c, args)
 		}
 		return cli.RequireSubcommand(c, args)
@@ -48,10 +48,10 @@ func newPluginAdd(a *cli.App) *cobra.Command {
 	var global, replace bool
 	cmd := &cobra.Command{
 		Use:   "add MODULE",
-		Short: "Load a plugin, and name it in the settings",
-		Long: `Installs and loads the plugin to see whether it works, then adds it to the project's settings
-(--global: to yours, for all projects). Packages are installed in the cache folder without
-their install scripts. What a plugin does it does with your rights.`,
+		Short: "Add a plugin to the config",
+		Long: `Install and load the plugin, then add it to the project's config (--global: to yours, for all
+projects). Packages are installed in the cache folder without running their install scripts. A
+plugin runs with your rights.`,
 		Example: `  lathe plugin add opencode-notify@1
   lathe plugin add --global ~/src/guard/guard.py`,
 		Args: cli.RangeArgs(1, 1),
@@ -59,8 +59,8 @@ their install scripts. What a plugin does it does with your rights.`,
 			return addPlugin(c.Context(), a, args[0], global, replace)
 		},
 	}
-	cmd.Flags().BoolVarP(&global, "global", "g", false, "in your settings, for all projects")
-	cmd.Flags().BoolVarP(&replace, "force", "f", false, "also if another version is named there, or it cannot be loaded")
+	cmd.Flags().BoolVarP(&global, "global", "g", false, "add to your config, for all projects")
+	cmd.Flags().BoolVarP(&replace, "force", "f", false, "replace another version, and add a plugin that cannot be loaded")
 	return a.JSONFlag(cmd)
 }
 
@@ -75,7 +75,7 @@ func addPlugin(ctx context.Context, a *cli.App, spec string, global, force bool)
 			return err
 		}
 		if !harness.FileExists(abs) {
-			return lathe.Errorf(lathe.NotFound, "there is no file %s", termtext.Plain(abs))
+			return lathe.Errorf(lathe.NotFound, "file not found: %s", termtext.Plain(abs))
 		}
 		spec = abs
 	}
@@ -85,7 +85,7 @@ func addPlugin(ctx context.Context, a *cli.App, spec string, global, force bool)
 	}
 	status := all[0]
 	if status.State == plugin.Failed && !force {
-		return lathe.Errorf(lathe.Unavailable, "%s cannot be loaded: %s; it was not added (--force adds it all the same)", termtext.Plain(spec), termtext.Plain(status.Reason))
+		return lathe.Errorf(lathe.Unavailable, "cannot load %s: %s; not added (use --force to add it anyway)", termtext.Plain(spec), termtext.Plain(status.Reason))
 	}
 	path, err := settingsFile(a, global)
 	if err != nil {
@@ -108,7 +108,7 @@ func addPlugin(ctx context.Context, a *cli.App, spec string, global, force bool)
 	return nil
 }
 
-// loadPlugins loads plugins, without an engine, to see how they do.
+// loadPlugins loads plugins without an engine, to test them.
 func loadPlugins(ctx context.Context, a *cli.App, plugins []plugin.Plugin, tools []string) ([]plugin.Status, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -141,7 +141,7 @@ func newPluginList(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "Show the plugins of the directory, what they do, and what went wrong",
+		Short:   "List the plugins of this directory, with hooks, tools and errors",
 		Example: "  lathe plugin list\n  lathe plugin list --json",
 		Args:    cli.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return listPlugins(c.Context(), a) },
@@ -165,7 +165,7 @@ func listPlugins(ctx context.Context, a *cli.App) error {
 		return a.PrintJSON(all)
 	}
 	if len(all) == 0 {
-		a.Notify("There are no plugins here. Add one: lathe plugin add MODULE")
+		a.Notify("No plugins in this directory. Add one with `lathe plugin add MODULE`.")
 		return nil
 	}
 	for _, s := range all {
@@ -178,7 +178,7 @@ func listPlugins(ctx context.Context, a *cli.App) error {
 	return nil
 }
 
-// pluginWords say in a line what a plugin does.
+// pluginWords describes a plugin in one line.
 func pluginWords(s plugin.Status) string {
 	if s.State != plugin.Ready {
 		return strings.TrimSuffix(string(s.State)+": "+s.Reason, ": ")
@@ -197,7 +197,7 @@ func pluginWords(s plugin.Status) string {
 		words = append(words, "models of "+s.Provider+" (not supported)")
 	}
 	if len(words) == 0 {
-		return "loaded; it has no hooks and no tools"
+		return "loaded, without hooks or tools"
 	}
 	return strings.Join(words, "; ")
 }

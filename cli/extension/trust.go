@@ -21,21 +21,21 @@ func NewTrust(a *cli.App) *cobra.Command {
 	var f trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust [DIRECTORY]",
-		Short: "Let a project run what its settings say",
-		Long: `A project's settings can start programs (MCP and language servers, formatters, plugins),
-send your requests elsewhere, or read your variables and files. None of that counts until you
-trust the project. Trust is bound to the real path and to exactly those settings: when one of
-them changes, you are asked again.
+		Short: "Manage trusted projects",
+		Long: `Trust the project in DIRECTORY. A project's config can start programs (MCP and language servers,
+formatters, plugins), redirect your requests, or read your environment and files. lathe ignores
+these parts until you trust the project. Trust covers the real path and the exact values: after a
+change you must trust the project again.
 
-Without flags it trusts the project of DIRECTORY as it is now. Look before you do: --show.
---trust on any command, or LATHE_TRUST=1, trusts for one run.`,
+Review the config first with --show. To trust a project for one run, pass --trust to any command or
+set LATHE_TRUST=1.`,
 		Example: `  lathe trust --show
   lathe trust
   lathe trust --list
   lathe trust --revoke ~/src/app`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return cli.Usagef("lathe trust takes one directory, not %d", len(args))
+				return cli.Usagef("lathe trust takes at most one directory, not %d", len(args))
 			}
 			return nil
 		},
@@ -46,15 +46,15 @@ Without flags it trusts the project of DIRECTORY as it is now. Look before you d
 			return trustCommand(a, f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.list, "list", false, "list the projects you trust")
-	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "take your trust back")
-	cmd.Flags().BoolVar(&f.show, "show", false, "show what would be trusted, and change nothing")
+	cmd.Flags().BoolVar(&f.list, "list", false, "list trusted projects")
+	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "revoke the trust")
+	cmd.Flags().BoolVar(&f.show, "show", false, "show the config that needs trust, and change nothing")
 	return a.JSONFlag(cmd)
 }
 
 func trustCommand(a *cli.App, f trustFlags) error {
 	if f.list && f.revoke || f.list && f.show || f.revoke && f.show {
-		return cli.Usagef("--list, --revoke and --show do not go together")
+		return cli.Usagef("--list, --revoke and --show cannot be combined")
 	}
 	trust, err := a.TrustStore()
 	if err != nil {
@@ -74,7 +74,7 @@ func trustCommand(a *cli.App, f trustFlags) error {
 		return showTrust(a, trust, risks)
 	}
 	if len(risks.Risks) == 0 {
-		a.Notify("Nothing here needs trust: no setting of this project runs or redirects anything.")
+		a.Notify("Nothing needs trust: the config of this project neither runs programs nor redirects requests.")
 		return nil
 	}
 	if err := grantTrust(a, trust, risks); err != nil {
@@ -96,10 +96,10 @@ func grantOf(a *cli.App, d *config.Untrusted) workspace.Grant {
 	return g
 }
 
-// grantTrust trusts a project with exactly these settings.
+// grantTrust trusts a project with exactly this config.
 func grantTrust(a *cli.App, trust *workspace.Trust, d *config.Untrusted) error {
 	if err := trust.Grant(grantOf(a, d)); err != nil {
-		return lathe.Errorf(lathe.Unavailable, "your trust could not be written down: %w", err)
+		return lathe.Errorf(lathe.Unavailable, "cannot save the trust: %w", err)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func listTrust(a *cli.App, trust *workspace.Trust) error {
 		return a.PrintJSON(append([]workspace.Grant{}, grants...))
 	}
 	if len(grants) == 0 {
-		a.Notify("You trust no project yet.")
+		a.Notify("No trusted projects.")
 		return nil
 	}
 	for _, g := range grants {
@@ -122,7 +122,7 @@ func listTrust(a *cli.App, trust *workspace.Trust) error {
 	return nil
 }
 
-// revokeTrust takes the decision about this directory's project back, whatever it was bound to.
+// revokeTrust revokes the trust in this directory's project, whatever config it covered.
 func revokeTrust(a *cli.App, trust *workspace.Trust) error {
 	o, err := a.ConfigOptions()
 	if err != nil {
@@ -134,14 +134,14 @@ func revokeTrust(a *cli.App, trust *workspace.Trust) error {
 		}
 		had, err := trust.Revoke(root)
 		if err != nil {
-			return lathe.Errorf(lathe.Unavailable, "your trust could not be taken back: %w", err)
+			return lathe.Errorf(lathe.Unavailable, "cannot revoke the trust: %w", err)
 		}
 		if had {
 			a.Printf("No longer trusted: %s\n", termtext.Plain(root))
 			return nil
 		}
 	}
-	return lathe.Errorf(lathe.NotFound, "%s is not trusted; `lathe trust --list` shows what is", termtext.Plain(o.Directory))
+	return lathe.Errorf(lathe.NotFound, "%s is not trusted; `lathe trust --list` lists trusted projects", termtext.Plain(o.Directory))
 }
 
 type trustJSON struct {
@@ -157,7 +157,7 @@ func showTrust(a *cli.App, trust *workspace.Trust, d *config.Untrusted) error {
 		return a.PrintJSON(trustJSON{d.Root, d.Digest, trusted, append([]config.Risk{}, d.Risks...)})
 	}
 	if len(d.Risks) == 0 {
-		a.Printf("Nothing here needs trust.\n")
+		a.Printf("Nothing needs trust.\n")
 		return nil
 	}
 	state := "not trusted"

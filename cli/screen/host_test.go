@@ -353,7 +353,7 @@ func TestTUIHost_FreeModel(t *testing.T) {
 		t.Fatalf("connected %+v, %v", p.Connected, err)
 	}
 	offers := tuiOffers(t.Context(), a)
-	if len(offers) != 3 || offers[1].ID != "opencode/big-pickle" || offers[1].Detail != "OpenCode Zen sees what you send and may keep it" {
+	if len(offers) != 3 || offers[1].ID != "opencode/big-pickle" || offers[1].Detail != "OpenCode Zen sees your prompts and may store them" {
 		t.Fatalf("offers %+v", offers)
 	}
 	if err := offers[1].Do(t.Context()); err != nil {

@@ -1,4 +1,4 @@
-// Package serve is `lathe serve`: sessions over HTTP. Start with New.
+// Package serve implements `lathe serve`. Start with New.
 package serve
 
 import (
@@ -33,70 +33,68 @@ type serveFlags struct {
 	debugAddr        string
 }
 
-// New is `lathe serve`.
+// New returns `lathe serve`.
 func New(a *cli.App) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the HTTP API that clients of OpenCode speak",
+		Short: "Start the HTTP server for OpenCode clients",
 		Long:  serveHelp,
-		Example: `  lathe serve                                     on 127.0.0.1, port 4096 or any that is free
-  lathe serve --socket ~/.lathe.sock              only for your own user, no port
-  LATHE_NO_AUTH=1 lathe serve --port 4096         for launchers that know no password
+		Example: `  lathe serve                                     # 127.0.0.1, port 4096 or any free port
+  lathe serve --socket ~/.lathe.sock              # only for your user, no port
+  LATHE_NO_AUTH=1 lathe serve --port 4096         # for launchers without a password
   lathe serve --hostname 0.0.0.0 --allow-host build.lan --tls-cert cert.pem --tls-key key.pem
-  lathe serve --mdns                              for all in this network who have the password: http://opencode.local:4096
+  lathe serve --mdns                              # on the local network: http://opencode.local:4096
   curl -u opencode:$(cat ~/.local/state/lathe/server-password) http://127.0.0.1:4096/session`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return serveHTTP(c.Context(), a, f, c.Flags().Changed) },
 	}
 	s := cmd.Flags()
-	s.StringVar(&f.hostname, "hostname", "127.0.0.1", "the `ADDRESS` to listen on")
-	s.IntVar(&f.port, "port", 0, "the `PORT`; 0 is 4096, or any that is free")
-	s.StringVar(&f.socket, "socket", "", "listen on a unix socket at this `PATH` instead")
-	s.BoolVar(&f.noAuth, "no-auth", false, "ask nobody for a password; only on loopback or a socket")
-	s.StringArrayVar(&f.cors, "cors", nil, "let web pages of this `ORIGIN` ask; may be repeated")
-	s.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` under which clients reach this server; may be repeated")
-	s.StringVar(&f.cert, "tls-cert", "", "speak TLS with the certificate in this `FILE`")
-	s.StringVar(&f.key, "tls-key", "", "the `FILE` with its key")
-	s.BoolVar(&f.mdns, "mdns", false, "announce it in the local network; it then listens on 0.0.0.0 unless --hostname is given")
-	s.StringVar(&f.mdnsDomain, "mdns-domain", defaultDomain, "the `NAME` under which the network finds it")
-	s.BoolVar(&f.metrics, "metrics", false, "tell figures for Prometheus at /lathe/metrics, to those who have the password")
-	s.StringVar(&f.debugAddr, "debug-addr", "", "serve profiles for go tool pprof at this loopback `ADDRESS`, such as 127.0.0.1:6060")
+	s.StringVar(&f.hostname, "hostname", "127.0.0.1", "`ADDRESS` to listen on")
+	s.IntVar(&f.port, "port", 0, "`PORT` to listen on; 0 means 4096 or any free port")
+	s.StringVar(&f.socket, "socket", "", "`PATH` of a Unix socket to listen on instead")
+	s.BoolVar(&f.noAuth, "no-auth", false, "require no password; only on loopback or a socket")
+	s.StringArrayVar(&f.cors, "cors", nil, "`ORIGIN` whose web pages can send requests; repeatable")
+	s.StringArrayVar(&f.hosts, "allow-host", nil, "host `NAME` that clients use for this server; repeatable")
+	s.StringVar(&f.cert, "tls-cert", "", "TLS certificate `FILE`")
+	s.StringVar(&f.key, "tls-key", "", "TLS key `FILE`")
+	s.BoolVar(&f.mdns, "mdns", false, "announce the server on the local network; listens on 0.0.0.0 unless --hostname is given")
+	s.StringVar(&f.mdnsDomain, "mdns-domain", defaultDomain, "host `NAME` for --mdns")
+	s.BoolVar(&f.metrics, "metrics", false, "serve Prometheus metrics at /lathe/metrics, with the password")
+	s.StringVar(&f.debugAddr, "debug-addr", "", "loopback `ADDRESS` for go tool pprof, such as 127.0.0.1:6060")
 	s.BoolVar(&f.traces, "traces", false, "send traces to the collector at OTEL_EXPORTER_OTLP_ENDPOINT")
 	return cmd
 }
 
-const serveHelp = `Serves sessions over HTTP, in the API that the SDKs, editors and the terminal client of OpenCode
-speak, until it is interrupted. When it is ready it prints one line on standard output:
+const serveHelp = `Start an HTTP server with the API of OpenCode, for its SDKs, editor extensions and terminal client.
+When the server is ready, it prints one line to standard output:
 
   opencode server listening on http://127.0.0.1:4096
 
-Who may ask. A password is made at the first start and kept in server-password in the state
-folder, which only you can read; our own clients find it there. The name is opencode. Set
-LATHE_SERVER_PASSWORD and LATHE_SERVER_USERNAME (or OPENCODE_…) to choose them. Clients send them
-as HTTP Basic, or as ?auth_token=base64(name:password). To go without, say so: --no-auth, "auth":
-"none" below "server" in the settings, or LATHE_NO_AUTH=1; that works on loopback and sockets only.
+Authentication: the first start creates a password and saves it to server-password in the state
+folder, readable only by you. lathe's own clients read it there. The user name is opencode. Set
+LATHE_SERVER_PASSWORD and LATHE_SERVER_USERNAME (or OPENCODE_…) to choose your own. Clients use HTTP
+Basic or ?auth_token=base64(name:password). --no-auth, "auth": "none" under "server" in the config,
+or LATHE_NO_AUTH=1 turn authentication off, on loopback and sockets only.
 
-Web pages may not ask, with or without a password, unless they come from this machine or are named
-by --cors. A server that is reached under a name, through a proxy or in a network, must be told
-the name with --allow-host; addresses in figures always work.
+Web pages can send requests only from this machine or from an origin given with --cors. If clients
+use a host name, through a proxy or a network, add it with --allow-host. IP addresses always work.
 
---mdns tells the local network by multicast DNS that it is there, as opencode-PORT of type _http._tcp,
-and lets clients call it opencode.local or what --mdns-domain says. A password is needed then, and what
-is said is not encrypted without --tls-cert. On loopback there is nobody to tell.
+--mdns announces the server on the local network as opencode-PORT of type _http._tcp, with the host
+name opencode.local or that of --mdns-domain. It requires a password, and traffic is unencrypted
+without --tls-cert.
 
-What it answers is described at /doc, in OpenAPI. Event streams (/event, /global/event) resume from
-where they were: send Last-Event-ID, or ?after=, also after a restart of the server.
+/doc serves the OpenAPI document. Event streams (/event, /global/event) resume with Last-Event-ID or
+?after=, also after a restart of the server.
 
-Commands of this program use it with --attach: lathe run --attach http://127.0.0.1:4096 "…".
+Other commands use the server with --attach: lathe run --attach http://127.0.0.1:4096 "…".
 
-For those who look after it: GET /global/health, figures with --metrics, traces with --traces, and
---print-logs for one line a request, with the id that answers carry in X-Request-Id. At most 64
-requests to models are under way at the same time; those that wait have their turn by session.
---debug-addr 127.0.0.1:6060 serves profiles of this process to clients with the password:
+Operation: GET /global/health, --metrics, --traces, and --print-logs for one line per request with
+its X-Request-Id. At most 64 model requests run at once; the rest wait, in turn by session.
+--debug-addr 127.0.0.1:6060 serves profiles to clients with the password:
 go tool pprof http://opencode:PASSWORD@127.0.0.1:6060/debug/pprof/heap.
 
-An interrupt ends it in order: turns are settled and can be resumed. So they can after a crash.`
+Ctrl-C stops the server. Interrupted turns are saved and can be resumed, also after a crash.`
 
 // serveHTTP listens until the context ends.
 func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string) bool) (err error) {
@@ -140,7 +138,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	defer stopDebug()
 	defer announceServer(a, f, l.Addr())()
 	if o.Password == "" {
-		a.Notify("Warning: this server asks for no password; every program of this machine can use it.")
+		a.Notify("Warning: this server requires no password; every local program can use it.")
 	}
 	a.Printf("opencode server listening on %s\n", where)
 	if err := a.Out.Flush(); err != nil {
@@ -152,14 +150,12 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	return nil
 }
 
-// peersOf tells the user's clients from commands: those of this process, and of others that share
-// the database.
+// peersOf distinguishes the user's clients from sandboxed commands of this and other processes on the database.
 func peersOf(a *cli.App, s *harness.Harness, at datadir.Folders) *sandbox.PeerChecker {
 	return &sandbox.PeerChecker{Runner: s.Runner, Others: func() bool { return sqlite.CountProcesses(at.Owners) > 1 }}
 }
 
-// serverSettings is what the settings say of the server; those of a project only if it is
-// trusted.
+// serverSettings returns the server config, with that of the project only if it is trusted.
 func serverSettings(a *cli.App) (config.Server, error) {
 	l, err := a.Config()
 	if err != nil {
@@ -169,7 +165,7 @@ func serverSettings(a *cli.App) (config.Server, error) {
 	return l.Config.Server, nil
 }
 
-// fill takes from the settings what no flag says.
+// fill sets the values without flags from the config.
 func (f *serveFlags) fill(c config.Server, given func(string) bool) {
 	if !given("hostname") && c.Hostname != "" {
 		f.hostname = c.Hostname
@@ -188,7 +184,7 @@ func (f *serveFlags) fill(c config.Server, given func(string) bool) {
 	f.metrics, f.traces = f.metrics || c.Metrics, f.traces || c.Traces
 }
 
-// serverOptions settles who may ask.
+// serverOptions sets up authentication.
 func serverOptions(a *cli.App, f serveFlags, c config.Server) (server.Options, error) {
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
@@ -205,9 +201,9 @@ func serverOptions(a *cli.App, f serveFlags, c config.Server) (server.Options, e
 	open := f.noAuth || o.Password == "" && (c.Auth == "none" || v == "1" || v == "true")
 	switch {
 	case f.noAuth && o.Password != "":
-		return o, cli.Usagef("--no-auth and a password in the environment do not go together")
+		return o, cli.Usagef("--no-auth and a password in the environment cannot be combined")
 	case open && !f.isLocal():
-		return o, cli.Usagef("a server on %s needs a password: others can reach it; leave out --no-auth, or listen on 127.0.0.1", termtext.Plain(f.hostname))
+		return o, cli.Usagef("a server on %s needs a password, because other machines can reach it; leave out --no-auth, or listen on 127.0.0.1", termtext.Plain(f.hostname))
 	case !open && o.Password == "":
 		at, err := datadir.Find(a.Env)
 		if err != nil {
@@ -221,7 +217,7 @@ func serverOptions(a *cli.App, f serveFlags, c config.Server) (server.Options, e
 	return o, nil
 }
 
-// isLocal reports whether only programs of this machine can connect.
+// isLocal reports whether only local programs can connect.
 func (f serveFlags) isLocal() bool {
 	if f.socket != "" || f.hostname == "localhost" {
 		return true
@@ -230,14 +226,14 @@ func (f serveFlags) isLocal() bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// listen opens the port or socket, and says how clients reach it.
+// listen opens the port or socket and returns its URL.
 func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, err error) {
 	if (f.cert == "") != (f.key == "") {
-		return nil, "", cli.Usagef("--tls-cert and --tls-key go together")
+		return nil, "", cli.Usagef("--tls-cert and --tls-key must be used together")
 	}
 	if f.socket != "" {
 		if f.cert != "" {
-			return nil, "", cli.Usagef("a socket is private already; --tls-cert is for ports")
+			return nil, "", cli.Usagef("--tls-cert cannot be combined with --socket; a socket is already private")
 		}
 		path, err := filepath.Abs(f.socket)
 		if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/lathe-agent/lathe/internal/otlp"
 )
 
-// openTracer returns who is told what took how long; nil unless both the settings (or the flag)
-// and the environment say so: one alone may be meant for another program.
+// openTracer returns the trace exporter. It returns nil unless both the config (or the flag) and the environment ask
+// for it, since the variable alone may be meant for another program.
 func openTracer(a *cli.App, wanted bool) (*otlp.Tracer, error) {
 	endpoint := a.Env("OTEL_EXPORTER_OTLP_ENDPOINT")
 	if !wanted {
 		return nil, nil
 	}
 	if u, err := url.Parse(endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, cli.Usagef("traces need OTEL_EXPORTER_OTLP_ENDPOINT: the address of a collector that speaks OTLP over HTTP, such as http://127.0.0.1:4318")
+		return nil, cli.Usagef("traces need OTEL_EXPORTER_OTLP_ENDPOINT: the address of an OTLP/HTTP collector, such as http://127.0.0.1:4318")
 	}
 	return otlp.Open(otlp.Options{
 		Endpoint: endpoint, Headers: otelHeaders(a.Env("OTEL_EXPORTER_OTLP_HEADERS")), Service: cmp.Or(a.Env("OTEL_SERVICE_NAME"), "lathe"), Version: a.Version,
@@ -26,7 +26,7 @@ func openTracer(a *cli.App, wanted bool) (*otlp.Tracer, error) {
 	}), nil
 }
 
-// otelHeaders reads name=value,name=value; values may be escaped.
+// otelHeaders parses name=value,name=value with escaped values.
 func otelHeaders(list string) map[string]string {
 	out := map[string]string{}
 	for one := range strings.SplitSeq(list, ",") {

@@ -10,11 +10,11 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// defaultDomain is the name that clients of the reference look for.
+// defaultDomain is the host name that OpenCode clients look for.
 const defaultDomain = "opencode.local"
 
-// checkAnnounced refuses to announce what nobody could reach. Where only the settings want it, a server
-// that is private by its flags is simply not announced.
+// checkAnnounced refuses to announce an unreachable server. If only the config asks for it, a private server is not
+// announced.
 func (f *serveFlags) checkAnnounced(asked bool) error {
 	switch {
 	case !f.mdns:
@@ -28,13 +28,13 @@ func (f *serveFlags) checkAnnounced(asked bool) error {
 		f.mdns = false
 		return nil
 	case f.socket != "":
-		return cli.Usagef("--mdns announces a port, and --socket has none")
+		return cli.Usagef("--mdns and --socket cannot be combined: a socket has no port")
 	}
-	return cli.Usagef("--mdns announces a server to others, who cannot reach %s: leave out --hostname, or give an address on this machine in the network", termtext.Plain(f.hostname))
+	return cli.Usagef("--mdns needs an address that other machines can reach, not %s: leave out --hostname, or give a network address", termtext.Plain(f.hostname))
 }
 
-// announceServer tells the network, and returns how to take that back. A network that cannot be told is no
-// reason not to serve.
+// announceServer announces the server and returns a function that withdraws it. A failed announcement is only a
+// warning.
 func announceServer(a *cli.App, f serveFlags, at net.Addr) (stop func()) {
 	tcp, ok := at.(*net.TCPAddr)
 	if !f.mdns || !ok {
@@ -46,13 +46,13 @@ func announceServer(a *cli.App, f serveFlags, at net.Addr) (stop func()) {
 	}
 	r, err := mdns.Announce(s, mdns.Options{})
 	if err != nil {
-		a.Notify("Warning: the network could not be told of this server: %v.", err)
+		a.Notify("Warning: cannot announce the server on the network: %v.", err)
 		return func() {}
 	}
 	scheme := "http://"
 	if f.cert != "" {
 		scheme = "https://"
 	}
-	a.Notify("Announced in the network as %s%s.", scheme, net.JoinHostPort(termtext.Plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
+	a.Notify("Announced on the network as %s%s.", scheme, net.JoinHostPort(termtext.Plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
 	return func() { _ = r.Close() }
 }

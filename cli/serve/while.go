@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/server"
 )
 
-// WithServer lets other clients follow the turn at a port of this machine while f runs.
+// WithServer serves the engine on a local port while f runs, so that other clients can follow the turn.
 func WithServer(ctx context.Context, a *cli.App, port int, s *harness.Harness, f func() error) (err error) {
 	if port == 0 {
 		return f()
@@ -27,7 +27,7 @@ func WithServer(ctx context.Context, a *cli.App, port int, s *harness.Harness, f
 	}
 	b, done := s.Backend()
 	defer func() { err = cli.CloseAfter(done, err) }()
-	a.Notify("Others can follow at %s.", where)
+	a.Notify("Other clients can follow at %s.", where)
 	served := make(chan error, 1)
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { served <- server.New(b, o).Serve(ending, l) }()

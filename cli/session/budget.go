@@ -11,20 +11,20 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// BudgetAccounts are what a session has spent, and its limits as the settings here say.
+// BudgetAccounts returns the usage of a session and the limits in the config.
 func BudgetAccounts(ctx context.Context, a *harness.Host, e api.Engine, s lathe.Session) ([]lathe.Account, error) {
 	own, ok := e.(api.Local)
 	if !ok {
-		return nil, nil // a server keeps them, and tells nobody
+		return nil, nil // a server does not expose them
 	}
 	var b lathe.Budget
-	if l, err := a.WithDir(s.Directory).Config(); err == nil { // a broken file limits nothing here
+	if l, err := a.WithDir(s.Directory).Config(); err == nil { // without a valid config there are no limits to show
 		b = harness.BudgetOf(l.Config.Budget)
 	}
 	return own.Accounts(ctx, s.ID, b)
 }
 
-// spentOf says how much of its limits an account has used; nothing where there are none.
+// spentOf formats the usage of an account against its limits, or "" without limits.
 func spentOf(acc lathe.Account) string {
 	var parts []string
 	add := func(limited bool, spent, limit string) {
@@ -39,12 +39,12 @@ func spentOf(acc lathe.Account) string {
 	return strings.Join(parts, ", ")
 }
 
-// budgetRows are the lines of session show about money and its limits.
+// budgetRows returns the budget lines of session show.
 func budgetRows(accounts []lathe.Account) (rows [][2]string) {
 	for i, acc := range accounts {
-		name := map[lathe.AccountKind]string{lathe.SessionAccount: "Budget", lathe.DayAccount: "Budget today", lathe.ProjectAccount: "Budget of project"}[acc.Kind]
+		name := map[lathe.AccountKind]string{lathe.SessionAccount: "Budget", lathe.DayAccount: "Budget today", lathe.ProjectAccount: "Project budget"}[acc.Kind]
 		if acc.Kind == lathe.SessionAccount && i > 0 {
-			name = "Budget above"
+			name = "Parent budget"
 		}
 		if text := spentOf(acc); text != "" {
 			rows = append(rows, [2]string{name, text})
@@ -53,7 +53,7 @@ func budgetRows(accounts []lathe.Account) (rows [][2]string) {
 	return rows
 }
 
-// BudgetLine is what the last line of run says: the account that is nearest to its limit.
+// BudgetLine returns the account closest to its limit, for the summary of run.
 func BudgetLine(accounts []lathe.Account) string {
 	var best lathe.Account
 	most := -1.0
@@ -72,6 +72,6 @@ func BudgetLine(accounts []lathe.Account) string {
 	if most < 0 {
 		return ""
 	}
-	whose := map[lathe.AccountKind]string{lathe.SessionAccount: "budget ", lathe.DayAccount: "budget today ", lathe.ProjectAccount: "budget of the project "}[best.Kind]
+	whose := map[lathe.AccountKind]string{lathe.SessionAccount: "budget ", lathe.DayAccount: "budget today ", lathe.ProjectAccount: "project budget "}[best.Kind]
 	return whose + spentOf(best)
 }

@@ -21,10 +21,10 @@ func newDelete(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "delete ID...",
 		Aliases: []string{"rm"},
-		Short:   "Delete sessions and all below them",
-		Long: `Deletes sessions, the sessions of sub-agents below them, and what only they refer to.
-All IDs are looked up first: if one is wrong, nothing is deleted. On a terminal it asks
-before it deletes, unless --yes is given. There is no undo; "export" makes a copy first.`,
+		Short:   "Delete sessions and their subagent sessions",
+		Long: `Delete sessions, their subagent sessions and all data that only they use. If one ID is wrong, nothing
+is deleted. On a terminal, lathe asks first unless --yes is given. Deleting cannot be undone; make a
+copy with "export" first.`,
 		Example: `  lathe export 4mKq -o copy.json && lathe session delete 4mKq
   lathe session delete --yes ses_0b22a1c3f001Qd0Rk3XbT7uQ9p`,
 		Args: cli.RangeArgs(1, -1),
@@ -32,7 +32,7 @@ before it deletes, unless --yes is given. There is no undo; "export" makes a cop
 			return a.WithSessions(c.Context(), func(e api.Engine) error { return deleteSessions(c.Context(), a, e, args, yes) })
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return a.JSONFlag(cmd)
 }
 
@@ -48,7 +48,7 @@ func deleteSessions(ctx context.Context, a *cli.App, e api.Engine, args []string
 	}
 	gone := []lathe.SessionID{}
 	for _, s := range tops {
-		if err := e.Remove(ctx, s.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound { // below one that is gone already
+		if err := e.Remove(ctx, s.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound { // already deleted with its parent
 			return fmt.Errorf("%w; %s of %d deleted before that", err, termtext.Count(len(gone)), len(tops))
 		}
 		gone = append(gone, s.ID)
@@ -72,12 +72,12 @@ func ids(all []lathe.Session) []lathe.SessionID {
 	return out
 }
 
-// sessionsToDelete looks up all sessions first: those named, and all that go with them.
+// sessionsToDelete looks up the given sessions and all their descendants.
 func sessionsToDelete(ctx context.Context, a *cli.App, e api.Engine, args []string) (tops, all []lathe.Session, err error) {
 	named, seen := map[lathe.SessionID]bool{}, map[lathe.SessionID]bool{}
 	for _, arg := range args {
 		if arg == cli.Last || arg == "" {
-			return nil, nil, cli.Usagef("delete wants to be told which session by its id; `lathe session list` shows them")
+			return nil, nil, cli.Usagef("delete needs a session ID; `lathe session list` lists them")
 		}
 		s, err := a.Find(ctx, e, arg)
 		if err != nil {
@@ -108,7 +108,7 @@ func describe(tops []lathe.Session, all int) string {
 		what = fmt.Sprintf("session %s (%s)", tops[0].ID, termtext.Clip(termtext.Plain(tops[0].Title), 40))
 	}
 	if more := all - len(tops); more > 0 {
-		what += fmt.Sprintf(" and %s below", termtext.Plural(more, "session"))
+		what += fmt.Sprintf(" and %s", termtext.Plural(more, "subagent session"))
 	}
 	return what
 }
@@ -129,7 +129,7 @@ func confirmDelete(ctx context.Context, a *cli.App, tops []lathe.Session, all in
 	case "y", "yes":
 		return true, nil
 	default:
-		a.Notify("Nothing was deleted.")
+		a.Notify("Canceled; nothing was deleted.")
 		return false, nil
 	}
 }

@@ -21,10 +21,10 @@ func newDiff(a *cli.App) *cobra.Command {
 	context := 3
 	cmd := &cobra.Command{
 		Use:   "diff [ID] [--message MESSAGE]",
-		Short: "Show what a session changed in the files",
-		Long: `Shows the changes that the session's own steps and its sub-agents made, summed up for each
-file: not what you or other sessions did in between. With --message, only those of the
-exchange that this prompt began. While a session is undone, what was undone.`,
+		Short: "Show the file changes of a session",
+		Long: `Show the changes that the session and its subagents made, per file, without your own edits or those
+of other sessions. With --message, show only the exchange of that prompt. For an undone session,
+show the undone changes.`,
 		Example: `  lathe session diff last
   lathe session diff last --stat
   lathe session diff 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p | less -R`,
@@ -38,9 +38,9 @@ exchange that this prompt began. While a session is undone, what was undone.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&message, "message", "", "of the exchange that this `MESSAGE` began")
-	cmd.Flags().BoolVar(&stat, "stat", false, "only how many lines, by file")
-	cmd.Flags().IntVarP(&context, "unified", "U", context, "`N` lines around each change")
+	cmd.Flags().StringVar(&message, "message", "", "show only the exchange of this `MESSAGE`")
+	cmd.Flags().BoolVar(&stat, "stat", false, "show only the number of changed lines per file")
+	cmd.Flags().IntVarP(&context, "unified", "U", context, "`N` lines of context")
 	return a.JSONFlag(cmd)
 }
 
@@ -53,11 +53,11 @@ func PrintDiff(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, m
 		return a.PrintJSON(diffs)
 	}
 	if len(diffs) == 0 {
-		a.Printf("No file was changed.\n")
+		a.Printf("No files changed.\n")
 		return nil
 	}
 	if s.Revert != nil && message == "" {
-		a.Notify("These changes are undone; `lathe session redo %s` brings them back.", s.ID)
+		a.Notify("These changes are undone. Restore them with `lathe session redo %s`.", s.ID)
 	}
 	for _, d := range diffs {
 		a.Printf("%s", style.show(d))
@@ -65,14 +65,14 @@ func PrintDiff(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, m
 	return nil
 }
 
-// DiffStyle is how changes are shown.
+// DiffStyle sets how PrintDiff shows changes.
 type DiffStyle struct {
 	Context int
 	stat    bool
 	Colour  bool
 }
 
-// The terminal's own colors, as every tool shows a patch.
+// The terminal's palette, as in git diff.
 var (
 	red, green, cyan = style.Fg(style.Palette(1)), style.Fg(style.Palette(2)), style.Fg(style.Palette(6))
 	bold             = style.Attr{Bold: true}
@@ -94,7 +94,7 @@ func (st DiffStyle) show(d lathe.FileDiff) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s\n", head, d.Status, counts)
 	if d.Patch == "" {
-		why := "too long to be kept, or not text"
+		why := "too large to store, or not text"
 		if d.Additions+d.Deletions == 0 {
 			why = "not text, or only its mode changed"
 		}

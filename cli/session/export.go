@@ -25,15 +25,14 @@ func NewExport(a *cli.App) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export [ID]",
-		Short: "Write a session as JSON",
-		Long: `Writes a whole session as JSON: {"info", "messages": [{"info", "parts"}]}. Without an ID you
-choose one on a terminal; elsewhere it is the newest of the project. OpenCode and lathe can import the result.
+		Short: "Export a session as JSON",
+		Long: `Export a session as JSON: {"info", "messages": [{"info", "parts"}]}. OpenCode and lathe can import
+it. Without an ID, choose one on a terminal; otherwise the latest session of the project is used.
 
---sanitize replaces everything a person or a model wrote, and all paths, addresses and
-hashes, by placeholders; ids, times, models, tool names and counts stay. Members this
-version does not know are left out.
+--sanitize replaces all text, paths, URLs and hashes by placeholders. IDs, times, models, tool names
+and counts stay. Fields unknown to this version are removed.
 
--o writes the file whole or not at all, readable by you alone.`,
+-o writes the file atomically, readable only by you.`,
 		Example: `  lathe export > session.json
   lathe export 4mKq -o session.json
   lathe export last --sanitize -o for-a-bug-report.json`,
@@ -44,7 +43,7 @@ version does not know are left out.
 				return err
 			}
 			if f.file == "" {
-				return cli.Usagef("-o needs the name of a file, or - for standard output")
+				return cli.Usagef("-o needs a file name, or - for standard output")
 			}
 			return a.WithSessions(c.Context(), func(e api.Engine) error {
 				if len(args) == 0 {
@@ -56,9 +55,9 @@ version does not know are left out.
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&f.file, "output", "o", "-", "write to this `FILE` instead of standard output")
+	cmd.Flags().StringVarP(&f.file, "output", "o", "-", "output `FILE` instead of standard output")
 	a.AttachFlag(cmd)
-	cmd.Flags().BoolVar(&f.sanitize, "sanitize", false, "leave out what was said, paths and addresses")
+	cmd.Flags().BoolVar(&f.sanitize, "sanitize", false, "replace text, paths and URLs by placeholders")
 	return cmd
 }
 
@@ -72,7 +71,7 @@ func exportSession(ctx context.Context, a *cli.App, e api.Engine, arg string, f 
 		change = sanitize
 	}
 	if f.file == "-" {
-		if arg == cli.Last || cli.IsTerminal(a.Stderr) && !cli.IsTerminal(a.Stdout.File) { // say which, when that is not plain to see
+		if arg == cli.Last || cli.IsTerminal(a.Stderr) && !cli.IsTerminal(a.Stdout.File) { // print the ID unless the user gave it
 			a.Notify("Exporting session: %s", s.ID)
 		}
 		return e.Export(ctx, s.ID, layout.JSONTo(a.Out), change)
@@ -94,8 +93,7 @@ func sanitize(s *lathe.Session, m *lathe.Message) {
 	}
 }
 
-// WriteFile writes a file whole or not at all: beside its place first, then into it. What is
-// there and is no regular file (a device, a pipe) is written to as it is.
+// WriteFile writes a file atomically through a temporary file. It writes directly to a device or pipe.
 func WriteFile(path string, write func(*cli.CountingFile) error) (size int64, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -103,7 +101,7 @@ func WriteFile(path string, write func(*cli.CountingFile) error) (size int64, er
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return 0, lathe.Errorf(lathe.Invalid, "%s is a folder; name a file in it", path)
+		return 0, lathe.Errorf(lathe.Invalid, "%s is a folder; give a file", path)
 	case err == nil && !info.Mode().IsRegular():
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -112,7 +110,7 @@ func WriteFile(path string, write func(*cli.CountingFile) error) (size int64, er
 		to := &cli.CountingFile{File: f}
 		return to.Written, cli.CloseAfter(f, write(to))
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".lathe-*.tmp") // only the user may read it
+	f, err := os.CreateTemp(filepath.Dir(path), ".lathe-*.tmp") // readable only by the user
 	if err != nil {
 		return 0, cannotWrite(path, err)
 	}
@@ -129,12 +127,12 @@ func WriteFile(path string, write func(*cli.CountingFile) error) (size int64, er
 	return to.Written, nil
 }
 
-// cannotWrite explains an error of the file; others pass.
+// cannotWrite explains a file error and passes on others.
 func cannotWrite(path string, err error) error {
 	var file *os.PathError
 	var link *os.LinkError
 	if !errors.As(err, &file) && !errors.As(err, &link) {
 		return err
 	}
-	return fmt.Errorf("cannot write %s: %w; name another file", termtext.Plain(path), err)
+	return fmt.Errorf("cannot write %s: %w; use another file", termtext.Plain(path), err)
 }

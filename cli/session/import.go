@@ -24,13 +24,12 @@ import (
 func NewImport(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:   "import [FILE | LINK]",
-		Short: "Take in an exported session",
-		Long: `Takes in a session that lathe or OpenCode exported, of any version of it, or the data of a
-share link: from a file, from the link, or from standard input ("-" or nothing). It belongs to
-the current directory (or that of -C) from then on. Ids and times stay as they are.
+		Short: "Import an exported session",
+		Long: `Import a session exported by any version of lathe or OpenCode, or a shared session: from a file, a
+link, or standard input ("-" or no argument). It then belongs to the current directory (or that of
+-C). IDs and times stay the same.
 
-The session comes in whole or not at all. If it is here already, what is missing is added
-and nothing is overwritten.`,
+The import is atomic. If the session exists, missing messages are added and nothing is overwritten.`,
 		Example: `  lathe import session.json
   ssh build lathe export last | lathe import
   lathe import https://share.example/s/abc`,
@@ -39,8 +38,8 @@ and nothing is overwritten.`,
 			name := "-"
 			if len(args) > 0 {
 				name = args[0]
-			} else if cli.IsTerminal(a.Stdin) { // nothing will come unless someone types it
-				return cli.Usagef("name a file to import, or pipe one in: `lathe import session.json`")
+			} else if cli.IsTerminal(a.Stdin) { // a terminal would wait for typed input
+				return cli.Usagef("give a file to import, or pipe it in: `lathe import session.json`")
 			}
 			return importFrom(c.Context(), a, name)
 		},
@@ -68,25 +67,25 @@ func importFrom(ctx context.Context, a *cli.App, name string) error {
 		})
 	}
 	if err = cli.CloseAfter(e, err); err != nil {
-		if _, ended := cli.Interrupted(ctx); ended { // what has begun is not given up half way
-			a.Notify("Interrupted. The session came in whole or not at all: `lathe session show %s` tells.", x.Info.ID)
+		if _, ended := cli.Interrupted(ctx); ended { // a started import completes
+			a.Notify("Interrupted. Run `lathe session show %s` to see whether the session was imported.", x.Info.ID)
 		}
 		return notImported(name, err)
 	}
 	return printChanged(a, "Imported session: %s\n", s, nil)
 }
 
-// importRemarks says why a session that is here now is not on the list.
+// importRemarks explains why an imported session is not listed.
 func importRemarks(a *cli.App, s lathe.Session, exists func(lathe.SessionID) bool) {
 	if s.Archived != nil {
-		a.Notify("The session is archived: `lathe session list --archived` shows it.")
+		a.Notify("The session is archived. List it with `lathe session list --archived`.")
 	}
 	if s.Parent != "" && !exists(s.Parent) {
-		a.Notify("The session belongs below %s, which is not here: it is not listed, but its id finds it.", s.Parent)
+		a.Notify("The parent session %s is missing, so the session is not listed. Use its ID.", s.Parent)
 	}
 }
 
-// notImported wraps an error with the file's name and the assurance that matters.
+// notImported adds the file name and that nothing was imported.
 func notImported(name string, err error) error {
 	if lathe.CodeOf(err) == lathe.Canceled {
 		return err
@@ -102,7 +101,7 @@ func notImported(name string, err error) error {
 	return &lathe.Error{Code: lathe.CodeOf(err), Message: fmt.Sprintf("cannot import %s: %s; nothing was imported", from, says), Err: err}
 }
 
-// readExport reads the whole file, as much of it as is ever accepted.
+// readExport reads the file up to the size limit.
 func readExport(ctx context.Context, a *cli.App, name string) ([]byte, error) {
 	if link, err := url.Parse(name); err == nil && (link.Scheme == "http" || link.Scheme == "https") {
 		data, err := fetchShare(ctx, link)
@@ -115,7 +114,7 @@ func readExport(ctx context.Context, a *cli.App, name string) ([]byte, error) {
 		if name == "-" {
 			return readWhole(a.Stdin)
 		}
-		f, err := os.Open(name) // which waits for a writer if it is a pipe
+		f, err := os.Open(name) // opening a pipe waits for its writer
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +127,7 @@ func readExport(ctx context.Context, a *cli.App, name string) ([]byte, error) {
 	return data, nil
 }
 
-// readWhole reads a file into memory of just its size where that is known.
+// readWhole reads a file into a buffer of its size, if known.
 func readWhole(f *os.File) ([]byte, error) {
 	var b bytes.Buffer
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -141,7 +140,7 @@ func readWhole(f *os.File) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fileError says in plain words why a file cannot be read.
+// fileError explains why a file cannot be read.
 func fileError(err error) error {
 	var cause *fs.PathError
 	if !errors.As(err, &cause) {
@@ -149,19 +148,18 @@ func fileError(err error) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return lathe.Errorf(lathe.NotFound, "there is no such file")
+		return lathe.Errorf(lathe.NotFound, "file not found")
 	case errors.Is(err, fs.ErrPermission):
-		return lathe.Errorf(lathe.Denied, "you may not read the file")
+		return lathe.Errorf(lathe.Denied, "permission denied")
 	default:
 		return lathe.Errorf(lathe.Invalid, "%w", cause.Err)
 	}
 }
 
-// shareTime is how long the data of a link may take.
+// shareTime is the time limit for downloading a shared session.
 const shareTime = time.Minute
 
-// fetchShare fetches the data behind the link of a shared session, or the link itself if it is the
-// data's.
+// fetchShare downloads the data of a share link, or of a direct link to the data.
 func fetchShare(ctx context.Context, link *url.URL) ([]byte, error) {
 	from := *link
 	if !strings.HasSuffix(from.Path, "/data") {
@@ -179,9 +177,9 @@ func fetchShare(ctx context.Context, link *url.URL) ([]byte, error) {
 		if cause := context.Cause(ctx); errors.As(cause, new(cli.Interrupt)) {
 			return nil, cause
 		}
-		return nil, lathe.Errorf(lathe.Unavailable, "%w; look at the address, or fetch the file and import that", err)
+		return nil, lathe.Errorf(lathe.Unavailable, "%w; check the URL, or download the file and import it", err)
 	}
-	defer func() { _ = res.Body.Close() }() // it has been read, or is not wanted
+	defer func() { _ = res.Body.Close() }() // only read
 	if res.StatusCode != http.StatusOK {
 		return nil, lathe.Errorf(lathe.NotFound, "%s answers %s; the link may be wrong, or no longer shared", termtext.Plain(from.Host), res.Status)
 	}

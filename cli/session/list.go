@@ -29,23 +29,22 @@ func newList(a *cli.App) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the sessions of this project, newest first",
-		Long: `Lists the sessions of the project the current directory belongs to, the one that
-changed last first. Sessions of sub-agents and archived ones are left out.
-Where there is no repository, the sessions of the directory and below are listed.
-On a terminal a list that is longer than the screen goes through $PAGER, or less; -n does not.
+		Long: `List the sessions of the current project, most recently changed first, without subagent and archived
+sessions. Outside a repository, list the sessions in and below the directory. On a terminal, a long
+list opens in $PAGER or less, unless -n is given.
 
---json prints the whole records, --format json only id, title, times, project and directory.`,
+--json prints full records; --format json prints only ID, title, times, project and directory.`,
 		Example: `  lathe session list -n 10
   lathe session list --all --search parser
   lathe session list -C ~/src/app --json`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return listSessions(c.Context(), a, f) },
 	}
-	cmd.Flags().IntVarP(&f.Most, "max-count", "n", 0, "at most so many (`N`); 0 is no limit")
-	cmd.Flags().BoolVar(&f.All, "all", false, "of all projects, with their directories")
-	cmd.Flags().BoolVar(&f.Archived, "archived", false, "the archived ones instead")
-	cmd.Flags().StringVar(&f.Search, "search", "", "only those with this `TEXT` in the title, whatever its case")
-	cmd.Flags().StringVar(&f.format, "format", "table", "`FORMAT` of the output: table or json")
+	cmd.Flags().IntVarP(&f.Most, "max-count", "n", 0, "show at most `N` sessions; 0 means no limit")
+	cmd.Flags().BoolVar(&f.All, "all", false, "list all projects, with directories")
+	cmd.Flags().BoolVar(&f.Archived, "archived", false, "list archived sessions instead")
+	cmd.Flags().StringVar(&f.Search, "search", "", "list only titles that contain this `TEXT`, ignoring case")
+	cmd.Flags().StringVar(&f.format, "format", "table", "output `FORMAT`: table or json")
 	return a.JSONFlag(cmd)
 }
 
@@ -79,7 +78,7 @@ func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
 		return nil
 	default:
 		if slices.ContainsFunc(found, func(s lathe.Session) bool { return cut[s.ID] }) {
-			defer a.Notify("Interrupted ones go on with `lathe run --resume -s ID`.")
+			defer a.Notify("Resume an interrupted session with `lathe run --resume -s ID`.")
 		}
 		var b strings.Builder
 		if err := SessionTable(a, found, cut, f.All).Write(&b, a.Width()); err != nil || f.Most > 0 {
@@ -90,7 +89,7 @@ func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
 	}
 }
 
-// InterruptedSessions are the sessions whose turn was cut off.
+// InterruptedSessions returns the sessions with an interrupted turn.
 func InterruptedSessions(ctx context.Context, e api.Engine) (map[lathe.SessionID]bool, error) {
 	all, err := e.Interrupted(ctx)
 	cut := map[lathe.SessionID]bool{}
@@ -115,7 +114,7 @@ func QuerySessions(ctx context.Context, a *cli.App, e api.Engine, f ListFlags) (
 	return e.List(ctx, q)
 }
 
-// EmptyMessage says that the list is empty, and where else to look.
+// EmptyMessage is the notice for an empty list.
 func (f ListFlags) EmptyMessage() string {
 	what := "No sessions"
 	if f.Archived {
@@ -127,10 +126,10 @@ func (f ListFlags) EmptyMessage() string {
 	if f.All {
 		return what + "."
 	}
-	return what + " in this project; --all looks in all of them."
+	return what + " in this project. Use --all to search all projects."
 }
 
-// brief is the short form of a session, as OpenCode's list prints it.
+// brief is the short JSON of a session, as in OpenCode's list.
 type brief struct {
 	ID        lathe.SessionID `json:"id"`
 	Title     string          `json:"title"`

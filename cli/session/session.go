@@ -1,4 +1,4 @@
-// Package session lists, shows, exports, imports, shares, undoes and deletes sessions.
+// Package session has the commands for sessions: list, show, undo, export, import, share and more.
 package session
 
 import (
@@ -17,11 +17,12 @@ import (
 func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "List, show, undo, fork, rename, archive and delete sessions",
-		Long: `A session is a durable conversation about one directory.
+		Short: "Manage sessions",
+		Long: `List, show, undo, fork, rename, archive and delete sessions. A session is a saved conversation in
+one directory.
 
-Wherever an ID is asked for, its beginning or its end is enough if no other session has
-the same, and "last" is the newest session of the project (except for delete).`,
+For an ID, a unique beginning or end is enough, and "last" is the latest session of the project
+(except for delete).`,
 		Example: `  lathe session list
   lathe session show last
   lathe session rename 4mKq "Fix the parser"`,
@@ -37,10 +38,9 @@ func newFork(a *cli.App) *cobra.Command {
 	var at string
 	cmd := &cobra.Command{
 		Use:   "fork ID [--at MESSAGE]",
-		Short: "Copy a session, whole or up to a message",
-		Long: `Makes a new session in the current directory (or that of -C) out of another's messages.
-With --at, only the messages before that one are copied; "session show" prints their ids.
-The original stays as it is.`,
+		Short: "Copy a session, or its messages before one of them",
+		Long: `Copy a session to a new one in the current directory (or that of -C). With --at, copy only the
+messages before that one; "session show" prints message IDs. The original does not change.`,
 		Example: `  lathe session fork last
   lathe session fork ses_0b22 --at msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
 		Args: cli.RangeArgs(1, 1),
@@ -50,12 +50,12 @@ The original stays as it is.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&at, "at", "", "copy what comes before this `MESSAGE`")
+	cmd.Flags().StringVar(&at, "at", "", "copy only the messages before this `MESSAGE`")
 	return a.JSONFlag(cmd)
 }
 
 func forkSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, before lathe.MessageID) error {
-	if before != "" { // the engine would copy everything for a message it does not know
+	if before != "" { // for an unknown message the engine would copy everything
 		if _, err := e.Message(ctx, s.ID, before); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func forkSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session,
 	return printChanged(a, "Forked session: %s\n", copied, err)
 }
 
-// printChanged prints a session that was made or changed: a line for people, the record for programs.
+// printChanged prints a new or changed session: one line, or its record as JSON.
 func printChanged(a *cli.App, line string, s lathe.Session, err error) error {
 	switch {
 	case err != nil:
@@ -79,7 +79,7 @@ func printChanged(a *cli.App, line string, s lathe.Session, err error) error {
 func newRename(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "rename ID TITLE",
-		Short:   "Give a session another title",
+		Short:   "Change the title of a session",
 		Example: `  lathe session rename last "Fix the parser"`,
 		Args:    cli.RangeArgs(2, -1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -95,7 +95,7 @@ func newRename(a *cli.App) *cobra.Command {
 	})
 }
 
-// maxTitle is the longest title that can be given by hand, in characters.
+// maxTitle is the longest title that a user can set, in characters.
 const maxTitle = 1000
 
 func checkTitle(title string) (string, error) {
@@ -108,7 +108,7 @@ func checkTitle(title string) (string, error) {
 	case utf8.RuneCountInString(title) > maxTitle:
 		return "", cli.Usagef("the title is longer than %d characters; give a shorter one", maxTitle)
 	case title != termtext.Plain(title):
-		return "", cli.Usagef("a title is one line without control characters")
+		return "", cli.Usagef("a title must be one line without control characters")
 	}
 	return title, nil
 }
@@ -117,9 +117,9 @@ func newArchive(a *cli.App) *cobra.Command {
 	var undo bool
 	cmd := &cobra.Command{
 		Use:   "archive ID [--undo]",
-		Short: "Take a session off the list, or bring it back",
-		Long: `An archived session is not listed but can still be read, exported and forked.
-"session list --archived" shows them, --undo brings one back.`,
+		Short: "Archive a session, or restore it",
+		Long: `Archive a session. It is no longer listed, but you can still read, export and fork it. List archived
+sessions with "session list --archived", and restore one with --undo.`,
 		Example: `  lathe session archive last
   lathe session archive 4mKq --undo`,
 		Args: cli.RangeArgs(1, 1),
@@ -127,7 +127,7 @@ func newArchive(a *cli.App) *cobra.Command {
 			return onNamed(c.Context(), a, args[0], func(e api.Engine, s lathe.Session) error { return archiveSession(c.Context(), a, e, s, undo) })
 		},
 	}
-	cmd.Flags().BoolVar(&undo, "undo", false, "bring the session back")
+	cmd.Flags().BoolVar(&undo, "undo", false, "restore the session")
 	return a.JSONFlag(cmd)
 }
 

@@ -18,9 +18,9 @@ func NewShare(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "share",
 		Short: "List and revoke shared sessions",
-		Long: `A shared session can be read by everyone who has its address and can reach the server. It is
-shared on a server: with ` + "`lathe run --attach URL --share --expires 7d`" + `, with /share in the TUI, or by
-a client. Here you see what is shared, and take it back.`,
+		Long: `List and revoke shared sessions. Everyone who has the link and can reach the server can read a shared
+session. Share a session on a server with ` + "`lathe run --attach URL --share --expires 7d`" + `, or with
+/share in the terminal UI.`,
 		Example: "  lathe share list\n  lathe share revoke ses_4fc0\n  lathe share revoke --all",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    cli.RequireSubcommand,
@@ -33,7 +33,7 @@ a client. Here you see what is shared, and take it back.`,
 				all, err = sharedSessions(c.Context(), e)
 				return err
 			})
-			if err != nil && !errors.As(err, new(cli.NoDatabase)) { // without one nothing was ever shared
+			if err != nil && !errors.As(err, new(cli.NoDatabase)) { // without a database there are none
 				return err
 			}
 			return listShares(a, all)
@@ -41,11 +41,11 @@ a client. Here you see what is shared, and take it back.`,
 	})
 	everything := false
 	revoke := &cobra.Command{
-		Use: "revoke [SESSION]", Short: "Revoke a share: its address no longer works", Example: "  lathe share revoke ses_4fc0\n  lathe share revoke --all",
+		Use: "revoke [SESSION]", Short: "Revoke a share, so that its link stops working", Example: "  lathe share revoke ses_4fc0\n  lathe share revoke --all",
 		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if everything == (len(args) == 1) {
-				return cli.Usagef("name a session, or say --all")
+				return cli.Usagef("give a session, or --all")
 			}
 			return a.WithEngine(c.Context(), func(e *engine.Engine) error { return revokeShares(c.Context(), a, e, args) })
 		},
@@ -55,7 +55,7 @@ a client. Here you see what is shared, and take it back.`,
 	return cmd
 }
 
-// sharedSessions are those with an address, also one that no longer works.
+// sharedSessions returns the sessions with a link, also an expired one.
 func sharedSessions(ctx context.Context, e *engine.Engine) ([]lathe.Session, error) {
 	all, err := e.List(ctx, lathe.Query{Archived: lathe.WithArchived})
 	return slices.DeleteFunc(all, func(s lathe.Session) bool { return s.Share == nil }), err
@@ -82,10 +82,10 @@ func listShares(a *cli.App, all []lathe.Session) error {
 		t.Rows = append(t.Rows, []string{string(s.ID), termtext.Plain(s.Title), until, termtext.Plain(s.Share.URL)})
 		list = append(list, one)
 	}
-	return a.PrintList(list, t, "No session is shared.")
+	return a.PrintList(list, t, "No shared sessions.")
 }
 
-// revokeShares takes the address of a session away, or that of all.
+// revokeShares revokes the link of one session, or of all.
 func revokeShares(ctx context.Context, a *cli.App, e *engine.Engine, names []string) error {
 	all, err := sharedSessions(ctx, e)
 	if err != nil {
@@ -97,7 +97,7 @@ func revokeShares(ctx context.Context, a *cli.App, e *engine.Engine, names []str
 			return err
 		}
 		if s.Share == nil {
-			return lathe.Errorf(lathe.NotFound, "%s is not shared; `lathe share list` shows what is", s.ID)
+			return lathe.Errorf(lathe.NotFound, "%s is not shared; `lathe share list` lists shared sessions", s.ID)
 		}
 		all = []lathe.Session{s}
 	}
@@ -108,7 +108,7 @@ func revokeShares(ctx context.Context, a *cli.App, e *engine.Engine, names []str
 		a.Printf("Revoked: %s  %s\n", s.ID, termtext.Plain(s.Title))
 	}
 	if len(all) == 0 {
-		a.Notify("No session is shared.")
+		a.Notify("No shared sessions.")
 	}
 	return nil
 }

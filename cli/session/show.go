@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Messages that show prints unless told otherwise, and how many it holds in memory at a time.
+// The default number of messages, and how many are in memory at a time.
 const (
 	showMessages = 20
 	showPage     = 100
@@ -31,13 +31,13 @@ func newShow(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "Show a session as a transcript",
-		Long: `Shows the record of a session and its newest messages, oldest first. Without an ID it is
-the newest session of the project.
+		Long: `Show a session and its latest messages, oldest first. Without an ID, show the latest session of the
+project.
 
-A tool call is one line: ✓ completed, ✗ failed, ▸ running, · pending. --full also shows
-what the model thought, what tools were given and what they answered.
+A tool call is one line: ✓ completed, ✗ failed, ▸ running, · pending. --full adds reasoning, tool
+input and tool output.
 
---json prints {"info", "messages"}, all messages unless -n is given.`,
+--json prints {"info", "messages"} with all messages unless -n is given.`,
 		Example: `  lathe session show
   lathe session show 4mKq -n 0 --full | less
   lathe session show last --json`,
@@ -50,8 +50,8 @@ what the model thought, what tools were given and what they answered.
 			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error { return showSession(c.Context(), a, e, s, f) })
 		},
 	}
-	cmd.Flags().IntVarP(&f.most, "messages", "n", showMessages, "the newest `N` messages; 0 is all")
-	cmd.Flags().BoolVar(&f.detail, "full", false, "also thinking, tool input and tool output")
+	cmd.Flags().IntVarP(&f.most, "messages", "n", showMessages, "show the latest `N` messages; 0 means all")
+	cmd.Flags().BoolVar(&f.detail, "full", false, "show reasoning, tool input and tool output too")
 	return a.JSONFlag(cmd)
 }
 
@@ -83,12 +83,12 @@ func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session,
 		return err
 	}
 	if page.More {
-		a.Printf("\n… older messages are left out; -n 0 shows all of them\n")
+		a.Printf("\n… older messages not shown; use -n 0 to show all\n")
 	}
 	return t.Messages(page.Messages)
 }
 
-// history hands out all messages of a session, oldest first, a page at a time.
+// history iterates over all messages of a session, oldest first, one page at a time.
 func history(ctx context.Context, e api.Engine, id lathe.SessionID, f func([]lathe.Message) error) error {
 	places := []lathe.Position{{}}
 	for {
@@ -113,7 +113,7 @@ func history(ctx context.Context, e api.Engine, id lathe.SessionID, f func([]lat
 	return nil
 }
 
-// RecordRows is what there is to say about the session itself.
+// RecordRows returns the properties of a session.
 func RecordRows(a *cli.App, s lathe.Session) [][2]string {
 	now := a.Now()
 	rows := [][2]string{
@@ -165,7 +165,7 @@ func modelName(m lathe.ModelRef) string {
 	return name
 }
 
-// FormatTokens says what was used; nothing for nothing.
+// FormatTokens formats token counts, or "" for none.
 func FormatTokens(t lathe.Tokens) string {
 	var parts []string
 	for _, x := range []struct {

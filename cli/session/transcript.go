@@ -15,15 +15,15 @@ import (
 	"github.com/lathe-agent/lathe/tui/inline"
 )
 
-// Transcript prints messages for people to read.
+// Transcript prints messages as text.
 type Transcript struct {
 	Out    io.Writer
 	Now    time.Time
 	width  int
-	Detail bool // also what is left out for brevity
+	Detail bool // show reasoning, tool input and tool output
 }
 
-// The width of the rules between messages where there is no screen to fill, and at most.
+// The default and the maximum width of the rules between messages.
 const (
 	ruleWidth = 80
 	ruleMost  = 100
@@ -59,7 +59,7 @@ func (t *Transcript) message(b *strings.Builder, m lathe.Message) {
 	}
 }
 
-// JoinDots joins what there is to say.
+// JoinDots joins the non-empty words with dots.
 func JoinDots(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " · ")
 }
@@ -71,7 +71,7 @@ func FormatCost(m lathe.Money) string {
 	return m.String()
 }
 
-// speaker says who spoke and when.
+// speaker returns the author and time of a message.
 func (t *Transcript) speaker(m lathe.Message) string {
 	a, ok := m.Data.(*lathe.Assistant)
 	if !ok {
@@ -84,7 +84,7 @@ func (t *Transcript) speaker(m lathe.Message) string {
 	return JoinDots(termtext.Plain(a.Agent), summary, layout.FormatTime(m.Created, t.Now), termtext.Plain(modelName(a.Model)))
 }
 
-// rule is a line with a name at each end, or two lines where both do not fit into one.
+// rule returns a line with a name at each end, or two lines if they do not fit.
 func (t *Transcript) rule(left, right string) string {
 	width := ruleWidth
 	if t.width > 0 {
@@ -98,13 +98,13 @@ func (t *Transcript) rule(left, right string) string {
 	return "── " + left + " " + strings.Repeat("─", fill) + " " + right
 }
 
-// part is how a part looks, "" if it is not shown.
+// part formats a part, or returns "" if it is not shown.
 func (t *Transcript) part(p lathe.Part) string {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
 		switch {
 		case b.Ignored.On():
-			return "! " + t.line(b.Text) // said of the answer, not by it
+			return "! " + t.line(b.Text) // a notice about the answer
 		case b.Synthetic.On() && !t.Detail:
 			return ""
 		}
@@ -125,12 +125,12 @@ func (t *Transcript) part(p lathe.Part) string {
 	case *lathe.AgentMention:
 		return "@ " + t.line(b.Name)
 	case *lathe.Compaction:
-		return "… the history before this was summarised"
+		return "… the history before this was summarized"
 	case *lathe.Retry:
 		return "! " + t.line(fmt.Sprintf("attempt %d failed: %s", b.Attempt, lathe.FaultMessage(b.Error)))
 	case *lathe.UnknownBody:
-		return "? " + t.line("a part of type "+b.TypeName+", which this version does not know")
-	default: // where steps begin and end, and the trees of snapshots
+		return "? " + t.line("a part of type "+b.TypeName+" (unknown to this version)")
+	default: // step boundaries and snapshots
 		return ""
 	}
 }
@@ -150,7 +150,7 @@ func fileName(f *lathe.File) string {
 	return strings.TrimSpace(name + " (" + f.Mime + ")")
 }
 
-// tool is the line of a call, with what it was given and what it gave if that is wanted.
+// tool formats a tool call, with input and output if wanted.
 func (t *Transcript) tool(c *lathe.ToolCall) string {
 	icon, title, body, input := "·", "", "", json.RawMessage(nil)
 	switch s := c.State.(type) {

@@ -21,14 +21,14 @@ func newUndo(a *cli.App) *cobra.Command {
 	var f UndoFlags
 	cmd := &cobra.Command{
 		Use:   "undo [ID] [--message MESSAGE | --part PART] [--dry-run]",
-		Short: "Take back the last exchange, or everything from a message on",
-		Long: `Takes back what a session said and did: its files become what they were, its messages are
-hidden and go with the next prompt. Without --message it is the last exchange that is not
-undone yet, so undo can be repeated. "session redo" brings it all back until then.
+		Short: "Undo the last exchange, or everything since a message",
+		Long: `Undo the last exchange of a session: restore its files and hide its messages. Repeat to undo earlier
+exchanges, or use --message. "session redo" restores everything until the next prompt, which
+deletes the hidden messages.
 
-Only files that the undone steps wrote are touched, and only if they still are what those
-steps left. A file that you have changed since is a conflict: it is listed and left alone,
-and the command ends with exit code 1 although everything else was undone.`,
+Undo changes only files that the undone steps wrote, and only if they are unchanged since. A file
+that you changed since is a conflict: it is listed and left alone, and the exit code is 1, although
+everything else is undone.`,
 		Example: `  lathe session undo last --dry-run
   lathe session undo last
   lathe session undo 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
@@ -45,31 +45,31 @@ func newRedo(a *cli.App) *cobra.Command {
 	var f UndoFlags
 	cmd := &cobra.Command{
 		Use:   "redo [ID] [--message MESSAGE | --all] [--dry-run]",
-		Short: "Bring back what was undone",
-		Long: `Brings back one exchange that "session undo" took back, or with --message everything before
-that one, or with --all everything. A file that you have changed since is listed and left alone.`,
+		Short: "Redo undone exchanges",
+		Long: `Redo one undone exchange, everything before --message, or with --all everything. A file that you
+changed since is listed and left alone.`,
 		Example: `  lathe session redo last
   lathe session redo last --all --dry-run`,
 		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.all && (f.message != "" || f.part != "") {
-				return cli.Usagef("--all brings back everything; leave out --message and --part, or --all")
+				return cli.Usagef("--all cannot be combined with --message or --part")
 			}
 			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error { return redoExchange(c.Context(), a, e, s, f) })
 		},
 	}
 	f.define(cmd)
-	cmd.Flags().BoolVar(&f.all, "all", false, "everything that is undone")
+	cmd.Flags().BoolVar(&f.all, "all", false, "redo everything")
 	return a.JSONFlag(cmd)
 }
 
 func (f *UndoFlags) define(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.message, "message", "", "from this `MESSAGE` on")
-	cmd.Flags().StringVar(&f.part, "part", "", "from this `PART` of a message on")
-	cmd.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "say what would be done, and do nothing")
+	cmd.Flags().StringVar(&f.message, "message", "", "start at this `MESSAGE`")
+	cmd.Flags().StringVar(&f.part, "part", "", "start at this `PART` of a message")
+	cmd.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "show the changes without making them")
 }
 
-// onSession runs f on the session that is named, or the newest.
+// onSession runs f on the given session, or the latest one.
 func onSession(ctx context.Context, a *cli.App, args []string, f func(api.Engine, lathe.Session) error) error {
 	id, err := cli.IDArg(args)
 	if err != nil {
@@ -78,7 +78,7 @@ func onSession(ctx context.Context, a *cli.App, args []string, f func(api.Engine
 	return onNamed(ctx, a, id, f)
 }
 
-// onNamed runs f on the session that an id names.
+// onNamed runs f on the session with an ID.
 func onNamed(ctx context.Context, a *cli.App, id string, f func(api.Engine, lathe.Session) error) error {
 	return a.WithSessions(ctx, func(e api.Engine) error {
 		s, err := a.Find(ctx, e, id)
@@ -107,9 +107,9 @@ func redoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session
 	case err != nil:
 		return err
 	case done.Message == "":
-		return printChanges(a, done, f.dry, "Nothing is undone any more", "Would bring back all")
+		return printChanges(a, done, f.dry, "Redid everything", "Would redo everything")
 	}
-	return printChanges(a, done, f.dry, "Undone now from "+string(done.Message), "Would be undone from "+string(done.Message))
+	return printChanges(a, done, f.dry, "Now undone from "+string(done.Message), "Would be undone from "+string(done.Message))
 }
 
 type undoneJSON struct {
@@ -118,7 +118,7 @@ type undoneJSON struct {
 	Files   []lathe.UndoneFile `json:"files"`
 }
 
-// printChanges prints what was done with the files. Conflicts are a failure, told last.
+// printChanges prints the file changes. Conflicts make the command fail.
 func printChanges(a *cli.App, u lathe.Undone, dry bool, did, would string) error {
 	conflicts, out := 0, undoneJSON{DryRun: dry, Session: u.Session, Files: u.Files}
 	for _, f := range u.Files {
@@ -141,7 +141,7 @@ func printChanges(a *cli.App, u lathe.Undone, dry bool, did, would string) error
 	if dry {
 		verb = "would be"
 	}
-	a.Notify("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", termtext.Plural(conflicts, "file"), verb)
+	a.Notify("%s changed since the undone step and %s left alone. Review with your editor or `git diff`.", termtext.Plural(conflicts, "file"), verb)
 	return cli.Reported{Code: cli.ExitFailed}
 }
 
@@ -166,6 +166,6 @@ func printUndone(a *cli.App, out undoneJSON, did, would string) {
 		a.Printf("%s\n", line)
 	}
 	if len(out.Files) == 0 {
-		a.Printf("No file was concerned.\n")
+		a.Printf("No files affected.\n")
 	}
 }

@@ -1,4 +1,4 @@
-// Package settings is the commands around the config of a user and a project: config, agent and permission.
+// Package settings has the commands config, agent and permission.
 package settings
 
 import (
@@ -18,15 +18,14 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// NewConfig is `lathe config`.
+// NewConfig returns `lathe config`.
 func NewConfig(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Look at the settings: what counts, where it comes from, what is wrong",
-		Long: `Settings are JSON with comments, in lathe.json (or opencode.json, which means the same):
-for you in your configuration folder, for a project in its folders. Later ones win:
-yours, the project's from its top down to this directory, .opencode and .lathe folders,
-LATHE_CONFIG_CONTENT, the administrator's.`,
+		Short: "Show and check the config",
+		Long: `Show and check the config. Config files are JSON with comments, named lathe.json or opencode.json.
+Later sources override earlier ones: your config folder, the project from its root to this
+directory, its .opencode and .lathe folders, LATHE_CONFIG_CONTENT, the administrator's config.`,
 		Example: `  lathe config show
   lathe config check
   lathe config schema > lathe.schema.json`,
@@ -37,24 +36,23 @@ LATHE_CONFIG_CONTENT, the administrator's.`,
 	return cmd
 }
 
-// NewConfigShow is `lathe config show`.
+// NewConfigShow returns `lathe config show`.
 func NewConfigShow(a *cli.App) *cobra.Command {
 	var resolved, sources, secrets bool
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Print the settings that count here",
-		Long: `Prints the settings of this directory, all sources merged, as JSON, with the values of {env:…}
-and {file:…} in place. API keys, tokens, passwords, headers and variables for programs are
-masked; --secrets shows them.
+		Short: "Print the effective config",
+		Long: `Print the merged config of this directory as JSON, with {env:…} and {file:…} resolved. API keys,
+tokens, passwords, headers and environment variables are masked unless --secrets is given.
 
---sources lists instead where settings come from and what each place sets.`,
+--sources lists the config sources and their keys instead.`,
 		Example: `  lathe config show
   lathe config show --sources
   lathe config show -C ~/src/app | jq .permission`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if sources && resolved && c.Flags().Changed("resolved") {
-				return cli.Usagef("--resolved and --sources do not go together")
+				return cli.Usagef("--resolved and --sources cannot be combined")
 			}
 			l, err := a.Config()
 			if err != nil {
@@ -76,9 +74,9 @@ masked; --secrets shows them.
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&resolved, "resolved", true, "all sources merged, the default")
+	cmd.Flags().BoolVar(&resolved, "resolved", true, "merge all sources (the default)")
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "show API keys and passwords instead of masking them")
-	cmd.Flags().BoolVar(&sources, "sources", false, "list the sources instead, the one that counts most last")
+	cmd.Flags().BoolVar(&sources, "sources", false, "list the sources instead, lowest precedence first")
 	return a.JSONFlag(cmd)
 }
 
@@ -108,8 +106,8 @@ func showSources(a *cli.App, l *config.Loaded) error {
 func newConfigPath(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "path",
-		Short:   "Print where your own settings file is",
-		Long:    "Prints the path of your own settings file, whether it is there or not.",
+		Short:   "Print the path of your config file",
+		Long:    "Print the path of your config file, whether it exists or not.",
 		Example: `  $EDITOR "$(lathe config path)"`,
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -132,9 +130,9 @@ func newConfigPath(a *cli.App) *cobra.Command {
 func newConfigCheck(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:   "check",
-		Short: "Look for mistakes in the settings; exit 1 if there are any",
-		Long: `Reads all settings of this directory and tells what is wrong with them, with file, line
-and column. Errors make it exit 1; keys that have no effect or are deprecated are warnings.`,
+		Short: "Check the config for errors; exit 1 if there are any",
+		Long: `Check all config files of this directory and print errors with file, line and column. Errors exit
+with 1. Keys that have no effect or are deprecated are warnings.`,
 		Example: `  lathe config check && echo fine`,
 		Args:    cli.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return checkConfig(a) },
@@ -175,7 +173,7 @@ func checkConfig(a *cli.App) error {
 	warnings := 0
 	if l != nil {
 		rest := *l
-		rest.Broken = nil // told above
+		rest.Broken = nil // printed above
 		a.WarnUntrusted(&rest)
 		warnings = len(l.Warnings)
 		for _, p := range l.Warnings {
@@ -191,9 +189,9 @@ func checkConfig(a *cli.App) error {
 			return err
 		}
 	case len(out) == 0:
-		a.Printf("The settings are fine: %s.\n", termtext.Plural(len(l.Sources), "source"))
+		a.Printf("The config is valid: %s.\n", termtext.Plural(len(l.Sources), "source"))
 	default:
-		a.Printf("%d wrong, %d without effect or deprecated.\n", len(out)-warnings, warnings)
+		a.Printf("Errors: %d. Warnings: %d.\n", len(out)-warnings, warnings)
 	}
 	if len(broken) > 0 {
 		return cli.Reported{Code: cli.ExitFailed}
@@ -205,7 +203,7 @@ func problemOf(level string, p config.Problem) problemJSON {
 	return problemJSON{level, p.Path, p.Line, p.Column, p.Key, p.Message, p.Hint}
 }
 
-// configErrors returns the errors of all settings files that are wrong.
+// configErrors returns the errors of all config files.
 func configErrors(err error) []*config.Error {
 	var first *config.Error
 	if !errors.As(err, &first) {
@@ -216,13 +214,13 @@ func configErrors(err error) []*config.Error {
 	return append([]*config.Error{&alone}, first.Also...)
 }
 
-// indentLines puts the lines below the first under it.
+// indentLines indents all lines after the first.
 func indentLines(s string) string { return strings.ReplaceAll(termtext.PlainText(s), "\n", "\n  ") }
 
 func newConfigSchema(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON schema of settings files, for editors",
+		Short: "Print the JSON schema of config files, for editors",
 		Example: `  lathe config schema > ~/.config/lathe/schema.json
   # then, in lathe.json:  "$schema": "./schema.json"`,
 		Args: cli.NoArgs,

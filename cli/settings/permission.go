@@ -13,34 +13,34 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// NewPermission is `lathe permission`.
+// NewPermission returns `lathe permission`.
 func NewPermission(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "permission",
-		Short: "What you have allowed for good in this project",
-		Long: `When you answer "always" to a request, that is kept for the project and not asked again. It
-never overrides a rule of your settings that denies. Here you see it, and take it back.`,
+		Short: "List and revoke saved permissions",
+		Long: `List and revoke the permissions that you granted with "always". They are saved for the project and
+never override a deny rule in the config.`,
 		Example: `  lathe permission list
   lathe permission revoke bash "git push *"`,
 		Args: cobra.ArbitraryArgs,
 		RunE: cli.RequireSubcommand,
 	}
 	list := a.JSONFlag(&cobra.Command{
-		Use: "list", Short: "List what is allowed for good", Example: "  lathe permission list --json", Args: cli.NoArgs,
+		Use: "list", Short: "List saved permissions", Example: "  lathe permission list --json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var rules lathe.Ruleset
 			err := a.WithEngine(c.Context(), func(e *engine.Engine) (err error) {
 				rules, err = approvedRules(c.Context(), a, e)
 				return err
 			})
-			if err != nil && !errors.As(err, new(cli.NoDatabase)) { // without one nothing was ever allowed
+			if err != nil && !errors.As(err, new(cli.NoDatabase)) { // without a database there are none
 				return err
 			}
 			return listApprovals(a, rules)
 		},
 	})
 	revoke := &cobra.Command{
-		Use: "revoke PERMISSION PATTERN", Short: "Take one back: it is asked again", Args: cli.RangeArgs(2, 2),
+		Use: "revoke PERMISSION PATTERN", Short: "Revoke a saved permission; lathe asks again", Args: cli.RangeArgs(2, 2),
 		Example: `  lathe permission revoke edit "*"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.WithEngine(c.Context(), func(e *engine.Engine) error { return revokeApproval(c.Context(), a, e, args[0], args[1]) })
@@ -61,7 +61,7 @@ func listApprovals(a *cli.App, rules lathe.Ruleset) error {
 		t.Rows = append(t.Rows, []string{termtext.Plain(r.Permission), termtext.Plain(r.Pattern)})
 		list = append(list, approvalJSON{r.Permission, r.Pattern})
 	}
-	return a.PrintList(list, t, "Nothing is allowed for good in this project.")
+	return a.PrintList(list, t, "No saved permissions in this project.")
 }
 
 func approvedRules(ctx context.Context, a *cli.App, e *engine.Engine) (lathe.Ruleset, error) {
@@ -79,7 +79,7 @@ func revokeApproval(ctx context.Context, a *cli.App, e *engine.Engine, permissio
 	}
 	if err := e.Revoke(ctx, place, permission, pattern); err != nil {
 		if lathe.CodeOf(err) == lathe.NotFound {
-			return lathe.Errorf(lathe.NotFound, "%s %s is not allowed for good in this project; `lathe permission list` shows what is", termtext.Plain(permission), termtext.Quote(pattern))
+			return lathe.Errorf(lathe.NotFound, "no saved permission %s %s in this project; see `lathe permission list`", termtext.Plain(permission), termtext.Quote(pattern))
 		}
 		return err
 	}

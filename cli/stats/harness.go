@@ -16,10 +16,10 @@ import (
 // finding is a line of `stats --harness`.
 type finding struct {
 	name, value string
-	watch       bool // it is worth a look
+	watch       bool // worth a look
 }
 
-// harness prints how the work went.
+// harness prints the statistics of --harness.
 func (v *View) harness() {
 	h := *v.figures.Harness
 	for _, s := range []struct {
@@ -35,7 +35,7 @@ func (v *View) harness() {
 		v.findings(s.lines)
 	}
 	v.errorTable(h)
-	v.title("What the records do not tell")
+	v.title("Not recorded")
 	for _, line := range h.Unknown {
 		for i, part := range layout.WrapWords(line, cmp.Or(v.screen, layout.ChartWidth)-2) {
 			v.app.Printf("%s%s\n", []string{"- ", "  "}[min(i, 1)], part)
@@ -102,8 +102,8 @@ func outputFindings(h usage.Harness) []finding {
 		{"  largest", strings.Join(largest, ", "), false},
 		{"Cut short", rate(h.Truncated), false},
 		{"  never opened", rate(never), never.Share() > 0.5},
-		{"Time of models", FormatDuration(h.Time.Model), false},
-		{"Time of tools", FormatDuration(h.Time.Tools), false},
+		{"Model time", FormatDuration(h.Time.Model), false},
+		{"Tool time", FormatDuration(h.Time.Tools), false},
 		{"Calls over a minute", rate(h.Time.Long), false},
 		{"Timed out", rate(h.Time.TimedOut), h.Time.TimedOut.Share() > 0.02},
 	}

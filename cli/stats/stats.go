@@ -1,4 +1,4 @@
-// Package stats shows what sessions have used: tokens, cost, tools, by model, day and project.
+// Package stats implements `lathe stats`: token usage, cost and tools by model, day and project.
 package stats
 
 import (
@@ -32,24 +32,22 @@ type statsFlags struct {
 	byModels bool // --models is
 }
 
-// noLimit is how many models --models shows without a number.
+// noLimit is the value of --models without a number.
 const noLimit = "0"
 
 func New(a *cli.App) *cobra.Command {
 	var f statsFlags
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "What was used: tokens, cost, tools, by model, day and project",
-		Long: `Counts what the sessions of this project have used, those of sub-agents and archived ones
-included: messages, tokens, cost, and the calls of tools. Where there is no repository, the
-sessions of the directory and below count.
+		Short: "Show token usage and cost",
+		Long: `Show the messages, tokens, cost and tool calls of this project, including subagent and archived
+sessions. Outside a repository, count the sessions in and below the directory.
 
---by shows one table alone, with all its rows. --harness shows how the work went: how often
-tools fail and why, what is done twice, what the cache saves, whether changes were tested.
-A ! marks what is worth a look. All of it is read from the sessions; nothing is sent anywhere.
+--by shows one complete table. --harness shows how the work went: tool failures and their causes,
+repeated calls, cache savings, and whether changes were tested. A ! marks a value worth a look. The
+statistics come from your local sessions; nothing is sent anywhere.
 
-Days are those of your time zone. The cost is what the catalog's prices make of the tokens
-of answers; titles of sessions are not in it.`,
+Days are in your time zone. The cost is computed from the catalog's prices, without session titles.`,
 		Example: `  lathe stats --days 7
   lathe stats --all --by project
   lathe stats --models 5 --tools 10
@@ -66,20 +64,20 @@ of answers; titles of sessions are not in it.`,
 		},
 	}
 	s := cmd.Flags()
-	s.IntVar(&f.days, "days", 0, "only the last `N` days, today included")
-	s.IntVar(&f.tools, "tools", 0, "at most `N` tools; 0 is all of them")
-	s.IntVar(&f.models, "models", 0, "show models too, at most `N`")
+	s.IntVar(&f.days, "days", 0, "count only the last `N` days, including today")
+	s.IntVar(&f.tools, "tools", 0, "show at most `N` tools; 0 means all")
+	s.IntVar(&f.models, "models", 0, "show at most `N` models too")
 	s.Lookup("models").NoOptDefVal = noLimit
-	s.StringVar(&f.project, "project", "", "of the project `P`: its directory, its name or its id")
-	s.BoolVar(&f.all, "all", false, "of all projects")
-	s.StringVar(&f.by, "by", "", "show only what was used by `WHAT`: model, tool, day or project")
-	s.BoolVar(&f.harness, "harness", false, "show how the work went instead")
+	s.StringVar(&f.project, "project", "", "count the project `P`: directory, name or ID")
+	s.BoolVar(&f.all, "all", false, "count all projects")
+	s.StringVar(&f.by, "by", "", "show only the table by `WHAT`: model, tool, day or project")
+	s.BoolVar(&f.harness, "harness", false, "show statistics about tools, cache and tests instead")
 	a.JSONFlag(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"model", "tool", "day", "project"}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"model", "tool", "day", "project"}, cobra.ShellCompDirectiveNoFileComp)) // it was defined just now
 	return cmd
 }
 
-// check looks at the flags. The number of --models may stand apart from it, as an argument.
+// check validates the flags. The number of --models may be a separate argument.
 func (f *statsFlags) check(args []string) error {
 	if len(args) > 0 {
 		n, err := strconv.Atoi(args[0])
@@ -90,18 +88,18 @@ func (f *statsFlags) check(args []string) error {
 	}
 	switch {
 	case f.days < 0 || f.tools < 0 || f.models < 0:
-		return cli.Usagef("--days, --tools and --models want 0 or more")
+		return cli.Usagef("--days, --tools and --models must be 0 or more")
 	case f.all && f.project != "":
-		return cli.Usagef("--all and --project do not go together")
+		return cli.Usagef("--all and --project cannot be combined")
 	case f.harness && f.by != "":
-		return cli.Usagef("--harness and --by do not go together")
+		return cli.Usagef("--harness and --by cannot be combined")
 	case f.by != "" && !slices.Contains([]string{"model", "tool", "day", "project"}, f.by):
 		return cli.Usagef("--by %s: want model, tool, day or project", termtext.Quote(f.by))
 	}
 	return nil
 }
 
-// since is the midnight that counting begins at, 0 if it begins at the beginning.
+// since returns the midnight at which counting starts, or 0 for all time.
 func (f statsFlags) since(now time.Time) lathe.Time {
 	if !f.limited {
 		return 0
@@ -110,9 +108,9 @@ func (f statsFlags) since(now time.Time) lathe.Time {
 	return lathe.TimeOf(time.Date(y, m, d-max(f.days-1, 0), 0, 0, 0, 0, now.Location()))
 }
 
-// statsScopeJSON says what was counted.
+// statsScopeJSON describes the counted sessions.
 type statsScopeJSON struct {
-	Project string     `json:"projectID,omitempty"` // of all if there is none
+	Project string     `json:"projectID,omitempty"` // all projects if absent
 	Path    string     `json:"path,omitempty"`
 	Since   lathe.Time `json:"since,omitempty"`
 }
@@ -163,22 +161,22 @@ func printStats(ctx context.Context, a *cli.App, f statsFlags) error {
 	return nil
 }
 
-// nothing says that there is nothing to count, and where there may be.
+// nothing is the notice for empty statistics.
 func (f statsFlags) nothing() string {
-	what := "Nothing was said"
+	what := "No messages"
 	if !f.all {
 		what += " in this project"
 	}
 	if f.limited {
-		return what + " in these days; without --days all of them count."
+		return what + " in these days. Leave out --days to count all."
 	}
 	if f.all {
-		return what + " yet. `lathe run` or `lathe demo` begins, `lathe import` brings a session in."
+		return what + " yet. Start with `lathe run` or `lathe demo`, or import a session with `lathe import`."
 	}
-	return what + " yet; --all counts all projects."
+	return what + " yet. Use --all to count all projects."
 }
 
-// statsQuery selects the sessions that count.
+// statsQuery selects the sessions to count.
 func statsQuery(ctx context.Context, a *cli.App, e *engine.Engine, f statsFlags) (q lathe.Query, err error) {
 	switch {
 	case f.all:
@@ -191,8 +189,8 @@ func statsQuery(ctx context.Context, a *cli.App, e *engine.Engine, f statsFlags)
 	return q, err
 }
 
-// findProject is the project a user means: by id, by its directory, or by its name. A directory
-// without a repository means what is in it and below.
+// findProject finds a project by ID, directory or name. A directory outside a repository selects the sessions in and
+// below it.
 func findProject(ctx context.Context, a *cli.App, e *engine.Engine, name string) (q lathe.Query, err error) {
 	all, err := e.Projects(ctx)
 	if err != nil {
@@ -217,10 +215,10 @@ func findProject(ctx context.Context, a *cli.App, e *engine.Engine, name string)
 		at, err := e.Location(ctx, path)
 		return cli.QueryFor(at), err
 	}
-	return q, lathe.Errorf(lathe.NotFound, "there is no project %s; `lathe stats --all --by project` lists them", termtext.Quote(name))
+	return q, lathe.Errorf(lathe.NotFound, "project not found: %s; `lathe stats --all --by project` lists them", termtext.Quote(name))
 }
 
-// relativeTo is a path as seen from the directory that is meant.
+// relativeTo returns a path relative to the directory of the command.
 func relativeTo(a *cli.App, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -228,14 +226,14 @@ func relativeTo(a *cli.App, path string) string {
 	return filepath.Join(a.Dir, path)
 }
 
-// ambiguousProject is a name that several projects have.
+// ambiguousProject is the error for a name that several projects have.
 type ambiguousProject struct {
 	name string
 	fit  []lathe.Project
 }
 
 func (e ambiguousProject) Error() string {
-	return termtext.Quote(e.name) + " is the name of " + termtext.Plural(len(e.fit), "project") + "; give the directory"
+	return termtext.Quote(e.name) + " is ambiguous: it is the name of " + termtext.Plural(len(e.fit), "project") + "; give the directory"
 }
 
 func (e ambiguousProject) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }

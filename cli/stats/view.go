@@ -16,14 +16,14 @@ import (
 	"github.com/lathe-agent/lathe/usage"
 )
 
-// View prints figures for people. An error stays with the writer until the program ends.
+// View prints the statistics as text. Finish reports an error of the writer.
 type View struct {
 	app     *cli.App
 	flags   statsFlags
 	figures usage.Stats
 	screen  int
 	Color   bool
-	begun   bool // something is above
+	begun   bool // output has started
 }
 
 func newStatsView(a *cli.App, f statsFlags, got usage.Stats) *View {
@@ -47,7 +47,7 @@ func (v *View) print() {
 	}
 }
 
-// all prints a table of each, the long ones cut.
+// all prints every table, shortened.
 func (v *View) all() {
 	const month, projects = 31, 10
 	v.overview()
@@ -62,7 +62,7 @@ func (v *View) all() {
 	v.checks()
 }
 
-// title begins a section.
+// title starts a section.
 func (v *View) title(words string) {
 	if v.begun {
 		v.app.Printf("\n")
@@ -81,7 +81,7 @@ func (v *View) Paint(bar string) string {
 	return bar
 }
 
-// list prints names and values, no wider than the screen.
+// list prints names and values within the screen width.
 func (v *View) list(rows [][2]string) {
 	widest := 0
 	for _, r := range rows {
@@ -99,7 +99,7 @@ func (v *View) overview() {
 	f := v.figures
 	sessions := termtext.Count(f.Sessions)
 	if f.Subagents > 0 {
-		sessions += fmt.Sprintf(" (and %s of sub-agents)", termtext.Count(f.Subagents))
+		sessions += fmt.Sprintf(" (and %s of subagents)", termtext.Count(f.Subagents))
 	}
 	v.title("Overview")
 	v.list([][2]string{
@@ -145,7 +145,7 @@ func (v *View) weight(u usage.Usage) float64 {
 	return float64(u.Tokens.Total())
 }
 
-// chart prints the first rows of a chart, and how many there are behind them.
+// chart prints the first rows of a chart and the number of the rest.
 func (v *View) chart(title string, c layout.Chart, most int) {
 	v.title(title)
 	more := 0
@@ -187,7 +187,7 @@ func (v *View) tools(most int) {
 	v.chart("Tools", c, most)
 }
 
-// days shows the newest ones, the oldest of them first.
+// days prints the latest days, oldest first.
 func (v *View) days(most int) {
 	all, title := v.figures.ByDay, "Days"
 	if most > 0 && len(all) > most {
@@ -216,7 +216,7 @@ func (v *View) projects(most int) {
 	v.chart("Projects", c, most)
 }
 
-// checks are those that have fired.
+// checks prints the checks that fired.
 func (v *View) checks() {
 	if len(v.figures.Checks) == 0 {
 		return
@@ -231,7 +231,7 @@ func (v *View) checks() {
 	v.chart("Checks that fired", c, 0)
 }
 
-// money shows dollars to the cent, and what is less than a few of them to its first digits.
+// money formats dollars to the cent, and small amounts with more digits.
 func money(m lathe.Money) string {
 	d := m.Dollars()
 	switch {
@@ -253,7 +253,7 @@ func thousands(number string) string {
 	return termtext.Count(n) + "." + cents
 }
 
-// FormatCount shows a large number with three digits.
+// FormatCount formats a large number with three digits.
 func FormatCount(n int64) string {
 	if n < 10_000 {
 		return termtext.Count(n)
@@ -280,7 +280,7 @@ func FormatPercent(share float64) string {
 	}
 }
 
-// FormatDuration is a time that tools or models have worked.
+// FormatDuration formats a working time.
 func FormatDuration(milliseconds int64) string {
 	d := time.Duration(milliseconds) * time.Millisecond
 	switch {

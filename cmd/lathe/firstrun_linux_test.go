@@ -27,7 +27,7 @@ func TestFirstRun_Local(t *testing.T) {
 	home := t.TempDir()
 	x := onTerminal(t, home, firstSettings(s.URL, ""), "run", "--title", "t", "hello")
 	seen := x.see("Number or name: ")
-	for _, want := range []string{"no provider is configured.", "1  Log in to a provider, or enter an API key (login)", "2  Use Ollama (local) (2 models) (ollama)", "3  Use Big Pickle, a free model of OpenCode Zen, which sees what you send and may keep it (free)", "4  Watch the demo"} {
+	for _, want := range []string{"no provider is configured.", "1  Log in to a provider, or enter an API key (login)", "2  Use Ollama (local) (2 models) (ollama)", "3  Use Big Pickle, a free model of OpenCode Zen, which sees your prompts and may store them (free)", "4  Watch the demo"} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q is not offered:\n%s", want, seen)
 		}
@@ -57,10 +57,10 @@ func TestFirstRun_Login(t *testing.T) {
 	x.enter("login\r")
 	x.see("Provider:")
 	x.enter("anthropic\r")
-	x.see("Key of Anthropic (it is not shown): ")
+	x.see("Anthropic API key (input hidden): ")
 	x.enter("sk-hidden-1\r")
 	code, seen := x.end()
-	if code != 0 || !strings.Contains(seen, "Kept the key of Anthropic") || !strings.Contains(seen, "Here I am.") || strings.Contains(seen, "sk-hidden") {
+	if code != 0 || !strings.Contains(seen, "Saved the Anthropic API key") || !strings.Contains(seen, "Here I am.") || strings.Contains(seen, "sk-hidden") {
 		t.Errorf("%d\n%s", code, seen)
 	}
 }

@@ -59,7 +59,7 @@ func TestRun_NoRoomForTheTurn(t *testing.T) {
 	if ended["stopped"] == 0 {
 		t.Error("no turn had too little room")
 	}
-	if got := must(t, home, "db", "check"); got != "The database is sound.\n" {
+	if got := must(t, home, "db", "check"); got != "The database is intact.\n" {
 		t.Error(got)
 	}
 }

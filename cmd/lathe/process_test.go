@@ -206,7 +206,7 @@ func TestKill_Import(t *testing.T) {
 				t.Errorf("%v: exit code %d", signal, code)
 			}
 		}
-		if got := must(t, home, "db", "check"); got != "The database is sound.\n" {
+		if got := must(t, home, "db", "check"); got != "The database is intact.\n" {
 			t.Fatalf("after kill %d: %s", i, got)
 		}
 		list := must(t, home, "session", "list", "--json")

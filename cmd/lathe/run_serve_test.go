@@ -47,7 +47,7 @@ func TestRun_Port(t *testing.T) {
 	if got := <-seen; got != "200 true" {
 		t.Errorf("who asks meanwhile gets %q", got)
 	}
-	if want := "Others can follow at " + at; !strings.Contains(said.String(), want) {
+	if want := "Other clients can follow at " + at; !strings.Contains(said.String(), want) {
 		t.Errorf("it says %q, not %q", said.String(), want)
 	}
 	if r, err := http.Get(at + "/session"); err == nil {

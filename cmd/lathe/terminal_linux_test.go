@@ -204,10 +204,10 @@ func TestTerminal_Login(t *testing.T) {
 	x.enter("anthro\r")
 	x.see("   2  Vertex (Anthropic) (google-vertex-anthropic)")
 	x.enter("1\r")
-	x.see("Key of Anthropic (it is not shown): ")
+	x.see("Anthropic API key (input hidden): ")
 	x.enter("sk-hidden-1\r")
 	code, seen := x.end()
-	if code != 0 || strings.Contains(seen, "hidden") || !strings.Contains(seen, "Kept the key of Anthropic") || !strings.Contains(seen, "   1  Anthropic (anthropic)") {
+	if code != 0 || strings.Contains(seen, "hidden") || !strings.Contains(seen, "Saved the Anthropic API key") || !strings.Contains(seen, "   1  Anthropic (anthropic)") {
 		t.Errorf("%d\n%s", code, seen)
 	}
 	if !strings.Contains(credentialsIn(t, home), `"sk-hidden-1"`) {
@@ -226,7 +226,7 @@ func TestTerminal_Login(t *testing.T) {
 func TestTerminal_LoginInterrupted(t *testing.T) {
 	home := t.TempDir()
 	x := onTerminal(t, home, nil, "auth", "login", "anthropic")
-	x.see("(it is not shown): ")
+	x.see("(input hidden): ")
 	x.enter("sk-half\x03")
 	code, seen := x.end()
 	if code != 130 || strings.Contains(seen, "sk-half") || strings.Contains(seen, "Error") || credentialsIn(t, home) != "" {
@@ -296,7 +296,7 @@ func loginByCode(t *testing.T, polls *int, vendor string, args []string) {
 	if _, err := os.Stat(opened); (err != nil) != slices.Contains(args, "--no-browser") {
 		t.Errorf("%v: the browser: %v", args, err)
 	}
-	if code != 0 || !strings.Contains(seen, "Open https://github.example/device and type this code there: AB12-CD34") || strings.Contains(seen, "hidden") || *polls != 2 {
+	if code != 0 || !strings.Contains(seen, "Open https://github.example/device and enter this code: AB12-CD34") || strings.Contains(seen, "hidden") || *polls != 2 {
 		t.Errorf("%d, %d polls\n%s", code, *polls, seen)
 	}
 	for _, want := range []string{`"refresh": "gho_hidden"`, `"expires": 0`, `"clientId": "app-1"`, `"enterpriseUrl": "` + vendor + `"`} {
@@ -318,7 +318,7 @@ func TestTerminal_WellKnown(t *testing.T) {
 		x.see("Run it? [y/N] ")
 		x.enter(answer)
 		code, seen := x.end()
-		if code != 0 || strings.Contains(seen, "Nothing was run.") == kept || strings.Contains(strings.ReplaceAll(seen, "echo tok-hidden", ""), "tok-hidden") {
+		if code != 0 || strings.Contains(seen, "Canceled; the command did not run.") == kept || strings.Contains(strings.ReplaceAll(seen, "echo tok-hidden", ""), "tok-hidden") {
 			t.Errorf("%q: %d\n%s", answer, code, seen)
 		}
 		if strings.Contains(credentialsIn(t, home), "tok-hidden") != kept {
