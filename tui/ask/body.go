@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// meta is what tools say of their requests; see the table of permissions. Others may say what they like.
+// meta is the known metadata of permission requests; see docs/permissions.md.
 type meta struct {
 	Command     string          `json:"command"`
 	Reason      string          `json:"reason"`
@@ -37,7 +37,7 @@ type meta struct {
 	} `json:"unknown"`
 }
 
-// isUnsandboxed reports whether a command would run without the sandbox that others have.
+// isUnsandboxed reports whether a command would run without the sandbox.
 func (p *Permission) isUnsandboxed() bool {
 	if p.asked.Permission == "sandbox" {
 		return true
@@ -51,12 +51,12 @@ func (p *Permission) isUnsandboxed() bool {
 	return mode == "off"
 }
 
-// isProtectedFile reports whether it is about a file that other programs obey, not about a command.
+// isProtectedFile reports whether the request is about a protected file, not about a command.
 func (p *Permission) isProtectedFile() bool {
 	return p.asked.Permission == "sandbox" && p.meta.File != "" && p.meta.Command == ""
 }
 
-// title is what is asked, in a line: a sign and words. What is named there stands whole in the body.
+// title is the request in one line: an icon and a text. The body repeats its details in full.
 func (p *Permission) title() (icon, text string) {
 	m := &p.meta
 	switch p.asked.Permission {
@@ -107,7 +107,7 @@ func (p *Permission) title() (icon, text string) {
 
 func (p *Permission) patterns() string { return strings.Join(p.asked.Patterns, ", ") }
 
-// body is what is asked about, in rows, kept for a width and a theme.
+// body is the content of the request in rows, cached for a width and a theme.
 type body struct {
 	rows  []style.Line
 	width int
@@ -166,7 +166,7 @@ func (w *writer) gap() {
 	}
 }
 
-// write writes what is asked about.
+// write writes the content of the request.
 func (p *Permission) write(w *writer) {
 	m := &p.meta
 	switch p.asked.Permission {
@@ -239,7 +239,7 @@ func (p *Permission) writeEdit(w *writer) {
 	}
 }
 
-// writeCommand writes a command to the letter, and what is known of it that a person should know.
+// writeCommand writes a command verbatim, with its warnings.
 func (p *Permission) writeCommand(w *writer) {
 	if p.isUnsandboxed() {
 		w.note("Not sandboxed: it can write and access anything you can.", style.Bold(w.th.Warning))
@@ -272,7 +272,7 @@ func (p *Permission) writeAlways(w *writer) {
 	w.note("Saved for this project. Revoke it with `lathe permission`.", style.Fg(w.th.TextMuted))
 }
 
-// list writes patterns that say something.
+// list writes patterns, except a lone "*".
 func (w *writer) list(label string, list []string) {
 	for _, s := range list {
 		switch {

@@ -14,14 +14,14 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Options are what a permission's region is told beside the request.
+// Options are additional inputs of a permission region.
 type Options struct {
 	// Diff draws a patch. Without it the patch is shown as it is.
 	Diff func(patch string, width int) []style.Line
-	From string // the sub-agent that asks; "" is the session itself
+	From string // the subagent that asks; "" is the session itself
 }
 
-// Permission asks whether a call may go on. Make one with NewPermission.
+// Permission asks whether a tool call may run. Make one with NewPermission.
 type Permission struct {
 	keys    *key.Map
 	asked   lathe.PermissionRequest
@@ -42,13 +42,13 @@ type Permission struct {
 	choice []choice
 }
 
-// stage is what is being asked.
+// stage is the step of the dialog.
 type stage uint8
 
 const (
 	choosing   stage = iota
-	confirming       // whether it may always go on
-	explaining       // why it may not
+	confirming       // whether to allow it always
+	explaining       // the reason for a rejection
 )
 
 // choice is a button.
@@ -67,7 +67,7 @@ const (
 	cancel
 )
 
-// seen is where things were drawn last.
+// seen holds the positions of the last drawing.
 type seen struct {
 	shown, all       int // rows of the body
 	cursorX, cursorY int
@@ -83,7 +83,7 @@ type place struct {
 // NewPermission makes the region for a request.
 func NewPermission(m *key.Map, asked *lathe.PermissionAsked, o Options) *Permission {
 	p := &Permission{keys: m, asked: asked.PermissionRequest, o: o}
-	// A member of another type than expected is left out; the others count.
+	// Ignore members of an unexpected type.
 	_ = json.Unmarshal(p.asked.Metadata, &p.meta)
 	p.enter(choosing)
 	return p
@@ -116,8 +116,8 @@ func (p *Permission) enter(s stage) {
 	}
 }
 
-// Key takes a key at a time. Digits and arrows select, enter confirms. Whatever else can be printed begins the
-// words of a rejection: a sentence never gives a permission.
+// Key handles a key. Digits and arrows select, enter confirms. Any other printable key starts the
+// reason of a rejection: typing a sentence never allows anything.
 func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Result {
 	typed := key.IsTyped(k) || key.IsComposed(k)
 	if p.guard.blocks(now) {
@@ -132,7 +132,7 @@ func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Result {
 	s := k.String()
 	switch {
 	case k.IsRepeat && !isScroll(k):
-		return None{} // a key that is held down was pressed for something else
+		return None{} // a repeated key was pressed for something else
 	case p.keys.Match(k, key.PermissionPromptFullscreen):
 		p.full = !p.full
 	case p.isChoice(s):
@@ -164,22 +164,22 @@ func (p *Permission) isChoice(name string) bool {
 	return len(name) == 1 && name[0] >= '1' && int(name[0]-'1') < len(p.choice)
 }
 
-// Deselect takes the choice back, so that enter confirms nothing until something is selected: what was typed right
-// before went to the prompt, and so may be meant the enter behind it.
+// Deselect clears the selection, so that enter confirms nothing: the keys right before
+// went to the prompt, and the enter may belong to them.
 func (p *Permission) Deselect() {
 	if p.stage != explaining {
 		p.at = -1
 	}
 }
 
-// Unsent are those of a rejection that is not sent yet.
+// Unsent is the reason of a rejection that is not sent yet.
 func (p *Permission) Unsent() string { return strings.TrimSpace(p.reason.Text()) }
 
 func isScroll(k tea.KeyPressMsg) bool {
 	return slices.Contains([]string{"up", "down", "pgup", "pgdown"}, k.String())
 }
 
-// scrollKey moves the body, if there is more of it than is seen.
+// scrollKey scrolls the body, if it does not fit.
 func (p *Permission) scrollKey(name string) Result {
 	if p.seen.all <= p.seen.shown {
 		return Unused{}
@@ -204,8 +204,8 @@ func (p *Permission) scrollKey(name string) Result {
 	return None{}
 }
 
-// do does what a button says. What appears next is new, so keys are held back again before it can allow
-// anything for good.
+// do runs a button. The next step is new on the screen, so keys are blocked again before it can allow
+// anything permanently.
 func (p *Permission) do(w buttonAction, now time.Time) Result {
 	switch w {
 	case allowOnce:
@@ -225,8 +225,8 @@ func (p *Permission) do(w buttonAction, now time.Time) Result {
 	return None{}
 }
 
-// explain edits the words of the rejection: enter rejects with them, or without any ends the turn. Words stay when one
-// goes back to the choices by esc, which is the only way then.
+// explain edits the reason of a rejection: enter rejects with it, or ends the turn if it is empty. Esc goes back to
+// the choices and keeps the reason.
 func (p *Permission) explain(k tea.KeyPressMsg) Result {
 	text := p.Unsent()
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// Question asks what the model wants to know: one tab for each question, and one to look at the answers before
+// Question shows the questions of the model: one tab for each, and one to review the answers before
 // they are sent. A single question with a single answer has no tabs. Make one with NewQuestion.
 type Question struct {
 	keys  *key.Map
@@ -19,7 +19,7 @@ type Question struct {
 	tab   int // len(list) is the one that confirms
 	guard guard
 
-	editing bool // an answer of one's own
+	editing bool // a custom answer
 	text    dialog.Field
 
 	top  int
@@ -30,18 +30,18 @@ type Question struct {
 		tabs             [][2]int // columns from and to
 		tabsY            int
 	}
-	scrolledAway bool // scrolled by wheel, so the cursor need not be seen
+	scrolledAway bool // scrolled by wheel, so the cursor may be out of view
 }
 
-// questionState is a question and what was answered so far.
+// questionState is a question and its answers so far.
 type questionState struct {
 	lathe.Question
 	at     int
 	picked []bool
-	custom string // an answer of one's own; "" is none
+	custom string // a custom answer; "" is none
 }
 
-// allowsCustom reports whether an own answer is allowed.
+// allowsCustom reports whether a custom answer is allowed.
 func (a *questionState) allowsCustom() bool { return a.Custom != lathe.No }
 
 // choices is how many rows there are to go through.
@@ -53,7 +53,7 @@ func (a *questionState) choices() int {
 	return n
 }
 
-// answers are the labels as they were given, in their order, and the own answer behind them.
+// answers are the selected labels in order, followed by the custom answer.
 func (a *questionState) answers() []string {
 	out := []string{}
 	for i, on := range a.picked {
@@ -79,7 +79,7 @@ func NewQuestion(m *key.Map, q *lathe.QuestionAsked) *Question {
 // StartGuard says when the region appeared on the screen.
 func (q *Question) StartGuard(at time.Time) { q.guard.start(at) }
 
-// isSingleChoice reports whether one pick is all that is wanted.
+// isSingleChoice reports whether a single selection answers everything.
 func (q *Question) isSingleChoice() bool { return len(q.list) == 1 && !q.list[0].Multiple.On() }
 
 // tabs is how many there are.
@@ -136,7 +136,7 @@ func (q *Question) Key(k tea.KeyPressMsg, now time.Time) Result {
 	return None{}
 }
 
-// turn goes to another tab, around at the ends.
+// turn opens the next tab, and wraps around.
 func (q *Question) turn(d int) { q.open((q.tab + d + q.tabs()) % q.tabs()) }
 
 func (q *Question) open(tab int) {
@@ -165,7 +165,7 @@ func (q *Question) submit() Result {
 	return q.pick(a.at)
 }
 
-// pick takes a row: an option, or the answer of one's own, which is to be written then.
+// pick selects a row: an option, or the custom answer, which is then edited.
 func (q *Question) pick(i int) Result {
 	a := q.here()
 	if i >= a.choices() {
@@ -187,7 +187,7 @@ func (q *Question) pick(i int) Result {
 	}
 }
 
-// next goes on after an answer that is the only one.
+// next continues after a single-choice answer.
 func (q *Question) next() Result {
 	if q.isSingleChoice() {
 		return q.answer()
@@ -204,7 +204,7 @@ func (q *Question) answer() Result {
 	return out
 }
 
-// edit writes an answer of one's own. An empty one takes it back.
+// edit edits the custom answer. An empty text removes it.
 func (q *Question) edit(k tea.KeyPressMsg) Result {
 	a := q.here()
 	switch {
@@ -223,7 +223,7 @@ func (q *Question) edit(k tea.KeyPressMsg) Result {
 	return None{}
 }
 
-// Unsent are what is being written and was not entered.
+// Unsent is the custom answer that was not entered yet.
 func (q *Question) Unsent() string {
 	if !q.editing {
 		return ""

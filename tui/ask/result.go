@@ -6,23 +6,23 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Result is what came of a key or of a click: None, Unused, Reply, Answer or Dismiss. Sealed.
+// Result is the outcome of a key or a click: None, Unused, Reply, Answer or Dismiss. Sealed.
 type Result interface{ isResult() }
 
 type (
-	// None is nothing for the root to do but to draw.
+	// None needs only a redraw.
 	None struct{}
-	// Unused is a key that means nothing here and may mean something to the root.
+	// Unused is a key without meaning here, for the root to handle.
 	Unused struct{}
-	// Reply is a person's word on a permission; Message is what the model is told with a rejection. A
+	// Reply answers a permission request; Message is sent to the model with a rejection. A
 	// rejection without one ends the turn.
 	Reply struct {
 		Reply   lathe.Reply
 		Message string
 	}
-	// Answer has for each question the labels that were picked and what was written.
+	// Answer has the selected labels and the custom answer of each question.
 	Answer struct{ Answers [][]string }
-	// Dismiss is the wish not to answer.
+	// Dismiss closes the questions without an answer.
 	Dismiss struct{}
 )
 
@@ -32,20 +32,20 @@ func (Reply) isResult()   {}
 func (Answer) isResult()  {}
 func (Dismiss) isResult() {}
 
-// Quiet is how long no key may have come before one counts.
+// Quiet is the pause in typing after which keys are accepted.
 const Quiet = 300 * time.Millisecond
 
-// guard holds keys back that were meant for what was there before. Someone in the middle of a sentence goes on
-// typing, so every key that is held back makes the wait begin anew.
+// guard ignores keys that were meant for the prompt. A user in the middle of a sentence keeps
+// typing, so every ignored key restarts the wait.
 type guard struct {
-	last time.Time // when the region appeared, or the last key that was held back
+	last time.Time // when the region appeared, or the last ignored key
 	open bool
 }
 
-// start begins to hold keys back.
+// start starts to ignore keys.
 func (g *guard) start(at time.Time) { *g = guard{last: at} }
 
-// blocks reports whether a key at this time is to be held back. Without a beginning, the first key is it.
+// blocks reports whether to ignore a key at this time. Without a start time, the first key sets it.
 func (g *guard) blocks(now time.Time) bool {
 	if g.open {
 		return false

@@ -55,8 +55,8 @@ func (p *Permission) View(th *style.Theme, width, height int) []style.Line {
 	return withBar(th, rows, width, color)
 }
 
-// window is the part of the body that is seen, and a row that says how much more there is. However small the
-// screen, both are there: better too high than to show half of a command as if it were the whole.
+// window is the visible part of the body, and a row that counts the hidden lines. Both are drawn on any
+// screen size: half of a command must never look like the whole.
 func (p *Permission) window(th *style.Theme, body []style.Line, width, room int) []style.Line {
 	p.seen.all = len(body)
 	p.seen.shown = min(len(body), room)
@@ -74,7 +74,7 @@ func (p *Permission) window(th *style.Theme, body []style.Line, width, room int)
 	return rows
 }
 
-// moreRow says what is not seen, so that nothing is taken for the whole that is not.
+// moreRow counts the hidden lines, so that a part never looks like the whole.
 func moreRow(th *style.Theme, above, below, width int) style.Line {
 	text := fmt.Sprintf("↓ %d more lines below", below)
 	switch {
@@ -207,7 +207,7 @@ func hintLine(th *style.Theme, list []string, width int) style.Line {
 	return row
 }
 
-// withBar puts a bar at the left of rows, on the background of panels.
+// withBar adds a bar at the left of rows, on the panel background.
 func withBar(th *style.Theme, rows []style.Line, width int, color style.Color) []style.Line {
 	out := make([]style.Line, len(rows))
 	for i, r := range rows {

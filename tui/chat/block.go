@@ -39,13 +39,13 @@ type block struct {
 	canFold bool // whether it can be unfolded
 }
 
-// stamp is all that the rows of a block depend on, beside the look of all.
+// stamp holds everything the rows of a block depend on, except the shared look.
 type stamp struct {
 	rev, parts  int
 	open, tight bool
 	queued      bool
-	frame       int   // of what moves
-	second      int64 // of what counts
+	frame       int   // of animations
+	second      int64 // of running timers
 	child       Child
 }
 
@@ -65,7 +65,7 @@ func (w *walk) id(s blockPos) blockID {
 	return blockID{message: h.ID(), part: part}
 }
 
-// draw makes the rows anew if anything they depend on has changed.
+// draw renders the rows again if their stamp has changed.
 func (b *block) draw(w *walk, s blockPos, id blockID) {
 	now := w.stamp(s, id)
 	if b.drawn && now == b.stamp {
@@ -145,7 +145,7 @@ func (w *walk) stamp(s blockPos, id blockID) (out stamp) {
 	return out
 }
 
-// isLive reports whether something about a part moves while nothing is told of it.
+// isLive reports whether a part changes without events: a spinner or a timer.
 func isLive(b lathe.Body) bool {
 	switch b := b.(type) {
 	case *lathe.ToolCall:
@@ -242,7 +242,7 @@ func (w *walk) part(b *block, h lathe.MessageView, i int) []style.Line {
 	}
 }
 
-// margin is what stands left of all that is said in an answer.
+// margin is the left margin of answers.
 const margin = 2
 
 // indent moves a row behind the margin.

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// How many rows are shown of what can be unfolded, and of what is unfolded: a screen is not a pager.
+// Row limits of collapsed and expanded results: a screen is not a pager.
 const (
 	foldedOutput  = 10
 	foldedDiff    = 24
@@ -30,7 +30,7 @@ func rowLimit(open bool, folded int) int {
 	return folded
 }
 
-// body draws what came of a call.
+// body draws the result of a call.
 func (pt *painter) body(c *call, width int, open bool) []style.Line {
 	switch c.tool {
 	case "bash":
@@ -62,7 +62,7 @@ func (pt *painter) body(c *call, width int, open bool) []style.Line {
 	}
 }
 
-// shownOutput is the output of a command: what it has told of it, or all of it.
+// shownOutput is the output of a command: from its metadata while it runs, else all of it.
 func (c *call) shownOutput() string {
 	if c.meta.Output != "" || c.running {
 		return c.meta.Output
@@ -149,7 +149,7 @@ func (pt *painter) failure(c *call, width int, open bool) []style.Line {
 	return pt.box(rows, width)
 }
 
-// taskErrorText is what a report on a task says, without what is around it for the model.
+// taskErrorText is the error in a task report, without the tags for the model.
 func taskErrorText(report string) string {
 	_, text, ok := strings.Cut(report, "<task_error>")
 	if !ok {
@@ -203,7 +203,7 @@ func (pt *painter) diff(patch string, width int, open bool) []style.Line {
 	})
 }
 
-// patchBody draws what was done to each file.
+// patchBody draws the change of each file.
 func (pt *painter) patchBody(c *call, width int, open bool) (rows []style.Line) {
 	th := pt.env.Theme
 	for _, f := range c.meta.Files {
@@ -263,7 +263,7 @@ func (pt *painter) answers(c *call, width int) (rows []style.Line) {
 	return pt.box(rows, width)
 }
 
-// taskBody says what the session that works for a call does, or did.
+// taskBody shows the progress of a subagent.
 func (pt *painter) taskBody(c *call, width int) []style.Line {
 	var ch Child
 	if pt.env.Child != nil {
@@ -284,7 +284,7 @@ func (pt *painter) taskBody(c *call, width int) []style.Line {
 	return []style.Line{style.Of("  ↳ "+words, style.Fg(pt.env.Theme.TextMuted)).Truncate(width)}
 }
 
-// childOf is what is known of the session that works for a call.
+// childOf is the progress of the subagent of a call.
 func (pt *painter) childOf(b lathe.Body) (c Child) {
 	t, ok := b.(*lathe.ToolCall)
 	if !ok || t.Tool != "task" || pt.env.Child == nil {

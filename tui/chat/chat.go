@@ -8,45 +8,45 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Env is what the conversation is drawn with.
+// Env is the input of a drawing.
 type Env struct {
 	Theme         *style.Theme
 	Width, Height int
 	Now           time.Time
-	Frame         int // of what moves
+	Frame         int // of animations
 	Show          Show
 	Dir, Home     string // paths below the first are shown from there, below the second from ~
 
-	// AgentColor is the color of an agent, ModelName what people call a model, Child what is known of a
-	// session that works for this one. Each may be nil.
+	// AgentColor is the color of an agent, ModelName the display name of a model, Child the progress of a
+	// subagent. Each may be nil.
 	AgentColor func(agent string) style.Color
 	ModelName  func(lathe.ModelRef) string
 	Child      func(lathe.SessionID) (Child, bool)
-	// Epoch is another when the first two may say something else than before.
+	// Epoch changes when the first two may return other values.
 	Epoch int
-	// PausedPrompts says that prompts behind the last answer wait, although nothing is under way.
+	// PausedPrompts says that the prompts after the last answer are paused.
 	PausedPrompts bool
-	// RedoKey is what takes an undo back.
+	// RedoKey is the label of the redo key.
 	RedoKey string
 }
 
-// Show is what a user wants to see.
+// Show is the visibility of parts.
 type Show struct {
 	Thinking   bool // reasoning unfolded
-	Details    bool // calls that have ended
+	Details    bool // finished tool calls
 	Generic    bool // output of tools that have no view of their own
 	Timestamps bool
-	Metadata   bool // the line that closes an answer
-	Raw        bool // the marks of markdown
+	Metadata   bool // the footer of an answer
+	Raw        bool // Markdown syntax
 	Stacked    bool // diffs never side by side
 	CutDiff    bool // long lines of diffs cut instead of wrapped
 }
 
-// Child is a session that works for this one.
+// Child is the progress of a subagent.
 type Child struct {
-	Activity string // what it does at present
-	Calls    int    // how many calls it has made
-	Retry    string // what it waits for
+	Activity string // its current tool call
+	Calls    int    // number of tool calls so far
+	Retry    string // the reason for waiting
 }
 
 // Chat is the state of the view.
@@ -132,7 +132,7 @@ func (c *Chat) fromEnd(w *walk) []style.Line {
 	return out
 }
 
-// emit puts the rows of a block on the screen as far as there is room.
+// emit adds the rows of a block, up to the height of the screen.
 func (c *Chat) emit(out []style.Line, w *walk, at blockPos, from int) []style.Line {
 	b, id := w.block(at), w.id(at)
 	for j := from; j < b.height() && len(out) < w.env.Height; j++ {

@@ -10,14 +10,14 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Include says what a transcript on paper has beside what was said.
+// Include selects the optional parts of an export.
 type Include struct {
 	Thinking, Tools, Metadata bool
 	ModelName                 func(lathe.ModelRef) string
 	Location                  *time.Location
 }
 
-// Markdown writes a session down for people: what was said, and what was done where that is wanted.
+// Markdown exports a session: the messages, and the selected optional parts.
 func Markdown(s lathe.Session, messages []lathe.Message, in Include) string {
 	if in.Location == nil {
 		in.Location = time.UTC

@@ -46,7 +46,7 @@ func (pt *painter) user(h lathe.MessageView, queued bool) []style.Line {
 	return pt.panel(rows, pt.agentColor(said.Agent))
 }
 
-// promptState is the last row of a prompt: whether it waits, and when it was said.
+// promptState is the last row of a prompt: whether it is queued, and its time.
 func (pt *painter) promptState(m lathe.Message, queued bool) (l style.Line) {
 	th := pt.env.Theme
 	if queued {
@@ -93,7 +93,7 @@ func (pt *painter) badge(f *lathe.File) style.Line {
 		Add(" "+name+" ", style.Attr{FG: th.TextMuted, BG: th.BackgroundElement})
 }
 
-// compacted is a line across, below which the conversation is a summary.
+// compacted is the divider above a compaction summary.
 func (pt *painter) compacted() style.Line {
 	const words = "Compaction"
 	th := pt.env.Theme
@@ -102,7 +102,7 @@ func (pt *painter) compacted() style.Line {
 	return style.Of(bar, style.Fg(th.BorderSubtle)).Add(" "+words+" ", style.Fg(th.TextMuted)).Add(bar, style.Fg(th.BorderSubtle)).Truncate(pt.env.Width)
 }
 
-// reasoning draws what was thought: one row, or all of it.
+// reasoning draws the reasoning: one row, or all of it.
 func (w *walk) reasoning(b *block, id lathe.PartID, r *lathe.Reasoning) []style.Line {
 	th := w.env.Theme
 	b.canFold, b.pad = true, margin
@@ -134,7 +134,7 @@ func (w *walk) reasoning(b *block, id lathe.PartID, r *lathe.Reasoning) []style.
 	return b.markdown(rest, markdown.Options{Theme: th, Width: max(1, width-2), Conceal: true, Growing: r.Time.End == 0})
 }
 
-// splitTitle takes a bold first line off a thought: models begin with what they think about.
+// splitTitle splits off a bold first line: models use it as the title of their reasoning.
 func splitTitle(text string) (title, rest string) {
 	t := strings.TrimLeft(text, " \n")
 	if !strings.HasPrefix(t, "**") {
@@ -148,7 +148,7 @@ func splitTitle(text string) (title, rest string) {
 	return line[2 : len(line)-2], strings.TrimLeft(rest, "\n")
 }
 
-// hasFooter reports whether something is said at the end of an answer.
+// hasFooter reports whether an answer has a footer.
 func (w *walk) hasFooter(message int) bool {
 	a, ok := w.t.View(message).Data().(*lathe.Assistant)
 	if !ok {
@@ -158,7 +158,7 @@ func (w *walk) hasFooter(message int) bool {
 	return a.Error != nil || ended && (w.env.Show.Metadata || len(w.notes(a)) > 0)
 }
 
-// notes are what checks say about an answer, kept on its prompt: they are shown and not sent to a model.
+// notes are the results of checks on an answer, stored on its prompt. They are shown and not sent to a model.
 func (w *walk) notes(a *lathe.Assistant) (out []string) {
 	i := w.t.Find(a.Parent)
 	if i < 0 {
@@ -174,7 +174,7 @@ func (w *walk) notes(a *lathe.Assistant) (out []string) {
 	return out
 }
 
-// footer draws the end of an answer: what went wrong, or who answered in what time.
+// footer draws the footer of an answer: the error, or the agent, model and duration.
 func (w *walk) footer(message int) []style.Line {
 	if !w.hasFooter(message) {
 		return nil
@@ -208,7 +208,7 @@ func (w *walk) footer(message int) []style.Line {
 	return append(rows, indent(l).Truncate(w.env.Width))
 }
 
-// elapsed is how long the exchange took, from its prompt on, without the time that you were waited for.
+// elapsed is how long the exchange took since its prompt, without the time spent waiting for the user.
 func (w *walk) elapsed(a *lathe.Assistant, began lathe.Time) time.Duration {
 	if a.Completed == 0 {
 		return 0
@@ -253,7 +253,7 @@ func (pt *painter) fault(f lathe.Fault) []style.Line {
 	return out
 }
 
-// FaultText says in words why an answer failed, and what can be done.
+// FaultText explains why an answer failed, and what to do.
 func FaultText(f lathe.Fault) string {
 	text := lathe.FaultMessage(f)
 	switch f := f.(type) {
@@ -274,7 +274,7 @@ func FaultText(f lathe.Fault) string {
 	return cmp.Or(text, f.Name())
 }
 
-// statusAdvice is what a user can do about the refusal of a provider.
+// statusAdvice suggests a fix for an HTTP error of a provider.
 func statusAdvice(code int) string {
 	const login = "\nThe API key may be wrong or expired: log in again with /connect."
 	return map[int]string{
@@ -283,7 +283,7 @@ func statusAdvice(code int) string {
 	}[code]
 }
 
-// reverted tells what was taken back.
+// reverted lists the undone messages and changes.
 func (w *walk) reverted() []style.Line {
 	th := w.env.Theme
 	n := 0

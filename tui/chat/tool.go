@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// call is a call of a tool in the shape that views need, whatever its state.
+// call is a tool call in the form that views need, in any state.
 type call struct {
 	tool           string
 	input          json.RawMessage
@@ -33,12 +33,12 @@ type args struct {
 	Offset, Limit                       int
 	Description                         string
 	Agent                               string `json:"subagent_type"`
-	Tool, Error                         string // of a call that was none
+	Tool, Error                         string // of an invalid call
 	Todos                               []lathe.Todo
 	Questions                           []lathe.Question
 }
 
-// meta is what tools tell for people.
+// meta is the known metadata of tool results.
 type meta struct {
 	Output   string
 	Exit     *int
@@ -66,7 +66,7 @@ type diagnostic struct {
 	Range    struct{ Start struct{ Line, Character int } }
 }
 
-// parseCall brings a call into shape. What does not fit is left out: arguments come from models.
+// parseCall converts a tool call. Arguments of the wrong type are ignored: they come from models.
 func parseCall(t *lathe.ToolCall) (c call) {
 	c.tool, c.waits = t.Tool, t.Waits()
 	var metadata json.RawMessage
@@ -86,7 +86,7 @@ func parseCall(t *lathe.ToolCall) (c call) {
 	return c
 }
 
-// isRefused reports whether a call was kept from running by a rule or a person: nothing went wrong.
+// isRefused reports whether a rule or the user rejected a call: it did not fail.
 func (c *call) isRefused() bool {
 	all := []string{"rejected permission", "specified a rule", "user dismissed", "QuestionRejectedError"}
 	return slices.ContainsFunc(all, func(words string) bool { return strings.Contains(c.failed, words) })
@@ -143,7 +143,7 @@ func (w *walk) doneForm(id lathe.PartID, tool string, s *lathe.Completed) form {
 	return inline
 }
 
-// tool draws a call: what it is about, and what came of it where that says more than a word.
+// tool draws a call: its head and, if useful, its result.
 func (w *walk) tool(b *block, id lathe.PartID, t *lathe.ToolCall) []style.Line {
 	c := parseCall(t)
 	b.child, b.pad = c.meta.Session, margin
@@ -257,7 +257,7 @@ func (pt *painter) words(c *call) (icon, words string) {
 	}
 }
 
-// orPreparing says what is being prepared while there are no arguments yet.
+// orPreparing returns verb while the arguments have not arrived.
 func orPreparing(words string, c *call, verb string) string {
 	if c.pending && len(c.input) <= 2 {
 		return verb

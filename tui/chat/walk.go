@@ -10,9 +10,9 @@ type walk struct {
 	painter
 	c     *Chat
 	t     *lathe.Transcript
-	count int // messages that are shown: those that were taken back are not
-	tail  int // 1 when something stands behind them: what was taken back
-	busy  int // the message from which on prompts wait, count when none do
+	count int // visible messages: undone ones are not
+	tail  int // 1 when the list of undone messages follows
+	busy  int // the first message after which prompts are queued, count when none are
 }
 
 // blockPos is a block: of a message, its parts in their order and then its close.

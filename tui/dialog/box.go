@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// The widths of boxes where the screen has room.
+// The preferred widths of boxes.
 const (
 	narrow = 56
 	medium = 72
@@ -14,7 +14,7 @@ const (
 	least  = 20
 )
 
-// boxWidth is how wide a box becomes that would like to be so wide.
+// boxWidth limits a preferred width to the screen.
 func boxWidth(want, screen int) int {
 	if screen > want+2 {
 		return want
@@ -22,7 +22,7 @@ func boxWidth(want, screen int) int {
 	return max(screen, least)
 }
 
-// bar is the part of a long list that is seen, for the right edge of a box. Its zero value draws none.
+// bar is the scrollbar at the right edge of a box. Its zero value draws none.
 type bar struct{ from, top, shown, all int }
 
 // thumb reports whether a row of the box is where the bar's handle is.
@@ -83,14 +83,14 @@ func indent(rows []style.Line) []style.Line {
 // rowBudget is how many rows are left for a box.
 type rowBudget int
 
-// take returns as many of the rows as there is room for, at most so many.
+// take returns as many of the rows as fit, at most so many.
 func (b *rowBudget) take(rows []style.Line, most int) []style.Line {
 	n := max(0, min(len(rows), most, int(*b)))
 	*b -= rowBudget(n)
 	return rows[:n]
 }
 
-// gap returns an empty row, if there are rows before it and there is room.
+// gap returns an empty row, if there are rows before it and it fits.
 func (b *rowBudget) gap(before []style.Line) []style.Line {
 	if len(before) == 0 {
 		return nil
@@ -131,7 +131,7 @@ func paragraphs(text string, a style.Attr, width int) []style.Line {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	const most = 64 << 10 // no note is longer, and nobody waits for one
+	const most = 64 << 10 // a limit for speed
 	if len(text) > most {
 		text = text[:most] + " …"
 	}

@@ -10,22 +10,22 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Yes and No are what a Confirm tells as Chosen.
+// Yes and No are the ids that a Confirm returns in Chosen.
 const (
 	Yes = "yes"
 	No  = "no"
 )
 
-// ConfirmOptions are what a question begins with.
+// ConfirmOptions configure a Confirm.
 type ConfirmOptions struct {
 	Title, Text string
-	Yes, No     string // what the buttons say; "Yes" and "No" without
-	Danger      bool   // begins at No, in the color of errors
+	Yes, No     string // labels of the buttons, by default "Yes" and "No"
+	Danger      bool   // starts at No, in the error color
 }
 
 // Confirm asks yes or no. Make one with NewConfirm.
 type Confirm struct {
-	base // nobody says yes by pasting
+	base // a paste confirms nothing
 	keys *key.Map
 	o    ConfirmOptions
 	no   bool // the cursor is on No

@@ -10,10 +10,10 @@ import (
 // FormField is one thing a form asks for: a text, or a box to check.
 type FormField struct {
 	ID, Label   string
-	Text        string // what a text begins with
+	Text        string // initial text
 	Placeholder string
 	Check       bool // a box
-	On          bool // what a box begins with
+	On          bool // initial state of a box
 }
 
 // Form asks for several things at once. Make one with NewForm.
@@ -34,7 +34,7 @@ type formField struct {
 	text Field
 }
 
-// NewForm makes a form; does is what enter does.
+// NewForm makes a form; does labels the enter key.
 func NewForm(m *key.Map, title, does string, fields []FormField) *Form {
 	f := &Form{keys: m, title: title, does: does}
 	for _, x := range fields {

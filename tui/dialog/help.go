@@ -20,7 +20,7 @@ type Help struct {
 	see     scroll
 	cursor  int
 
-	// What was drawn last, and for what.
+	// The cached rows and their inputs.
 	rows      []style.Line
 	theme     *style.Theme
 	width     int
@@ -34,8 +34,8 @@ type helpEntry struct {
 	text                     fuzzy.Text
 }
 
-// NewHelp makes the table of what the keys do now. What has no key stands there too, with the name that
-// settings would give it one by.
+// NewHelp makes the table of the current keybinds. Actions without a key are listed with their config
+// name.
 func NewHelp(m *key.Map) *Help {
 	h := &Help{keys: m}
 	for _, e := range key.All() {

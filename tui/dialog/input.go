@@ -10,14 +10,14 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// InputOptions are what an input begins with.
+// InputOptions configure an Input.
 type InputOptions struct {
 	Title, Description string
 	Placeholder, Text  string
-	Link               string // an address that belongs to it; a click or ctrl+y copies it
+	Link               string // an optional link; a click or ctrl+y copies it
 	Secret             bool   // shows dots
-	Required           bool   // nothing is not an answer
-	SubmitLabel        string // what enter does, "save" without it
+	Required           bool   // an empty text is refused
+	SubmitLabel        string // label of the enter key, by default "save"
 }
 
 // Input asks for one line. Make one with NewInput.
@@ -26,7 +26,7 @@ type Input struct {
 	keys *key.Map
 	o    InputOptions
 	text Field
-	err  string // why nothing came of enter; typing takes it away
+	err  string // why enter was refused; typing clears it
 
 	fieldY, cursor   int
 	linkFrom, linkTo int // rows of the address
@@ -60,7 +60,7 @@ func (in *Input) Key(k tea.KeyPressMsg) Result {
 	return None{}
 }
 
-// Typed is what was typed and not entered. A secret is not kept, nor is the code of a login.
+// Typed is text that was typed and not entered. It is empty for a secret or a login code.
 func (in *Input) Typed() string {
 	if text := strings.TrimSpace(in.text.Text()); !in.o.Secret && in.o.Link == "" && text != strings.TrimSpace(in.o.Text) {
 		return text
@@ -92,7 +92,7 @@ func (in *Input) Click(x, y int) Result {
 // Cursor is where the text is edited.
 func (in *Input) Cursor() (x, y int, ok bool) { return in.cursor, in.fieldY, true }
 
-// View draws the box. Where it is low, the field and what is wrong with it come first, then the address.
+// View draws the box. On a low screen, the field and its error come first, then the link.
 func (in *Input) View(th *style.Theme, width, height int) []style.Line {
 	width = boxWidth(medium, width)
 	in.corner = corner(width)
@@ -126,7 +126,7 @@ func (in *Input) hints() []hint {
 	return list
 }
 
-// field draws the line that is edited, with room for a space at both ends.
+// field draws the input line with a space at both ends.
 func (in *Input) field(th *style.Theme, width int) style.Line {
 	draw := in.text.View
 	if in.o.Secret {
@@ -141,11 +141,11 @@ func (in *Input) field(th *style.Theme, width int) style.Line {
 	return row.Fit(width-1, style.Attr{BG: th.BackgroundElement})
 }
 
-// linkRows draws an address whole, over as many rows as it takes, since a person may have to copy it by hand.
+// linkRows draws a link in full over several rows, since the user may have to copy it by hand.
 func linkRows(th *style.Theme, url string, width, most int) []style.Line {
 	const longest = 8 << 10
 	if len(url) > longest {
-		url = url[:longest] // nobody types it, and Copy has all of it
+		url = url[:longest] // Copy has all of it
 	}
 	rows := style.Of(url, style.Attr{FG: th.Info, Underline: true, Link: url}).Wrap(width, nil)
 	if len(rows) > most {

@@ -19,7 +19,7 @@ type Mark uint8
 const (
 	NoMark  Mark = iota
 	Current      // the one in use
-	Running      // something goes on in it
+	Running      // in progress
 	Done         // connected, switched on, ready
 	Failed
 	Starred
@@ -27,34 +27,34 @@ const (
 
 // Item is an entry of a list. Its texts may come from anywhere.
 type Item struct {
-	ID     string // not shown; may be there twice in different groups
+	ID     string // not shown; may repeat in another group
 	Title  string
-	Detail string // behind the title, where there is room
+	Detail string // after the title, if it fits
 	Right  string // at the right edge
 	Group  string // heading; entries of a group stand together
-	Search string // words that find it though they are not shown
+	Search string // hidden search words
 	Mark   Mark
 	Tint   style.Color // of the mark and, where there is none, of a dot
 }
 
-// Extra is a key that does something else with an entry than enter.
+// Extra is an additional key for an entry.
 type Extra struct {
 	Name    key.Name
 	Label   string // a word or two for the footer
-	Confirm string // when set, the key is to be pressed twice, and this is said after the first time
-	Any     bool   // works without an entry, too
+	Confirm string // when set, the key must be pressed twice, and this is shown after the first
+	Any     bool   // works without a selected entry
 }
 
-// Options are what a list begins with.
+// Options configure a List.
 type Options struct {
 	Title, Placeholder string
-	Empty              string // said when there are no entries at all
+	Empty              string // shown without entries
 	Items              []Item
 	Extras             []Extra
 	Selected           string // an entry's id; "" is the first
 	Last               bool   // without Selected begin at the end
-	Live               bool   // tells with Moved what is under the cursor
-	Ask                bool   // tells with Query what is typed, for others to search too
+	Live               bool   // sends Moved when the cursor moves
+	Ask                bool   // sends Query when the filter changes
 	Wide               bool
 }
 
@@ -73,12 +73,12 @@ type List struct {
 	rows      []row
 	at        int // row under the cursor, -1 when there is none to choose
 	top       int // first row shown
-	maxHeight int // rows that were there once: a box that shrinks while one types is hard to look at
+	maxHeight int // largest number of rows so far: the box must not shrink while typing
 
-	signs     bool // some entry has a mark, so all keep room for one
+	signs     bool // some entry has a mark, so all are indented
 	armed     pendingConfirm
-	drawn     bool // since the entries came; before, nobody knows how many fit
-	navigated bool // to the entry under the cursor, since the query changed
+	drawn     bool // since the entries were set; the height is unknown before
+	navigated bool // the user moved the cursor since the query changed
 	frame     int
 	loading   bool
 
@@ -100,13 +100,13 @@ const (
 	rowGap
 )
 
-// pendingConfirm is what the next press of a key will really do.
+// pendingConfirm is the action that the next press of the key confirms.
 type pendingConfirm struct {
 	id   string
 	name key.Name
 }
 
-// drawnAt is where things were drawn last.
+// drawnAt holds the positions of the last drawing.
 type drawnAt struct{ first, count, field, cursor int }
 
 // NewList makes a list.
@@ -118,8 +118,8 @@ func NewList(m *key.Map, o Options) *List {
 	return l
 }
 
-// SetItems replaces the entries. The query stays, and so does the entry under the cursor where somebody went to
-// it; otherwise the cursor is where it would be had the list begun with these.
+// SetItems replaces the entries. The query stays, and so does the selected entry if the user moved to
+// it; otherwise the cursor starts over.
 func (l *List) SetItems(items []Item) {
 	was, had := l.current()
 	had = had && (l.navigated || l.words == nil)
@@ -135,7 +135,7 @@ func (l *List) SetItems(items []Item) {
 		l.drawn = false
 		return
 	case l.selectRow(func(it *Item) bool { return it.ID == was.ID && it.Group == was.Group }), l.selectID(was.ID):
-		l.armed = press // a list that is filled anew all the time must still be one to delete from
+		l.armed = press // updates must not cancel a pending confirmation
 	default:
 		l.at = l.nearestItem(min(at, len(l.rows)-1), -1)
 	}
@@ -166,7 +166,7 @@ func hasSign(it Item) bool { return it.Mark != NoMark || it.Tint.IsSet() }
 // SetLoading says that entries are still being fetched.
 func (l *List) SetLoading(on bool) { l.loading = on }
 
-// SetFrame moves the marks of entries in which something goes on.
+// SetFrame animates the marks of running entries.
 func (l *List) SetFrame(n int) { l.frame = n }
 
 // Selected is the entry under the cursor.
@@ -178,7 +178,7 @@ func (l *List) Selected() (id string, ok bool) {
 // Text is what the filter says.
 func (l *List) Text() string { return l.query.Text() }
 
-// filter finds the entries that fit the query. A query that only grew is looked for in what was found before.
+// filter finds the entries that match the query. A longer query searches only the previous matches.
 func (l *List) filter() {
 	query := l.query.Text()
 	if l.asked == "" || !strings.HasPrefix(query, l.asked) {

@@ -105,7 +105,7 @@ func (l *List) emptyLine(th *style.Theme) style.Line {
 	switch {
 	case l.loading:
 		return style.Of(style.Spinner(l.frame)+" Loading …", style.Fg(th.TextMuted))
-	case len(l.o.Items) == 0 && l.o.Empty != "" && l.Text() == "": // who searches elsewhere gives what was found
+	case len(l.o.Items) == 0 && l.o.Empty != "" && l.Text() == "": // a remote search returns only matches
 		return style.Of(l.o.Empty, style.Fg(th.TextMuted))
 	default:
 		return style.Of("No matches.", style.Fg(th.TextMuted))
@@ -149,7 +149,7 @@ func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
 	return line.Fit(width, look.text)
 }
 
-// detail is what stands behind a title; without headings the group says where an entry belongs.
+// detail is the text after a title; in search results, which have no headings, it includes the group.
 func (l *List) detail(it *Item) string {
 	detail := style.FirstLine(it.Detail)
 	if l.words != nil && it.Group != "" {
@@ -218,7 +218,7 @@ func markColor(th *style.Theme, m Mark) style.Color {
 	return th.TextMuted
 }
 
-// sign is what stands before a title.
+// sign is the mark before a title.
 func (l *List) sign(it *Item) string {
 	switch it.Mark {
 	case Current:
@@ -239,7 +239,7 @@ func (l *List) sign(it *Item) string {
 	return " "
 }
 
-// foot is what else can be done.
+// foot lists the extra keys.
 func (l *List) foot(th *style.Theme, width int) []style.Line {
 	var list []hint
 	for _, e := range l.o.Extras {

@@ -9,14 +9,14 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// What NewMessageActions offers.
+// The actions of NewMessageActions.
 const (
 	RevertMessage = "revert"
 	CopyMessage   = "copy"
 	ForkMessage   = "fork"
 )
 
-// WholeSession is what NewFork tells when nothing is to be left out.
+// WholeSession is the id of NewFork for a full copy.
 const WholeSession = "whole"
 
 // NewTimeline picks a prompt of a session, newest last: Chosen has the id of its message.
@@ -62,21 +62,21 @@ func NewMessageActions(m *key.Map) *List {
 	}})
 }
 
-// NewQueued shows prompts that wait behind the turn that runs: Chosen has the id of one.
+// NewQueued lists the queued prompts: Chosen has the id of one.
 func NewQueued(m *key.Map, messages []lathe.Message, now time.Time) *List {
 	return NewList(m, Options{
 		Title: "Queued prompts", Items: TimelineItems(messages, now), Wide: true, Empty: "No queued prompts.",
 	})
 }
 
-// Stashed is a prompt that was put aside.
+// Stashed is a stashed prompt.
 type Stashed struct {
 	Text  string
 	Files int
 	At    time.Time
 }
 
-// NewStash picks a prompt that was put aside, newest first: Chosen has its index in the list that was given, and
+// NewStash picks a stashed prompt, newest first: Chosen has its index in the list, and
 // stash_delete as its key.
 func NewStash(m *key.Map, list []Stashed, now time.Time) *List {
 	return NewList(m, Options{
@@ -108,7 +108,7 @@ const (
 	ExportOpen     = "open"
 )
 
-// NewExport asks how a session is to be written to a file: Filled has the fields named Export….
+// NewExport asks for the file and content of an export: Filled has the fields named Export….
 func NewExport(m *key.Map, file string) *Form {
 	return NewForm(m, "Export session", "export", []FormField{
 		{ID: ExportFile, Label: "File", Text: file, Placeholder: "session.md"},

@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// NewThemes picks a theme: Moved tells which one to show meanwhile, Closed wants the old one back.
+// NewThemes picks a theme: Moved previews a theme, Closed restores the old one.
 func NewThemes(m *key.Map, names []string, current string) *List {
 	var items []Item
 	for _, n := range names {
@@ -19,7 +19,7 @@ func NewThemes(m *key.Map, names []string, current string) *List {
 	return NewList(m, Options{Title: "Themes", Placeholder: "Search themes", Items: markCurrent(items, current), Selected: current, Live: true, Empty: "No themes."})
 }
 
-// NewToolServers switches servers of tools on and off: Chosen has a name, whatever key was pressed.
+// NewToolServers toggles MCP servers: Chosen has a name, for any key.
 func NewToolServers(m *key.Map, servers []lathe.ToolServer) *List {
 	return NewList(m, Options{
 		Title: "MCP servers", Placeholder: "Search servers", Items: ToolServerItems(servers), Wide: true,
@@ -68,12 +68,12 @@ func NewSkills(m *key.Map, skills []lathe.Skill) *List {
 
 // Action is an entry of the palette.
 type Action struct {
-	ID        string   // what Chosen tells
-	Key       key.Name // whose keys are shown; may be empty
+	ID        string   // returned in Chosen
+	Key       key.Name // to show its keybind; may be empty
 	Title     string
 	Group     string
-	Slash     string // how the prompt knows it, such as "/new"
-	Suggested bool   // shown first, too
+	Slash     string // slash command, such as "/new"
+	Suggested bool   // also listed first
 }
 
 // NewPalette picks something to do: Chosen has the id of an action.
@@ -107,20 +107,20 @@ func NewPalette(m *key.Map, actions []Action) *List {
 	return NewList(m, Options{Title: "Commands", Placeholder: "Search commands", Items: items})
 }
 
-// ModeTitle is what people call a permission mode.
+// ModeTitle is the display name of a permission mode.
 func ModeTitle(m lathe.Mode) string {
 	return cmp.Or(map[lathe.Mode]string{
 		lathe.AskMode: "Ask before edits and commands", lathe.SandboxMode: "Allow inside the sandbox", lathe.ReadOnlyMode: "Read only",
 	}[m], string(m))
 }
 
-// NewModes picks a permission mode: Chosen has it as its id. confined says that a kernel sandbox holds commands.
+// NewModes picks a permission mode: Chosen has it as its id. confined says that commands run in a kernel sandbox.
 func NewModes(m *key.Map, current lathe.Mode, confined bool) *List {
 	items := markCurrent(modeItems(confined), string(current))
 	return NewList(m, Options{Title: "Permission mode", Items: items, Selected: string(current), Wide: true})
 }
 
-// NewFirstMode is NewModes for somebody who has not chosen one yet.
+// NewFirstMode is NewModes for the first start.
 func NewFirstMode(m *key.Map, usual lathe.Mode, confined bool) *List {
 	items := modeItems(confined)
 	for i := range items {

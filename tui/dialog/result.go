@@ -6,13 +6,13 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// Result is what came of a key or of a click: None, Closed, Chosen, Moved, Query, Entered, Filled or Copy. Sealed.
+// Result is the outcome of a key or a click: None, Closed, Chosen, Moved, Query, Entered, Filled or Copy. Sealed.
 type Result interface{ isResult() }
 
 type (
-	// None is nothing for the root to do but to draw.
+	// None needs only a redraw.
 	None struct{}
-	// Closed wants the dialog gone, with nothing done.
+	// Closed closes the dialog without a choice.
 	Closed struct{}
 	// Chosen is an entry. Key is "" for enter and click, or the extra key that was pressed on it; ID is ""
 	// for an extra key that needs no entry.
@@ -20,10 +20,10 @@ type (
 		ID  string
 		Key key.Name
 	}
-	// Moved tells that another entry is under the cursor, for lists that show what it would be like. ID is
-	// "" when nothing is left to be under it.
+	// Moved reports another entry under the cursor, for lists with a preview. ID is
+	// "" when the list is empty.
 	Moved struct{ ID string }
-	// Query tells what the filter says now, for lists that others search too.
+	// Query is the new text of the filter, for lists with a remote search.
 	Query struct{ Text string }
 	// Entered is the text of an Input.
 	Entered struct{ Text string }
@@ -45,7 +45,7 @@ func (Entered) isResult() {}
 func (Filled) isResult()  {}
 func (Copy) isResult()    {}
 
-// base is a dialog that takes nothing but keys, and a click at its corner. Others are made of it.
+// base is embedded by dialogs that handle only keys and a click on the close corner.
 type base struct{ corner corner }
 
 // Paste does nothing.
@@ -65,7 +65,7 @@ func (*base) Wheel(int) Result { return None{} }
 // Cursor is nowhere.
 func (*base) Cursor() (x, y int, ok bool) { return 0, 0, false }
 
-// Closes reports whether a key closes any dialog. These two are not for settings: somebody who has bound
+// Closes reports whether a key closes any dialog. These two cannot be rebound: a user who has bound
 // everything away must still get out.
 func Closes(k tea.KeyPressMsg) bool {
 	return k.Code == tea.KeyEscape || k.Code == 'c' && k.Mod.Contains(tea.ModCtrl)

@@ -11,19 +11,19 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// Sessions is what the dialog of sessions shows.
+// Sessions is the input of the session list.
 type Sessions struct {
-	List      []lathe.Session // sub-agents and archived ones are left out
+	List      []lathe.Session // subagents and archived sessions are skipped
 	Current   lathe.SessionID
-	Directory string            // others say where they are
+	Directory string            // sessions elsewhere show theirs
 	Pinned    []lathe.SessionID // in the order of their slots
 	Running   map[lathe.SessionID]lathe.Status
-	Waiting   map[lathe.SessionID]bool // for an answer of the user
-	Now       time.Time                // its zone is the one days are counted in
+	Waiting   map[lathe.SessionID]bool // waiting for an answer
+	Now       time.Time                // days are grouped in its time zone
 }
 
 // NewSessions picks a session: Chosen has its id, and session_delete, session_rename or session_pin_toggle as
-// its key. What is typed comes as Query too.
+// its key. The filter is also sent as Query.
 func NewSessions(m *key.Map, s Sessions) *List {
 	return NewList(m, Options{
 		Title: "Sessions", Placeholder: "Search sessions", Empty: "No sessions yet. Type a prompt to start one.",
@@ -104,7 +104,7 @@ func NewRename(m *key.Map, title string) *Input {
 	return NewInput(m, InputOptions{Title: "Rename session", Text: title, Placeholder: "Title", Required: true, SubmitLabel: "rename"})
 }
 
-// NewShareConsent asks before a session is put where others can read it.
+// NewShareConsent asks before a session becomes public.
 func NewShareConsent(m *key.Map) *Confirm {
 	return NewConfirm(m, ConfirmOptions{
 		Title: "Share this session?", Yes: "Share", No: "Cancel", Danger: true,

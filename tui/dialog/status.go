@@ -10,14 +10,14 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Status is what the dialog of the same name tells.
+// Status is the content of the status dialog.
 type Status struct {
 	Info      api.Info
 	Session   string // its id, if one is open
 	Model     string
 	Providers []lathe.Provider // that can be used
 	Servers   []lathe.ToolServer
-	Others    []StatusSection // what else there is to tell
+	Others    []StatusSection // additional sections
 }
 
 // StatusSection is a heading with lines.
@@ -26,7 +26,7 @@ type StatusSection struct {
 	Lines []string
 }
 
-// NewStatus tells how things are.
+// NewStatus shows version, session, providers and MCP servers.
 func NewStatus(m *key.Map, s Status) *Text {
 	return NewText(m, "Status", s.lines)
 }

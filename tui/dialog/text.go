@@ -15,7 +15,7 @@ type Text struct {
 	lines func(th *style.Theme) []style.Line
 	see   scroll
 
-	// What was wrapped last, and for what.
+	// The cached rows and their inputs.
 	rows  []style.Line
 	theme *style.Theme
 	width int
@@ -59,10 +59,10 @@ func (t *Text) View(th *style.Theme, width, height int) []style.Line {
 	return box(th, t.title, t.rows[t.see.top:t.see.top+t.see.shown], width, bar{0, t.see.top, t.see.shown, t.see.all})
 }
 
-// scroll is which rows of a long text are seen.
+// scroll is the visible part of a long text.
 type scroll struct{ top, shown, all int }
 
-// fit says how many rows there are and how many are seen.
+// fit sets the number of rows and of visible rows.
 func (s *scroll) fit(all, shown int) {
 	s.all, s.shown = all, max(0, min(shown, all))
 	s.move(0)
@@ -70,7 +70,7 @@ func (s *scroll) fit(all, shown int) {
 
 func (s *scroll) move(dy int) { s.top = max(0, min(s.top+dy, s.all-s.shown)) }
 
-// key scrolls. It reports whether the key was one for it; a text that is seen whole wants none.
+// key scrolls. It reports whether it used the key; a text that fits uses none.
 func (s *scroll) key(m *key.Map, k tea.KeyPressMsg) bool {
 	if s.all <= s.shown {
 		return false

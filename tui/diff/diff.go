@@ -1,6 +1,6 @@
 // Package diff reads patches and draws them: unified or side by side, with line numbers, the colors of the
-// language and the words that changed. It owns what a patch means on the screen; where patches come from is
-// not its business, so it trusts none of them.
+// language and the words that changed. It owns the layout of a patch on the screen. It does not
+// trust the patches.
 //
 // Lines draws a whole patch, for blocks in a conversation. A Sheet draws single rows of one file when they are
 // asked for, so that a viewer of a very large change draws only what is seen. Everything belongs to one
@@ -18,7 +18,7 @@ type Options struct {
 	Theme *style.Theme
 	Width int
 	Split bool // old and new side by side, where the width allows it
-	Wrap  bool // long lines go on in the next row; otherwise they are cut
+	Wrap  bool // wrap long lines; otherwise they are truncated
 	Max   int  // rows at most, 0 for all
 }
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Status is what happens to a file.
+// Status is the kind of change of a file.
 type Status string
 
-// What a patch can do to a file.
+// The statuses of a file.
 const (
 	Modified Status = "modified"
 	Added    Status = "added"
@@ -32,7 +32,7 @@ func (f *File) Path() string { return cmp.Or(f.New, f.Old) }
 // Hunk is a stretch of lines.
 type Hunk struct {
 	Old, New int    // the first line on each side
-	Section  string // what git says it lies in
+	Section  string // the function name that git adds
 	Rows     []Row
 }
 
@@ -42,8 +42,8 @@ type Row struct {
 	Text string
 }
 
-// Parse reads a patch of one or several files. It takes what it can read and goes over the rest: counts may be
-// wrong, heads may be missing. What has no file and no hunk gives nothing.
+// Parse reads a patch of one or several files. It skips lines it cannot read: counts may be
+// wrong, heads may be missing. Text without a file or hunk gives nothing.
 func Parse(patch string) []File {
 	p := reader{lines: strings.Split(strings.TrimSuffix(patch, "\n"), "\n")}
 	for p.at < len(p.lines) {
