@@ -74,7 +74,7 @@ func limitKeys() []entry {
 			key("writers", whole("Maximum number of them that can change files, 0 for no limit; default: 1", 0)),
 			key("brief", whole("Minimum number of words in a task prompt; default: 40", 0)),
 			key("background", toggle("Allow background tasks, which report when they finish; default: true")))),
-		key("attachment", object("Attachments; has no effect yet", key("image", object("Image limits",
+		key("attachment", object("Attachments", key("image", object("Image limits",
 			key("auto_resize", toggle("Resize large images; default: true")),
 			key("max_width", whole("Maximum width in pixels; default: 2000", 1)),
 			key("max_height", whole("Maximum height in pixels; default: 2000", 1)),
