@@ -45,7 +45,7 @@ func wireName(name string) string {
 // choice is the tool_choice of a request, nil if it needs none. named gives the form for a
 // tool that must be called.
 func (d Dialect) choice(r model.Request, named func(name []byte) []byte) []byte {
-	if len(r.Tools) == 0 || d.NoChoice {
+	if len(r.Tools) == 0 {
 		return nil
 	}
 	switch r.Choice {
@@ -73,13 +73,12 @@ func (d Dialect) setTools(f *body, r model.Request, tools []byte, named func(nam
 	}
 }
 
-// tools encodes the tools as a list, nil if there are none. Where a choice cannot be told,
-// no tool is offered if none may be called.
+// tools encodes the tools as a list, nil if there are none.
 func (d Dialect) tools(kept *wire.Cache, r model.Request, encode func(t model.Tool) []byte) []byte {
 	if len(r.Tools) == 0 && d.Noop && wire.HasCalls(r.Messages) {
 		r.Tools = []model.Tool{wire.Noop()}
 	}
-	if len(r.Tools) == 0 || d.NoChoice && r.Choice == "none" {
+	if len(r.Tools) == 0 {
 		return nil
 	}
 	return append(append([]byte{'['}, kept.Tools(r.Tools, encode)...), ']')
@@ -89,6 +88,6 @@ func (d Dialect) tools(kept *wire.Cache, r model.Request, encode func(t model.To
 func (d Dialect) function(b []byte, t model.Tool) []byte {
 	b = lathe.AppendJSONString(append(b, `"name":`...), t.Name)
 	b = lathe.AppendJSONString(append(b, `,"description":`...), t.Description)
-	b = append(append(b, `,"parameters":`...), cleanSchema(t.Schema, d.Schema)...)
+	b = append(append(b, `,"parameters":`...), cleanSchema(t.Schema)...)
 	return b
 }

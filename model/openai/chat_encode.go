@@ -32,13 +32,7 @@ func (e *chatEncoder) request(r model.Request) []byte {
 	}
 	f.SetFloat("temperature", r.Temperature)
 	f.SetFloat("top_p", r.TopP)
-	if r.TopK != nil && d.TopK {
-		f.SetInt("top_k", *r.TopK)
-	}
 	tools := d.tools(&e.kept, r, e.tool)
-	if tools != nil && d.Parallel {
-		f.set("parallel_tool_calls", []byte("true"))
-	}
 	d.chatOptions(&f, r.Options)
 	d.setTools(&f, r, tools, func(name []byte) []byte {
 		return slices.Concat([]byte(`{"type":"function","function":{"name":`), name, []byte("}}"))
@@ -65,9 +59,6 @@ func assemble(f *body, name string, pieces [][]byte) []byte {
 
 func (e *chatEncoder) tool(t model.Tool) []byte {
 	b := e.dialect.function([]byte(`{"type":"function","function":{`), t)
-	if e.dialect.NotStrict {
-		b = append(b, `,"strict":false`...)
-	}
 	return append(b, '}', '}')
 }
 
@@ -149,12 +140,8 @@ func (w chatWriter) lastMarked(r model.Request) (out []int) {
 // system encodes the system texts; the first two are breakpoints of the prompt cache.
 func (w chatWriter) system(r model.Request) (out [][]byte) {
 	texts := slices.DeleteFunc(slices.Clone(r.System), func(s string) bool { return s == "" })
-	if w.dialect.OneSystem && len(texts) > 1 {
-		texts = []string{strings.Join(texts, "\n\n")}
-	}
-	role := or(w.dialect.SystemRole, "system")
 	for i, text := range texts {
-		out = append(out, w.plain(role, []part{textPart(text)}, markIf(i < 2, r.Cache)))
+		out = append(out, w.plain("system", []part{textPart(text)}, markIf(i < 2, r.Cache)))
 	}
 	return out
 }
@@ -176,7 +163,7 @@ func (w chatWriter) message(m model.Message, ttl model.CacheTTL) []byte {
 // plain encodes a message of nothing but a role and content.
 func (w chatWriter) plain(role string, parts []part, ttl model.CacheTTL) []byte {
 	b := lathe.AppendJSONString([]byte(`{"role":`), role)
-	b = w.content(append(b, `,"content":`...), parts, ttl)
+	b = w.content(append(b, `,"content":`...), parts, ttl, false)
 	return append(w.mark(b, ttl), '}')
 }
 
@@ -196,11 +183,11 @@ func ephemeral(ttl model.CacheTTL) string {
 	return `{"type":"ephemeral"}`
 }
 
-// content encodes pieces as a string if they are one text, else as a list.
-func (w chatWriter) content(b []byte, parts []part, ttl model.CacheTTL) []byte {
+// content encodes one text, or with flat several texts, as a string and other pieces as a list.
+func (w chatWriter) content(b []byte, parts []part, ttl model.CacheTTL, flat bool) []byte {
 	marked := ttl != model.NoCache && w.dialect.Cache == "content"
 	isText := !slices.ContainsFunc(parts, func(p part) bool { return !p.isText })
-	if isText && !marked && (w.dialect.Flat || len(parts) < 2) {
+	if isText && !marked && (flat || len(parts) < 2) {
 		texts := make([]string, len(parts))
 		for i, p := range parts {
 			texts[i] = p.text

@@ -33,9 +33,7 @@ func (w chatWriter) assistant(m model.Message, ttl model.CacheTTL) []byte {
 	if len(a.texts) == 0 {
 		b = append(b, "null"...)
 	} else {
-		flat := w
-		flat.dialect.Flat = true // from the model, few servers take a list
-		b = flat.content(b, a.texts, ttl)
+		b = w.content(b, a.texts, ttl, true) // few servers accept a list here
 	}
 	b = w.thoughts(b, a)
 	for i, c := range a.calls {
@@ -146,7 +144,7 @@ func (w chatWriter) results(m model.Message, ttl model.CacheTTL) (b []byte) {
 		}
 		here := markIf(i == len(m.Content)-1, ttl)
 		b = lathe.AppendJSONString(append(b, `{"role":"tool","tool_call_id":`...), w.callID(res.ID))
-		b = w.content(append(b, `,"content":`...), resultParts(res, chatForm), here)
+		b = w.content(append(b, `,"content":`...), resultParts(res, chatForm), here, false)
 		b = append(w.mark(b, here), '}')
 	}
 	return b
@@ -172,7 +170,7 @@ func (w chatWriter) callID(id string) string {
 	case w.claude:
 		id = wire.PlainCallID(id)
 	}
-	return boundID(id, w.dialect.MaxID)
+	return id
 }
 
 // boundID shortens an id that is too long, so that it still is another than the rest.

@@ -135,7 +135,6 @@ func TestClient_Path(t *testing.T) {
 	}{
 		{"chat", Dialect{}, "/v1/chat/completions"},
 		{"responses", Dialect{}, "/v1/responses"},
-		{"chat", Dialect{Path: "/chat"}, "/v1/chat"},
 		{"chat", Dialect{Azure: Azure{Version: "2024-10-21", Deployments: true}}, "/v1/deployments/my%20model%2F1/chat/completions?api-version=2024-10-21"},
 		{"responses", Dialect{Azure: Azure{Version: "preview"}}, "/v1/responses?api-version=preview"},
 	} {

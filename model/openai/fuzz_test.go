@@ -74,6 +74,6 @@ func FuzzRead(f *testing.F) {
 }
 
 func FuzzRequest(f *testing.F) {
-	odd := Dialect{ShortIDs: true, Cache: "content", Reasoning: "reasoning", Effort: "reasoning", Schema: SchemaPlain, MaxID: 20}
+	odd := Dialect{ShortIDs: true, Cache: "content", Reasoning: "reasoning", Effort: "reasoning"}
 	wiretest.FuzzRequest(f, (&chatEncoder{}).request, (&responsesEncoder{}).request, (&chatEncoder{dialect: odd}).request, (&responsesEncoder{dialect: odd}).request)
 }

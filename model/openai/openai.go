@@ -12,7 +12,6 @@ package openai
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -89,7 +88,6 @@ func newCallID(ids *lathe.IDs) func() string {
 
 // path is where a request goes, below the base address.
 func (d Dialect) path(path, name string) string {
-	path = cmp.Or(d.Path, path)
 	if d.Azure.Deployments {
 		path = "/deployments/" + url.PathEscape(name) + path
 	}

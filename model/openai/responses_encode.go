@@ -3,7 +3,6 @@ package openai
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
@@ -35,14 +34,7 @@ func (e *responsesEncoder) request(r model.Request) []byte {
 	f.SetFloat("temperature", r.Temperature)
 	f.SetFloat("top_p", r.TopP)
 	texts := slices.DeleteFunc(slices.Clone(r.System), func(s string) bool { return s == "" })
-	if d.Instructions && len(texts) > 0 {
-		f.SetString("instructions", strings.Join(texts, "\n\n"))
-		texts = nil
-	}
 	tools := d.tools(&e.kept, r, e.tool)
-	if tools != nil && d.Parallel {
-		f.set("parallel_tool_calls", []byte("true"))
-	}
 	d.responsesOptions(&f, r.Options)
 	d.setTools(&f, r, tools, func(name []byte) []byte {
 		return slices.Concat([]byte(`{"type":"function","name":`), name, []byte("}"))
@@ -102,12 +94,8 @@ func isStored(options map[string]json.RawMessage) bool { return string(options["
 
 // input encodes the conversation, a piece for each message.
 func (e *responsesEncoder) input(r model.Request, system []string) (out [][]byte) {
-	if e.dialect.OneSystem && len(system) > 1 {
-		system = []string{strings.Join(system, "\n\n")}
-	}
 	for _, text := range system {
-		b := lathe.AppendJSONString([]byte(`{"role":`), or(e.dialect.SystemRole, "developer"))
-		b = lathe.AppendJSONString(append(b, `,"content":`...), text)
+		b := lathe.AppendJSONString([]byte(`{"role":"developer","content":`), text)
 		out = append(out, append(b, '}'))
 	}
 	stored := isStored(r.Options)

@@ -172,9 +172,6 @@ func appendTexts(b []byte, kind string, texts []string) []byte {
 }
 
 func (w *inputWriter) callID(id string) string {
-	if w.dialect.MaxID > 0 {
-		return boundID(id, w.dialect.MaxID)
-	}
 	return boundID(id, maxCallID)
 }
 
