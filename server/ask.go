@@ -28,7 +28,7 @@ func (a askAPI) routes() []row {
 	}
 }
 
-// list returns what waits in the directory of the request.
+// list returns the pending requests of the directory.
 func (a askAPI) list(c *call) ([]lathe.Fact, error) {
 	at, _, err := c.place()
 	if err != nil {
@@ -111,7 +111,7 @@ func (a askAPI) rejectQuestion(c *call, _, _ none) (bool, error) {
 	return settled(err, "QuestionNotFoundError", "Question request not found: ", id)
 }
 
-// settled says true, or that nobody waits for the answer.
+// settled returns true, or an error if no request waits for the answer.
 func settled(err error, tag, words, id string) (bool, error) {
 	if lathe.CodeOf(err) == lathe.NotFound {
 		return false, &problem{status: http.StatusNotFound, body: taggedBody{Tag: tag, Request: id, Message: words + id}, cause: err}

@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// How long a body may take: slowness is for those who wait, not for those who hold a
-// connection open.
+// Time limits for a body, so that a slow client cannot hold a connection open.
 const (
 	bodyPause = 20 * time.Second // between two reads
 	bodyTime  = 5 * time.Minute  // as a whole
 )
 
-// readBody reads the body into a value. What is not JSON, has another type or lacks what is
-// needed is the caller's mistake. Without a body all members are absent.
+// readBody reads the body into a value. Invalid JSON, wrong types and missing members are the
+// caller's mistakes. Without a body all members are absent.
 func (c *call) readBody(to any) error {
 	data, err := c.bytes()
 	if err != nil {
@@ -58,12 +57,12 @@ func (c *call) bytes() ([]byte, error) {
 		hurry(c.w)
 		return nil, badStatus(http.StatusRequestTimeout, "Body", "the request body is incomplete or timed out", err)
 	}
-	_ = control.SetReadDeadline(time.Time{}) // the connection lives on; where there is no deadline none is to be taken away
+	_ = control.SetReadDeadline(time.Time{}) // the connection is reused; it fails only without deadlines
 	return data, nil
 }
 
-// skipBody reads past a body that the route does not want, before anything waits or streams: one
-// that was announced and never comes would hold the connection, and hide that its client has gone.
+// skipBody reads past an unwanted body before anything waits or streams. An announced body that
+// never arrives would hold the connection and hide that its client has gone.
 func (c *call) skipBody() error {
 	if c.Body == nil || c.Body == http.NoBody {
 		return nil
@@ -77,10 +76,10 @@ func (c *call) skipBody() error {
 	return nil
 }
 
-// unreadTime is how long the rest of a body may take that nobody reads.
+// unreadTime limits the reading of an unused rest of a body.
 const unreadTime = time.Second
 
-// hurry bounds what net/http still reads of a body before it answers.
+// hurry limits how long net/http reads the rest of a body before it responds.
 func hurry(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadTime)) // as above
 }
@@ -101,7 +100,7 @@ func (p *patient) Read(b []byte) (int, error) {
 	return p.r.Read(b)
 }
 
-// badBody says what is wrong with a body.
+// badBody describes the mistake in a body.
 func badBody(data []byte, err error) error {
 	var wrong *json.UnmarshalTypeError
 	var syntax *json.SyntaxError

@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// call is one request on its way through a handler.
+// call is one request with its response.
 type call struct {
 	*http.Request
 	server *Server
@@ -53,8 +53,8 @@ func (c *call) session() (lathe.Session, error) {
 	return c.server.engine.Get(c.Context(), id)
 }
 
-// directory is what the request is about, by its query, its header or the server's own; it
-// need not exist. The routes of a session ask the session instead.
+// directory is the directory of the request: from the query, a header or the server's default. It
+// need not exist. Session routes use the session's directory instead.
 func (c *call) directory() (string, error) {
 	q := c.URL.Query()
 	for _, name := range []string{"directory", "location[directory]"} {
@@ -71,7 +71,7 @@ func (c *call) directory() (string, error) {
 	return c.server.options.Directory, nil
 }
 
-// cleanDir makes a directory complete. Symbolic links stay as they are.
+// cleanDir makes a directory absolute. Symbolic links stay.
 func (c *call) cleanDir(kind, dir string) (string, error) {
 	const most = 4096
 	switch {
@@ -85,14 +85,14 @@ func (c *call) cleanDir(kind, dir string) (string, error) {
 	return filepath.Clean(dir), nil
 }
 
-// lasting is the context of an answer that may take long: it ends when the server closes, too.
+// lasting is the context of a long response, which also ends when the server closes.
 func (c *call) lasting() (ctx context.Context, stop context.CancelFunc) {
 	ctx, cancel := context.WithCancel(c.Context())
 	forget := context.AfterFunc(c.server.closing, cancel)
 	return ctx, func() { forget(); cancel() }
 }
 
-// place opens the instance of the directory the request is about.
+// place opens the instance of the request's directory.
 func (c *call) place() (workspace.Place, lathe.Project, error) {
 	dir, err := c.directory()
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *call) place() (workspace.Place, lathe.Project, error) {
 	return c.placeOf(dir)
 }
 
-// placeOf opens the instance of a directory. One that cannot be had is the caller's mistake.
+// placeOf opens the instance of a directory. A directory that cannot be opened is the caller's mistake.
 func (c *call) placeOf(dir string) (workspace.Place, lathe.Project, error) {
 	at, project, err := c.server.instances.Open(c.Context(), dir)
 	switch lathe.CodeOf(err) {
@@ -114,7 +114,7 @@ func (c *call) placeOf(dir string) (workspace.Place, lathe.Project, error) {
 	return at, project, err
 }
 
-// loose is a number in a query that is ignored when it is none.
+// loose is a query parameter that is ignored unless it is a number.
 type loose float64
 
 // readQuery fills a struct whose fields name their parameter in a tag: strings, booleans,
@@ -137,7 +137,7 @@ func (c *call) readQuery(to any) error {
 	return nil
 }
 
-// setQuery reads one parameter and says what was expected if it is something else.
+// setQuery reads one parameter; its error names the expected form.
 func setQuery(f reflect.Value, text string) string {
 	switch f.Interface().(type) {
 	case string:

@@ -44,7 +44,7 @@ type commandBody struct {
 	Parts     []partInput     `json:"parts,omitempty"`
 }
 
-// command answers when the session rests. Whoever goes away leaves the turn running.
+// command responds when the session is idle. The turn continues if the client disconnects.
 func (a commandAPI) command(c *call, rec lathe.Session, _ none, in commandBody) (lathe.Message, error) {
 	call := lathe.CommandCall{Command: in.Command, Arguments: in.Arguments, Message: in.Message, Agent: in.Agent, Variant: in.Variant}
 	if in.Model != "" {
@@ -89,8 +89,8 @@ type summarizeBody struct {
 	Auto     bool   `json:"auto,omitempty"`
 }
 
-// summarize answers when the conversation is compressed. That it could not be is told as
-// session.error and stands on the summary.
+// summarize responds when the compaction is done. A failure is published as session.error and
+// recorded on the summary.
 func (a commandAPI) summarize(c *call, rec lathe.Session, _ none, in summarizeBody) (bool, error) {
 	err := a.engine.Compact(context.WithoutCancel(c.Context()), rec.ID, lathe.CompactRequest{Model: &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, Auto: in.Auto})
 	return err == nil, err

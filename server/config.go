@@ -9,17 +9,17 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// ConfigStore are what files, environment and flags say.
+// ConfigStore reads and changes the config.
 type ConfigStore interface {
-	// Config returns those that count in a directory; a mistake in them is a *config.Error.
+	// Config returns the effective config of a directory; a mistake in it is a *config.Error.
 	Config(ctx context.Context, at workspace.Place) (*config.Loaded, error)
-	// Agents are those that can be used there, the default one first.
+	// Agents lists the usable agents, the default one first.
 	Agents(ctx context.Context, dir string) ([]lathe.Agent, error)
-	// Tools are what models may use there.
+	// Tools lists the tools of the models.
 	Tools(ctx context.Context, at workspace.Place) ([]Tool, error)
-	// GlobalConfig is what the user's own file says.
+	// GlobalConfig returns the user's own config file.
 	GlobalConfig(ctx context.Context) (json.RawMessage, error)
-	// UpdateConfig lays a change over the settings of a directory, ChangeGlobal over the user's own.
+	// UpdateConfig merges a change into the config of a directory, UpdateGlobalConfig into the user's own.
 	UpdateConfig(ctx context.Context, at workspace.Place, change json.RawMessage) error
 	UpdateGlobalConfig(ctx context.Context, change json.RawMessage) error
 }
@@ -31,7 +31,7 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// settingsAPI answers for settings, and for the agents and tools that come from them.
+// settingsAPI serves the config, and its agents and tools.
 type settingsAPI struct {
 	settings  ConfigStore
 	instances Instances
@@ -76,7 +76,7 @@ func (a settingsAPI) getGlobalConfig(c *call, _, _ none) (configBody, error) {
 	return withoutSecrets(own)
 }
 
-// patchConfig lets the instance go: the next request reads what is new.
+// patchConfig disposes of the instance, so that the next request reads the new config.
 func (a settingsAPI) patchConfig(c *call, at workspace.Place, _ none, in configBody) (configBody, error) {
 	if err := a.settings.UpdateConfig(c.Context(), at, withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func (a settingsAPI) patchGlobalConfig(c *call, _ none, in configBody) (configBo
 	return a.getGlobalConfig(c, none{}, none{})
 }
 
-// isModeAlone reports whether a change is one of the permission mode and of nothing else. It may be made
-// in the middle of a turn, and is no reason to start MCP servers and plugins again.
+// isModeAlone reports whether a change sets only the permission mode. Such a change is allowed during
+// a turn and restarts no MCP servers or plugins.
 func isModeAlone(change json.RawMessage) bool {
 	var keys map[string]json.RawMessage
 	return json.Unmarshal(change, &keys) == nil && len(keys) == 1 && keys["permission_mode"] != nil

@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/scrub"
 )
 
-// withoutSecrets takes out members that carry keys, and replaces those that stand in addresses and
-// arguments by a mark. Whoever sends the rest back as a change loses none of them: see withoutMarks.
+// withoutSecrets removes members with keys, and replaces secrets in URLs and arguments by a mark.
+// A client that sends the rest back as a change loses none of them: see withoutMarks.
 func withoutSecrets(raw json.RawMessage) (configBody, error) {
 	if len(raw) == 0 {
 		return configBody("{}"), nil
@@ -21,8 +21,8 @@ func withoutSecrets(raw json.RawMessage) (configBody, error) {
 	return configBody(scrub.JSON(clean)), nil
 }
 
-// withoutMarks is a change without the members that have the mark of a secret in them: clients send
-// back what they were told.
+// withoutMarks returns a change without the members that contain the mark of a secret, since
+// clients send back the config they received.
 func withoutMarks(change json.RawMessage) json.RawMessage {
 	if !bytes.Contains(change, []byte(scrub.Mark)) {
 		return change
@@ -31,12 +31,12 @@ func withoutMarks(change json.RawMessage) json.RawMessage {
 		return value[0] == '{' || !bytes.Contains(value, []byte(scrub.Mark))
 	})
 	if err != nil {
-		return change // it is no JSON, which is said where it is read
+		return change // not JSON, which the reader reports
 	}
 	return out
 }
 
-// secretMember reports whether a member of settings holds what only the provider should see.
+// secretMember reports whether a member holds a value that only the provider should see.
 func secretMember(name string, value json.RawMessage) bool {
 	return value[0] == '"' && (scrub.IsSecret(name) || strings.EqualFold(name, "clientSecret"))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// longestProfile limits how long a client may let the processor be profiled.
+// longestProfile limits the duration of a CPU profile.
 const longestProfile = 5 * time.Minute
 
 // Debug returns a server that has profiles of this process and nothing else. It has the options of
@@ -88,7 +88,7 @@ func writeProfile(c *call, q profileQuery) error {
 	return p.WriteTo(c.w, q.Debug)
 }
 
-// profileProcessor profiles the processor for some seconds, or until the client leaves or the server shuts down.
+// profileProcessor profiles the CPU for some seconds, or until the client leaves or the server shuts down.
 func profileProcessor(c *call, q profileQuery) error {
 	length := time.Duration(cmp.Or(q.Seconds, 30)) * time.Second
 	if length < 0 || length > longestProfile {

@@ -38,8 +38,8 @@ type fileQuery struct {
 	Path *string `query:"path"`
 }
 
-// file finds a file that a query names. What leads out of the project, by whatever way, is
-// refused in the same words, there or not.
+// file finds the file of a query. A path out of the project gives the same error whether or not
+// the file exists.
 func (c *call) file(q fileQuery) (workspace.Place, workspace.File, error) {
 	at, _, err := c.place()
 	if err != nil {
@@ -141,7 +141,7 @@ func leadsToDir(at workspace.Place, link string) bool {
 	return slices.ContainsFunc(rootsOf(at), func(root string) bool { return workspace.Inside(root, f.Path) })
 }
 
-// ruled says what is ignored in one folder.
+// ruled has the ignore rules of one folder.
 type ruled struct {
 	dir  string
 	git  *search.GitRules
@@ -171,7 +171,7 @@ func rulesAt(at workspace.Place, dir, excludesFile string) ruled {
 	return r
 }
 
-// ignoreText is what the ignore files of a folder say together.
+// ignoreText joins the ignore files of a folder.
 func ignoreText(dir string) string {
 	var out strings.Builder
 	for _, name := range []string{search.GitIgnoreFile, ".ignore"} {
@@ -201,8 +201,8 @@ func (fileContent) schemaName() string { return "FileContent" }
 // mostContent is how large a file may be that is read, in bytes.
 const mostContent = 32 << 20
 
-// readFile reads a text, trimmed, or an image. Of other files only their kind is told; one that
-// is not there is an empty text.
+// readFile reads a text, trimmed, or an image. Other files return only their type, missing ones an
+// empty text.
 func (a fileAPI) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
 	at, f, err := c.file(q)
 	if err != nil {

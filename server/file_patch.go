@@ -12,7 +12,7 @@ import (
 )
 
 type (
-	// filePatch is a patch of one file, taken apart.
+	// filePatch is a parsed patch of one file.
 	filePatch struct {
 		OldName string     `json:"oldFileName"`
 		NewName string     `json:"newFileName"`
@@ -27,11 +27,11 @@ type (
 	}
 )
 
-// diffTime is how long a reader of a file waits for what git says of it.
+// diffTime limits the wait for git's diff of a file.
 const diffTime = 2 * time.Second
 
-// fileDiff is how a file that git knows differs from the last commit. It is an addition to the
-// file: where it cannot be had it is left out.
+// fileDiff is the diff of a tracked file against the last commit. It is optional: without it the
+// file is sent alone.
 func (a fileAPI) fileDiff(c *call, at workspace.Place, f workspace.File) (string, *filePatch) {
 	rel, err := filepath.Rel(at.Sandbox, f.Path)
 	if at.VCS != "git" || a.git == nil || err != nil || !filepath.IsLocal(rel) {
@@ -46,7 +46,7 @@ func (a fileAPI) fileDiff(c *call, at workspace.Place, f workspace.File) (string
 	return all[0].Patch, takeApart(all[0].File, all[0].Patch)
 }
 
-// takeApart reads the hunks of a patch of git's.
+// takeApart parses the hunks of a git patch.
 func takeApart(name, patch string) *filePatch {
 	out := &filePatch{OldName: name, NewName: name, Hunks: []fileHunk{}}
 	for line := range strings.Lines(patch) {

@@ -86,7 +86,7 @@ func (a findAPI) findText(c *call, at workspace.Place, q textQuery, _ none) ([]f
 	return out, nil
 }
 
-// tooSlow says what to do about a search that took too long.
+// tooSlow is the error of a search that timed out.
 func tooSlow(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return lathe.Errorf(lathe.Unavailable, "the search took longer than %v; search in a smaller directory", searchTime)
@@ -134,7 +134,7 @@ const (
 	mostFiles   = 200_000 // that are looked at
 )
 
-// entries finds what fits a query best.
+// entries finds the best matches of a query.
 func (a findAPI) entries(c *call, at workspace.Place, q filesQuery) ([]foundEntry, error) {
 	kind, limit, err := q.read()
 	if err != nil {
@@ -152,7 +152,7 @@ func (a findAPI) entries(c *call, at workspace.Place, q filesQuery) ([]foundEntr
 	return out, err
 }
 
-// FindFiles finds paths of files and folders, these with a slash at their end, by parts of them, the best first.
+// FindFiles finds files and folders by parts of their paths, best match first. Folders end in a slash.
 func FindFiles(ctx context.Context, f Folders, at workspace.Place, query string, limit int) ([]string, error) {
 	if limit <= 0 {
 		limit = listedFiles

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// number1 reads a whole number from 1 to most; 0 is that it is none.
+// number1 parses a whole number from 1 to most, and returns 0 otherwise.
 func number1(text string, most int) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
@@ -18,7 +18,7 @@ func number1(text string, most int) int {
 }
 
 // candidates are the paths that a search by name chooses from: files, the folders that hold them,
-// or both. Who types nothing yet is shown folders, unless files are wanted.
+// or both. An empty query shows folders, unless files are wanted.
 func candidates(files []string, kind string, empty bool) []string {
 	if kind == "file" {
 		return files
@@ -38,13 +38,13 @@ func candidates(files []string, kind string, empty bool) []string {
 	return append(dirs, files...)
 }
 
-// ranked is a path and how well it fits.
+// ranked is a path with its score.
 type ranked struct {
 	path  string
 	score int
 }
 
-// rank returns the paths that fit a query, the best first. Without a query hidden ones come last.
+// rank returns the paths that match a query, best first. Without a query hidden ones come last.
 func rank(query string, paths []string, limit int) []string {
 	words := strings.ToLower(strings.TrimSpace(filepathSlash(query)))
 	var all []ranked
@@ -72,12 +72,12 @@ func rank(query string, paths []string, limit int) []string {
 	return out
 }
 
-// filepathSlash lets people write paths as Windows has them.
+// filepathSlash accepts Windows paths.
 func filepathSlash(s string) string { return strings.ReplaceAll(s, `\`, "/") }
 
 func isHidden(p string) bool { return p[0] == '.' || strings.Contains(p, "/.") }
 
-// fit says how well a path fits, both in small letters: the whole name, its beginning, a part of
+// fit scores a path against a query, both in lower case: the whole name, its beginning, a part of
 // it, a part of the path, and last its letters in order with others between them.
 func fit(words, p string) (score int, ok bool) {
 	if words == "" {

@@ -7,14 +7,14 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// form is how a stream wants its events.
+// form is the event format of a stream.
 type form struct {
 	global  bool // with directory and project around them
 	offsets bool // deltas say where they belong
 }
 
-// frames writes events as frames of a stream. Many streams are told the same event one after
-// the other, so the last few are kept as JSON; deltas are made for one reader and are not.
+// frames writes events as frames of a stream. Many streams send the same event one after the
+// other, so the last few are cached as JSON. Deltas differ by reader and are not.
 type frames struct {
 	mu    sync.Mutex // guards the fields below
 	kept  map[lathe.EventID][]byte
@@ -82,8 +82,8 @@ func (f *frames) keep(id lathe.EventID, data []byte) {
 	f.next = (f.next + 1) % keptFrames
 }
 
-// appendPlace opens the object around an event: where it happened. What concerns all happened in
-// "global", what concerns the stream alone nowhere.
+// appendPlace opens the object around an event with its directory: "global" for an event about
+// all, none for an event about the stream itself.
 func appendPlace(dst []byte, ev lathe.Event) []byte {
 	dst = append(dst, '{')
 	dir := ev.Directory

@@ -7,17 +7,17 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Instances are what is known of directories in use.
+// Instances are the states of directories in use.
 type Instances interface {
-	// Open returns where a directory belongs; its error has a code.
+	// Open returns the place and project of a directory; its error has a code.
 	Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error)
-	// Dispose lets go of what is known of a directory, and tells its listeners.
+	// Dispose drops the state of a directory and notifies its listeners.
 	Dispose(dir string)
 	// DisposeAll does so for all of them.
 	DisposeAll()
 }
 
-// globalAPI answers for the server as a whole, and for the life of instances.
+// globalAPI serves health, and disposes of instances.
 type globalAPI struct {
 	version   string
 	instances Instances

@@ -16,10 +16,9 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// guard decides who may ask. A password keeps out other people and programs. The rest keeps out
-// web pages, which reach loopback from the user's own browser, with and without a password:
-// Host shows that a name of theirs was made to point here, Origin and Sec-Fetch-Site that a page
-// asks, and a body that is no JSON that a form does.
+// guard authenticates requests. A password keeps out other people and programs. The other checks
+// keep out web pages, which reach loopback from the user's own browser: Host detects DNS
+// rebinding, Origin and Sec-Fetch-Site detect pages, and a body that is not JSON detects forms.
 type guard struct {
 	want    [sha256.Size]byte // of name:password
 	open    bool              // there is no password
@@ -35,8 +34,8 @@ func newGuard(o Options) *guard {
 	return g
 }
 
-// knows reports whether the request carries the password: as Basic, or as the token of a query,
-// for what cannot send headers.
+// knows reports whether the request carries the password: as Basic, or as a token in the query, for
+// clients that cannot send headers.
 func (g *guard) knows(r *http.Request) bool {
 	if g.open {
 		return true
@@ -56,14 +55,14 @@ func (g *guard) knows(r *http.Request) bool {
 	return false
 }
 
-// is compares in a time that does not depend on how much is right.
+// is compares in constant time.
 func (g *guard) is(pair []byte) bool {
 	got := sha256.Sum256(pair)
 	return subtle.ConstantTimeCompare(got[:], g.want[:]) == 1
 }
 
-// addressed refuses requests to a name that is not ours: a page whose name was made to point to
-// this machine has its own name in Host. Addresses in figures cannot be made to point anywhere.
+// addressed rejects requests to an unknown host name: in DNS rebinding Host has the attacker's name.
+// IP addresses cannot be rebound.
 func (g *guard) addressed(r *http.Request) error {
 	if _, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); unix {
 		return nil // no browser reaches it
@@ -82,7 +81,7 @@ func (g *guard) addressed(r *http.Request) error {
 	return forbidden("This server is not known as %q; use its address, or start it with --allow-host NAME", phrase.Shorten(host, 100))
 }
 
-// allows reports whether pages of an origin may ask.
+// allows reports whether pages of an origin may send requests.
 func (g *guard) allows(r *http.Request, origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil || u.Path != "" {
@@ -96,7 +95,7 @@ func (g *guard) allows(r *http.Request, origin string) bool {
 		return true
 	case u.Scheme == scheme(r) && (host == "localhost" || host == "127.0.0.1") && isOwnPort(r, u.Port()):
 		return true
-	case g.open: // all below are pages and programs of others, which must know the password
+	case g.open: // all below are foreign pages and programs, which need the password
 		return false
 	case u.Scheme == "http" && (host == "localhost" || host == "127.0.0.1"):
 		return true
@@ -123,8 +122,8 @@ func scheme(r *http.Request) string {
 	return "http"
 }
 
-// cross refuses pages that may not ask, and tells the others what browsers want to hear. It
-// reports whether the request was one of a browser that only asks whether it may.
+// cross rejects pages of other origins and sets the CORS headers for the allowed ones. It reports
+// whether the request was a preflight.
 func (g *guard) cross(w http.ResponseWriter, r *http.Request) (done bool, err error) {
 	h, origin := w.Header(), r.Header.Get("Origin")
 	h.Add("Vary", "Origin")
@@ -154,8 +153,8 @@ func (g *guard) cross(w http.ResponseWriter, r *http.Request) (done bool, err er
 	return true, nil
 }
 
-// fetched refuses what a page of elsewhere made a browser ask without an origin: pictures,
-// scripts, frames, links. Public pages may be linked to.
+// fetched rejects cross-site requests without an origin: images, scripts, frames, links. Public
+// pages may be linked to.
 func (g *guard) fetched(r *http.Request, public bool) error {
 	if r.Header.Get("Origin") != "" {
 		return nil // judged by that
@@ -171,7 +170,7 @@ func (g *guard) fetched(r *http.Request, public bool) error {
 	}
 }
 
-// checkContentType refuses bodies that are no JSON, which a form can send anywhere unasked.
+// checkContentType rejects bodies that are not JSON, since a form can send those to any site.
 func checkContentType(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Limits of connections. There is none on how long an answer takes: a prompt is answered when
-// its turn ends, and streams do not end.
+// Limits of connections. Responses have no time limit: a prompt is answered when its turn ends, and
+// streams do not end.
 const (
 	headerTime = 10 * time.Second
 	idleTime   = 2 * time.Minute
@@ -72,8 +72,7 @@ func Listen(ctx context.Context, host string, port int) (net.Listener, error) {
 
 const defaultPort = 4096
 
-// ListenSocket opens a unix socket that only its user reaches. A socket that nobody listens on
-// any more is replaced.
+// ListenSocket opens a unix socket that only its user can reach. A stale socket is replaced.
 func ListenSocket(ctx context.Context, path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
 		var d net.Dialer

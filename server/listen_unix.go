@@ -12,8 +12,8 @@ import (
 	"strconv"
 )
 
-// listenPrivately makes the socket in a folder that only we enter, and moves it to its place
-// when its mode is right: at no moment can others connect.
+// listenPrivately creates the socket in a private folder and moves it to its place once its mode is
+// set: at no moment can others connect.
 func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".lathe-")
 	if err != nil {
@@ -50,7 +50,7 @@ func place(hidden, path string) error {
 	return os.Rename(hidden, path)
 }
 
-// socket takes its name away when it ends.
+// socket removes its file on Close.
 type socket struct {
 	net.Listener
 	path string

@@ -13,9 +13,9 @@ import (
 // ToolServers are the MCP servers of a directory. A server that is not known is NotFound, one that
 // has no logins Invalid.
 type ToolServers interface {
-	// ServerStatus tells how each is doing, and begins to connect to those nobody has used yet.
+	// ServerStatus returns the status of each server, and starts to connect to unused ones.
 	ServerStatus(ctx context.Context, at workspace.Place) (map[string]ServerStatus, error)
-	// AddServer adds one for as long as the program runs, and connects to it.
+	// AddServer adds a server until the program exits, and connects to it.
 	AddServer(ctx context.Context, at workspace.Place, name string, settings json.RawMessage) error
 	ConnectServer(ctx context.Context, at workspace.Place, name string) error
 	DisconnectServer(ctx context.Context, at workspace.Place, name string) error
@@ -25,11 +25,11 @@ type ToolServers interface {
 	ServerLogin(ctx context.Context, at workspace.Place, name string) error
 	EndServerLogin(ctx context.Context, at workspace.Place, name, code string) error
 	ServerLogout(ctx context.Context, at workspace.Place, name string) error
-	// Resources are what connected servers can be asked to read, by "server:uri".
+	// Resources lists the resources of connected servers, by "server:uri".
 	Resources(ctx context.Context, at workspace.Place) (map[string]ServerResource, error)
 }
 
-// ServerStatus is how an MCP server is doing.
+// ServerStatus is the status of an MCP server.
 type ServerStatus struct {
 	Status string `json:"status" enum:"connected,disabled,failed,needs_auth,needs_client_registration"`
 	Error  string `json:"error,omitempty"`
@@ -37,7 +37,7 @@ type ServerStatus struct {
 
 func (ServerStatus) schemaName() string { return "MCPStatus" }
 
-// ServerResource is something an MCP server can be asked to read.
+// ServerResource is a resource of an MCP server.
 type ServerResource struct {
 	Name        string `json:"name"`
 	URI         string `json:"uri"`
@@ -48,7 +48,7 @@ type ServerResource struct {
 
 func (ServerResource) schemaName() string { return "McpResource" }
 
-// mcpAPI answers for MCP servers.
+// mcpAPI serves the MCP servers.
 type mcpAPI struct{ servers ToolServers }
 
 func (a mcpAPI) routes() []row {
@@ -93,8 +93,8 @@ type unsupported struct {
 	Error string `json:"error"`
 }
 
-// ofServer does something with the server that the path names, and says what went wrong in the
-// words of this family.
+// ofServer applies a function to the server in the path, and returns errors in the form of this
+// family.
 func (a mcpAPI) ofServer(c *call, do func(ctx context.Context, at workspace.Place, name string) error) error {
 	at, _, err := c.place()
 	if err != nil {
@@ -114,7 +114,7 @@ func (a mcpAPI) ofServer(c *call, do func(ctx context.Context, at workspace.Plac
 	return do(c.Context(), at, name)
 }
 
-// login is ofServer for what only servers with logins can.
+// login is ofServer for functions that need a server with logins.
 func (a mcpAPI) login(c *call, do func(ctx context.Context, at workspace.Place, name string) error) error {
 	err := a.ofServer(c, do)
 	if lathe.CodeOf(err) == lathe.Invalid {
@@ -175,7 +175,7 @@ func (a mcpAPI) statusOf(ctx context.Context, at workspace.Place, name string) (
 	return all[name], err
 }
 
-// connectMCP answers true whatever comes of it: the state tells.
+// connectMCP always returns true; the status has the result.
 func (a mcpAPI) connectMCP(c *call, _, _ none) (bool, error) {
 	return true, a.ofServer(c, func(ctx context.Context, at workspace.Place, name string) error {
 		_ = a.servers.ConnectServer(ctx, at, name) // its state says why not

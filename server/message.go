@@ -28,7 +28,7 @@ type pageQuery struct {
 	Before string `query:"before"`
 }
 
-// listMessages returns a page; where the next older one begins is told in headers.
+// listMessages returns a page, with the cursor of the next older one in headers.
 func (a messageAPI) listMessages(c *call, rec lathe.Session, q pageQuery, _ none) (messages, error) {
 	var before lathe.Position
 	if q.Before != "" {
@@ -50,7 +50,7 @@ func (a messageAPI) listMessages(c *call, rec lathe.Session, q pageQuery, _ none
 	return page.Messages, nil
 }
 
-// pointTo tells where the next page is.
+// pointTo sets the headers with the next page.
 func (c *call) pointTo(cursor string) {
 	next := *c.URL
 	q := next.Query()
@@ -86,7 +86,7 @@ func (a messageAPI) deleteMessage(c *call, _, _ none) (bool, error) {
 	return true, a.engine.RemoveMessage(c.Context(), m.Session, m.ID)
 }
 
-// updatePart replaces a part that is there; the body must mean the part of the path.
+// updatePart replaces an existing part; the body must have the IDs of the path.
 func (a messageAPI) updatePart(c *call, _ none, in lathe.Part) (lathe.Part, error) {
 	m, err := a.message(c)
 	if err != nil {

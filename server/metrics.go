@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/otlp"
 )
 
-// metricsAPI tells the figures of the server.
+// metricsAPI serves the metrics of the server.
 type metricsAPI struct {
 	enabled bool
 	version string
@@ -55,7 +55,7 @@ func (m *meters) stream() (left func()) {
 func (m *meters) request(r *http.Request, status int, took time.Duration) {
 	key := routeKey{r.Method, r.Pattern, status}
 	if key.route == "" || key.route == "/" {
-		key = routeKey{"", "unknown", status} // whatever strangers come up with is one
+		key = routeKey{"", "unknown", status} // all unknown methods share one
 	}
 	m.mu.Lock()
 	h := m.routes[key]
@@ -70,7 +70,7 @@ func (m *meters) request(r *http.Request, status int, took time.Duration) {
 	h.Observe(took)
 }
 
-// traced begins the span of a request, below the one that its sender names.
+// traced starts the span of a request, below the span of its sender.
 func (s *Server) traced(r *http.Request) (*http.Request, *otlp.Span) {
 	if s.options.Tracer == nil {
 		return r, nil

@@ -59,7 +59,7 @@ func (c *call) undoing(in lathe.Undo, do func(context.Context, lathe.SessionID, 
 	return out, err
 }
 
-// submit answers when the prompt is safe, unlike prompt_async with why it is not.
+// submit responds when the prompt is stored. Unlike prompt_async it returns the reason of a failure.
 func (a ownAPI) submit(c *call, _ none, in promptBody) (lathe.Message, error) {
 	id, p, err := c.prompted(in)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Folders are where this machine keeps things, as clients are told.
+// Folders are the server's folders that clients can ask for.
 type Folders struct {
 	Home, State, Config string
-	// Excludes is the file of what the user's git ignores in all repositories; nil is none.
+	// Excludes returns the user's global git ignore file; nil means none.
 	Excludes func() string
 }
 
@@ -57,7 +57,7 @@ type logBody struct {
 	Extra   object `json:"extra,omitempty"`
 }
 
-// writeLog writes what a client says to our log, cut to what a line can hold.
+// writeLog writes a client's message to the log, shortened to one line.
 func (a pathAPI) writeLog(c *call, _ none, in logBody) (bool, error) {
 	var level slog.Level
 	switch in.Level {

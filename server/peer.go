@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// peerKey is where the context of a connection has the judgment of its client.
+// peerKey is the context key of a connection's peer check.
 type peerKey struct{}
 
-// withPeer judges the client of a connection when its first request comes, since accepting must not wait.
+// withPeer checks the client of a connection at its first request, since accepting must not wait.
 func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
 	if s.options.CheckPeer == nil {
 		return ctx
@@ -18,7 +18,7 @@ func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, sync.OnceValue(func() error { return s.options.CheckPeer(c) }))
 }
 
-// checkPeer refuses clients that may not use this server whatever they know.
+// checkPeer rejects clients that must not use this server even with the password.
 func checkPeer(r *http.Request) error {
 	judge, ok := r.Context().Value(peerKey{}).(func() error)
 	if !ok {

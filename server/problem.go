@@ -48,7 +48,7 @@ type (
 		Message string `json:"message"`
 		Ref     string `json:"ref,omitempty"`
 	}
-	// taggedBody has a message, and the id of what the error is about, unless only the tag is told.
+	// taggedBody has a message and the ID of the subject, or only the tag.
 	taggedBody struct {
 		Tag     string          `json:"_tag"`
 		Session lathe.SessionID `json:"sessionID,omitempty"`
@@ -65,7 +65,7 @@ func named(name string, data any) namedBody { return namedBody{name, data} }
 // mostMessage is how long a message about a bad request may be, in bytes.
 const mostMessage = 1024
 
-// badRequest says what is wrong in which part of the request.
+// badRequest describes the mistake in a part of the request.
 func badRequest(kind, format string, args ...any) error {
 	return badStatus(http.StatusBadRequest, kind, phrase.Shorten(fmt.Sprintf(format, args...), mostMessage-3), nil)
 }
@@ -75,7 +75,7 @@ func badStatus(status int, kind, message string, cause error) error {
 	return &problem{status: status, body: named("BadRequest", badData{Message: message, Kind: kind}), cause: cause}
 }
 
-// checkMessage refuses the id of a message that a body names, if it does, and that cannot be one.
+// checkMessage rejects an invalid message ID in a body.
 func checkMessage(id lathe.MessageID) error {
 	if id == "" {
 		return nil
@@ -86,7 +86,7 @@ func checkMessage(id lathe.MessageID) error {
 	return nil
 }
 
-// badTag is a request that a handler refuses, in the second family.
+// badTag is a bad request in the second family.
 func badTag(why error) error {
 	return &problem{status: http.StatusBadRequest, body: taggedBody{Tag: "BadRequest"}, cause: why}
 }
@@ -126,7 +126,7 @@ func (c *call) problemOf(err error) (p *problem, ref string) {
 		if id := lathe.SessionID(c.PathValue("sessionID")); id != "" {
 			return &problem{status: status, body: taggedBody{Tag: "SessionBusyError", Session: id, Message: message}, cause: err}, ""
 		}
-	case lathe.Canceled: // the client is there, so it is us
+	case lathe.Canceled: // the client is connected, so the server is shutting down
 		message = "The server is shutting down; retry when it is back. Interrupted turns can be resumed"
 	case lathe.Internal:
 		ref := newRef()
@@ -162,7 +162,7 @@ func statusOf(code lathe.Code) int {
 	}
 }
 
-// newRef names a failure for those who read the log.
+// newRef returns an ID to find a failure in the log.
 func newRef() string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // it never fails

@@ -9,21 +9,21 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Providers are who serves models, and how a user logs in to them.
+// Providers lists providers and manages their credentials.
 type Providers interface {
-	// Providers returns those that can be used in a directory, or all that are known.
+	// Providers returns the usable providers of a directory, or all.
 	Providers(ctx context.Context, at workspace.Place, all bool) ([]Provider, error)
-	// Defaults is the best model of each, by provider.
+	// Defaults returns the default model of each provider.
 	Defaults(ctx context.Context, at workspace.Place) (map[string]string, error)
-	// Methods are the ways to log in, by provider.
+	// Methods returns the login methods by provider.
 	Methods(ctx context.Context, at workspace.Place) (map[string][]lathe.LoginMethod, error)
-	// Integrations are all providers with the ways to log in, and the credentials there are.
+	// Integrations returns all providers with their login methods and credentials.
 	Integrations(ctx context.Context, at workspace.Place) ([]Integration, error)
-	// Authorize begins a login; nil says that there is nothing to do but to give a key.
+	// Authorize starts a login; nil means that the provider needs only a key.
 	Authorize(ctx context.Context, at workspace.Place, provider string, method int, inputs map[string]string) (*lathe.Authorization, error)
-	// Complete waits for the end of a login that was begun, with what the page showed if it did.
+	// Complete waits for the end of a started login, with the code that the page showed, if any.
 	Complete(ctx context.Context, at workspace.Place, provider string, method int, code string) error
-	// SetCredential keeps one, in the form of the credential file; RemoveCredential forgets it.
+	// SetCredential saves a credential in the form of the credential file; RemoveCredential deletes it.
 	SetCredential(ctx context.Context, provider string, credential json.RawMessage) error
 	RemoveCredential(ctx context.Context, provider string) error
 }
@@ -150,13 +150,13 @@ func (a providerAPI) completeLogin(c *call, at workspace.Place, _ none, in callb
 	return err == nil, loginProblem(err, c.PathValue("providerID"))
 }
 
-// loginData is what is told of a login that failed.
+// loginData describes a failed login.
 type loginData struct {
 	Provider string `json:"providerID"`
 	Message  string `json:"message"`
 }
 
-// loginProblem gives an error of a login its name: nothing was begun, or it did not succeed.
+// loginProblem names the error of a login: none was started, or it failed.
 func loginProblem(err error, provider string) error {
 	name := "ProviderAuthOauthCallbackFailed"
 	switch lathe.CodeOf(err) {

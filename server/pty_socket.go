@@ -28,7 +28,7 @@ const (
 	pingEvery  = 30 * time.Second
 )
 
-// noTerminal is how a connection ends whose terminal is not there; before there is one it is 404.
+// noTerminal is the close code if the terminal is gone; before the upgrade it is a 404.
 const noTerminal websocket.StatusCode = 4404
 
 // connectTerminal checks who asks and what for, and then is the connection.
@@ -73,7 +73,7 @@ func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
 	return nil
 }
 
-// startOf reads a cursor: where to begin in what was shown.
+// startOf reads a cursor: the offset in the output to start at.
 func startOf(t *terminal.Terminal, cursor string) (int64, error) {
 	start, end := t.Bounds()
 	if cursor == "" {
@@ -111,7 +111,7 @@ func (a *ptyAPI) attach(ctx context.Context, conn *websocket.Conn, t *terminal.T
 	<-typed
 }
 
-// show sends what was shown, one frame that says up to where, and what comes then. It reports
+// show sends the past output, one frame with its offset, and the output that follows. It reports
 // whether the program has exited.
 func (a *ptyAPI) show(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal, from int64) (ended bool) {
 	_, end := t.Bounds()

@@ -15,7 +15,7 @@ const (
 	mostTickets = 1000 // that wait to be used
 )
 
-// tickets let browsers, whose websockets cannot carry a password, connect to one terminal once.
+// tickets let browsers, whose WebSockets cannot carry a password, connect to one terminal once.
 // Only their hashes are kept, so that finding one does not take longer the more of it is right.
 type tickets struct {
 	mu  sync.Mutex // guards all
@@ -49,7 +49,7 @@ func (k *tickets) issue(dir string, id lathe.PtyID) string {
 	return word
 }
 
-// take uses a ticket up and reports whether it is one for this terminal.
+// take redeems a ticket and reports whether it is valid for this terminal.
 func (k *tickets) take(word, dir string, id lathe.PtyID) bool {
 	sum := sha256.Sum256([]byte(word))
 	k.mu.Lock()
@@ -66,7 +66,7 @@ type ticketReply struct {
 
 func (ticketReply) schemaName() string { return "PtyTicketConnectToken" }
 
-// connectToken wants a header that a page of elsewhere cannot send without being asked first.
+// connectToken requires a header that a foreign page cannot send without a preflight.
 func (a *ptyAPI) connectToken(c *call, _, _ none) (ticketReply, error) {
 	at, t, err := a.terminal(c)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// writer is the answer to one request, and what the log says of it.
+// writer is the response to one request, with the data for its log line.
 type writer struct {
 	http.ResponseWriter
 	id     string // of the request
@@ -80,13 +80,13 @@ func encode[Out any](out Out) ([]byte, error) {
 // compressFrom is how long an answer must be to be worth compressing, in bytes.
 const compressFrom = 1024
 
-// zippers are kept because each has a window of 800 KB.
+// zippers are pooled because each has a window of 800 KB.
 var zippers = sync.Pool{New: func() any {
 	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is right
 	return z
 }}
 
-// json writes an answer whose body is there. Who does not read it does not matter.
+// json writes a response with an encoded body. Write errors do not matter.
 func (w *writer) json(status int, data []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -119,8 +119,8 @@ func (w *writer) whole(status int, data []byte) {
 	out.rest()
 }
 
-// patientWriter gives each piece of an answer its own time, so that who takes nothing does not
-// hold a connection for ever, and who takes little by little gets all of it.
+// patientWriter gives each piece of a response its own deadline: a stalled client does not hold a
+// connection forever, and a slow one gets everything.
 type patientWriter struct {
 	w       io.Writer
 	control *http.ResponseController
@@ -138,7 +138,7 @@ func (p *patientWriter) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// rest takes the deadline away: the connection lives on, and the next answer may take long.
+// rest removes the deadline: the connection is reused, and the next response may take long.
 func (p *patientWriter) rest() { _ = p.control.SetWriteDeadline(time.Time{}) }
 
 // wantsGzip reports whether the client understands gzip.
@@ -154,12 +154,12 @@ func wantsGzip(r *http.Request) bool {
 	return false
 }
 
-// fail tells the client what went wrong, if nothing was written yet, and the log if it is not the
+// fail sends the error to the client, if nothing was written yet, and logs it if it is not the
 // client's mistake.
 func (c *call) fail(err error) {
 	if c.Context().Err() != nil && !isProblem(err) {
 		if c.server.closing.Err() == nil {
-			return // nobody is there to read it
+			return // the client is gone
 		}
 	}
 	p, ref := c.problemOf(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// row is one route: what the document says of it, and what answers it. Rows are made with [route],
-// and [answer] or [raw], which fill in the types.
+// row is one route: its description and its handler. Rows are made with [route], and [answer] or
+// [raw], which fill in the types.
 type row struct {
 	method  string
 	path    string // as in net/http: /session/{sessionID}
@@ -23,7 +23,7 @@ type row struct {
 	fails   []failure // possible error responses
 
 	global bool // is about no directory
-	public bool // asks nobody for a password
+	public bool // needs no password
 	plain  bool // is never compressed
 	tagged bool // rejects a bad body with OpenCode's second family of errors
 
@@ -103,8 +103,8 @@ func ofSession[Q, In, Out any](f func(c *call, rec lathe.Session, q Q, in In) (O
 	}
 }
 
-// raw completes a row with a function that writes the answer itself: streams, pages,
-// websockets. What it returns is told only if nothing was written yet.
+// raw completes a row with a function that writes the response itself: streams, pages,
+// WebSockets. Its error is sent only if nothing was written yet.
 func raw[Q any](r row, media string, f func(c *call, q Q) error) row {
 	r.query, r.body, r.reply, r.media = reflect.TypeFor[Q](), reflect.TypeFor[none](), reflect.TypeFor[none](), media
 	r.run = func(c *call) error {

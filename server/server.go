@@ -32,32 +32,30 @@ type Options struct {
 	MaxBody      int64         // maximum bytes of a request; 0 means 64 MiB
 	Metrics      bool          // serve metrics to authenticated clients
 	Tracer       *otlp.Tracer  // traces requests; nil disables tracing
-	// CheckPeer says why a client may not use this server, with or without a password: a command of an
-	// agent, for one. It is asked once for each connection that [Server.Serve] accepts; nil lets all in.
+	// CheckPeer returns an error for a client that must not use this server even with the password,
+	// such as a command of an agent. [Server.Serve] calls it once per connection; nil accepts all.
 	CheckPeer func(net.Conn) error
 }
 
-// Engine is what a server asks of an engine: what every front end does, and what only the wire has words for.
+// Engine is the engine behind a server: the API of every front end, and the operations of the wire alone.
 type Engine interface {
 	api.Engine
-	// Follow is Events for those who gather what they pass on: rest is called each time nothing more is queued,
-	// before it waits.
+	// Follow is Events for callers that batch: rest is called before each wait, when the queue is empty.
 	Follow(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor], rest func()) iter.Seq2[lathe.Event, error]
-	// Publish tells all who listen.
+	// Publish sends events to all listeners.
 	Publish(events ...lathe.Event)
-	// Revert undoes from a message, or a part of it, on; one that does not exist changes nothing. Unrevert takes
-	// that back.
+	// Revert undoes from a message or part on; one that does not exist changes nothing. Unrevert redoes it.
 	Revert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
 	Unrevert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
 	RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error
 	// UpdatePart writes a part; with a delta the part grows by it.
 	UpdatePart(ctx context.Context, p lathe.Part, delta string) (lathe.Part, error)
 	RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error
-	// Projects are all that were ever opened, the latest first.
+	// Projects returns all known projects, most recent first.
 	Projects(ctx context.Context) ([]lathe.Project, error)
 	// EditProject changes what the user gave a project.
 	EditProject(ctx context.Context, id string, edit lathe.ProjectEdit) (lathe.Project, error)
-	// Measure writes the figures of the engine.
+	// Measure writes the metrics of the engine.
 	Measure(p *metric.Page)
 }
 
