@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// pos is a place between two characters: never inside of a token or of what a person sees as one character.
+// pos is a position between two characters: never inside a token or a grapheme cluster.
 type pos struct{ line, off int }
 
 func (p pos) before(q pos) bool { return p.line < q.line || p.line == q.line && p.off < q.off }
 
-// line is a line of the text without its break. It does not change, but for the rows it remembers.
+// line is an immutable line of the text without its break, except for the cached rows.
 type line struct {
 	text  string
 	toks  []placed // in order, none over another
 	rows  []int    // where each row begins
-	width int      // what rows were made for; 0 is not at all
+	width int      // the width of rows; 0 before the first wrap
 }
 
-// placed is a token where it stands.
+// placed is a token with its position.
 type placed struct {
 	at  int
 	tok *Token
@@ -136,7 +136,7 @@ func (b *buffer) replace(from, to pos, with []*line) (removed []*line, end pos) 
 	return removed, end
 }
 
-// text writes all of it, with tokens as they are shown.
+// text returns the whole text, with tokens as displayed.
 func (b *buffer) text() string {
 	var s strings.Builder
 	s.Grow(b.size)
@@ -158,7 +158,7 @@ func (b *buffer) offset(p pos) int {
 	return n
 }
 
-// at finds the place before which there are so many bytes, or the next one that is a place.
+// at returns the position at a byte offset, or the next valid one.
 func (b *buffer) at(offset int) pos {
 	for i, l := range b.lines {
 		if offset <= len(l.text) {

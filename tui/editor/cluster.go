@@ -9,13 +9,13 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// mostCluster bounds what counts as one character, against texts made to be slow.
+// mostCluster limits the length of a grapheme cluster, against texts made to be slow.
 const mostCluster = 128
 
-// farBack is how far to look for a place where characters certainly begin.
+// farBack is how far back to look for a safe cluster start.
 const farBack = 1024
 
-// cluster returns the length of what a person sees as one character at the start of a text.
+// cluster returns the length of the grapheme cluster at the start of a text.
 func cluster(s string) int {
 	if s == "" {
 		return 0
@@ -97,8 +97,8 @@ func (l *line) prev(off int) int {
 	}
 }
 
-// safeStart finds a place before off where a character begins for certain: behind a token, between two
-// characters of ASCII, or so far away that it does not matter.
+// safeStart finds a position before off where a character surely begins: after a token, between two
+// ASCII characters, or so far away that it does not matter.
 func (l *line) safeStart(off int) int {
 	least := max(0, off-farBack)
 	for i := off - 1; i > least; i-- {
@@ -118,7 +118,7 @@ func (l *line) safeStart(off int) int {
 	return least
 }
 
-// snap moves a byte offset forward to a place.
+// snap moves a byte offset forward to a valid position.
 func (l *line) snap(off int) int {
 	if off >= len(l.text) {
 		return len(l.text)

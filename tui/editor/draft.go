@@ -11,9 +11,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Draft is a prompt that is not sent, as a value that can be kept and written as JSON.
+// Draft is an unsent prompt, as a value that can be saved as JSON.
 type Draft struct {
-	Input  string       `json:"input"` // with tokens as they are shown
+	Input  string       `json:"input"` // with tokens as displayed
 	Parts  []DraftToken `json:"parts,omitempty"`
 	Mode   string       `json:"mode,omitempty"` // "shell", or "" for a prompt
 	Cursor int          `json:"cursor,omitempty"`
@@ -25,10 +25,10 @@ type DraftToken struct {
 	Token Token `json:"token"`
 }
 
-// shellMode is what a draft of a command for the shell is marked with.
+// shellMode marks the draft of a shell command.
 const shellMode = "shell"
 
-// IsEmpty reports whether there is nothing to keep.
+// IsEmpty reports whether there is nothing to save.
 func (d Draft) IsEmpty() bool { return strings.TrimSpace(d.Input) == "" }
 
 // WithoutLarge returns the draft without tokens that hold more than so many bytes; their text stays.
@@ -70,7 +70,7 @@ func draftOf(b *buffer, shell bool, cursor pos) Draft {
 	return d
 }
 
-// lines makes the text of a draft. Drafts come from files, so what does not fit is left out.
+// lines parses the text of a draft. Drafts come from files, so invalid tokens are dropped.
 func (d Draft) lines() []*line {
 	if sanitize(d.Input) != d.Input {
 		return plain(sanitize(d.Input)) // places in it mean nothing
@@ -191,7 +191,7 @@ func units(s string) (n int) {
 // sanitizeLine is tidy for a text that stands in one line.
 func sanitizeLine(s string) string { return strings.ReplaceAll(sanitize(s), "\n", " ") }
 
-// sanitize makes a text from anywhere fit to be edited: valid UTF-8, lines end with \n, and no control characters but
+// sanitize cleans a text from any source: valid UTF-8, lines end with \n, and no control characters but
 // tabs.
 func sanitize(s string) string {
 	bad := func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }

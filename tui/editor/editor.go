@@ -4,7 +4,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// Editor is the prompt: a text that can be edited, with a history, suggestions and a mode for the shell. Make
+// Editor is the prompt: an editable text with a history, suggestions and a shell mode. Make
 // one with New.
 type Editor struct {
 	pane
@@ -13,7 +13,7 @@ type Editor struct {
 	hist  history
 	sug   suggest
 
-	afterMention pos  // behind a file that was chosen right before; the zero place is none
+	afterMention pos  // position after a mention that was just chosen; zero for none
 	rawPaste     bool // long pastes stay as they are
 }
 
@@ -22,7 +22,7 @@ func New(keys *key.Map) *Editor {
 	return &Editor{pane: pane{keys: keys, width: 80, height: 6, text: text{buf: newBuffer(plain("")), goalColumn: -1}}}
 }
 
-// SetDir says what paths of mentions are relative to.
+// SetDir sets the base directory of mentions.
 func (e *Editor) SetDir(dir string) { e.dir = dir }
 
 // SetPasteSummary says whether long pastes become a token.
@@ -31,10 +31,10 @@ func (e *Editor) SetPasteSummary(on bool) { e.rawPaste = !on }
 // InShell reports whether the text is a line for the shell.
 func (e *Editor) InShell() bool { return e.shell }
 
-// Draft returns what is there, to be kept.
+// Draft returns the current text as a draft.
 func (e *Editor) Draft() Draft { return draftOf(&e.buf, e.shell, e.cursor) }
 
-// Restore shows a draft in place of what is there. It cannot be undone; what is there is the caller's to keep.
+// Restore replaces the text with a draft. It cannot be undone; the caller saves the old text.
 func (e *Editor) Restore(d Draft) {
 	e.buf = newBuffer(d.lines())
 	e.shell = d.Mode == shellMode
@@ -48,7 +48,7 @@ func (e *Editor) Restore(d Draft) {
 // Clear empties the prompt.
 func (e *Editor) Clear() { e.Restore(Draft{}) }
 
-// Stash empties the prompt and returns what was there, if anything was.
+// Stash clears the prompt and returns its text, if any.
 func (e *Editor) Stash() (Draft, bool) {
 	d := e.Draft()
 	if d.IsEmpty() {

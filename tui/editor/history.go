@@ -2,17 +2,17 @@ package editor
 
 import "slices"
 
-// mostHistory is how many prompts can be called back.
+// mostHistory is the size of the prompt history.
 const mostHistory = 50
 
-// history is what was sent, and where in it the person is.
+// history holds the sent prompts and the current position.
 type history struct {
 	all   []Draft // oldest first
-	at    int     // how far back; 0 is what is being written
-	draft Draft   // what was being written when the person went back
+	at    int     // how far back; 0 is the current draft
+	draft Draft   // the unsent draft when the user went back
 }
 
-// SetHistory says what was sent before, oldest first.
+// SetHistory sets the sent prompts, oldest first.
 func (e *Editor) SetHistory(all []Draft) {
 	if len(all) > mostHistory {
 		all = all[len(all)-mostHistory:]
@@ -48,10 +48,10 @@ func (e *Editor) recall(n int) bool {
 		d = h.all[len(h.all)-to]
 	}
 	h.at = to
-	e.editAlone(pos{}, e.buf.end(), d.lines()) // so that undo brings back what was written over
+	e.editAlone(pos{}, e.buf.end(), d.lines()) // so that undo restores the replaced text
 	e.shell = d.Mode == shellMode
 	if n > 0 {
-		e.moveTo(e.rowEnd(pos{})) // the next step back must not need a walk through the lines
+		e.moveTo(e.rowEnd(pos{})) // so that the next key up goes further back
 	}
 	e.sug.close()
 	return true

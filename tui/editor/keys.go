@@ -50,7 +50,7 @@ func (e *Editor) typed(text string) Result {
 	return e.updateSuggestions(true)
 }
 
-// promptKey takes the keys that are about the prompt as a whole; nil when it is none.
+// promptKey handles the keys for the prompt as a whole; nil for others.
 func (e *Editor) promptKey(k tea.KeyPressMsg) Result {
 	name, ok := e.keys.First(k, key.InputSubmit, key.InputNewline, key.InputClear, key.InputPaste, key.EditorOpen,
 		key.PromptSubmit, key.PromptStash, key.PromptStashPop)
@@ -87,7 +87,7 @@ func (e *Editor) promptKey(k tea.KeyPressMsg) Result {
 	}
 }
 
-// shellKey leaves the mode for the shell.
+// shellKey exits shell mode.
 func (e *Editor) shellKey(k tea.KeyPressMsg) Result {
 	if !e.shell {
 		return nil
@@ -99,7 +99,7 @@ func (e *Editor) shellKey(k tea.KeyPressMsg) Result {
 	return nil
 }
 
-// quitKey answers a key for leaving in an empty prompt.
+// quitKey handles an exit key in an empty prompt.
 func (e *Editor) quitKey() Result {
 	if e.shell {
 		e.shell = false
@@ -108,7 +108,7 @@ func (e *Editor) quitKey() Result {
 	return Quit{}
 }
 
-// discard empties the prompt. What was there can be called back.
+// discard clears the prompt. The history keeps its text.
 func (e *Editor) discard() Result {
 	d := e.Draft()
 	e.editAlone(pos{}, e.buf.end(), plain(""))
@@ -121,10 +121,10 @@ func (e *Editor) discard() Result {
 	return SaveDiscarded{d}
 }
 
-// motion is a way to go.
+// motion is a cursor motion.
 type motion struct {
 	name  key.Name
-	marks key.Name // the same, with what lies between selected
+	marks key.Name // the same, with selection
 	to    func(e *pane, p pos) pos
 }
 
@@ -207,7 +207,7 @@ func (e *Editor) historyKey(k tea.KeyPressMsg) Result {
 	if !ok || e.IsEmpty() {
 		return NotHandled{}
 	}
-	if name == key.InputMoveUp { // nothing to call back: to the very start, or the very end
+	if name == key.InputMoveUp { // no history: go to the start or the end
 		e.moveTo(pos{})
 	} else {
 		e.moveTo(e.buf.end())

@@ -2,17 +2,17 @@ package editor
 
 import "github.com/lathe-agent/lathe"
 
-// Result is what is to be done after a key, a paste or a click. Sealed.
+// Result is the follow-up action of a key, a paste or a click. Sealed.
 type Result interface{ isResult() }
 
 type (
-	// NotHandled says that the key means nothing here.
+	// NotHandled says that the key has no meaning here.
 	NotHandled struct{}
-	// Nothing says that all is done.
+	// Nothing needs no follow-up.
 	Nothing struct{}
 	// Submit is a prompt to send: a text, then files and agents. The editor is empty afterwards.
 	Submit struct {
-		Text  string // as the first part has it
+		Text  string // the text of the first part
 		Parts []lathe.Part
 		Draft Draft // for the history
 	}
@@ -22,32 +22,32 @@ type (
 		Parts           []lathe.Part // files and agents of the arguments
 		Draft           Draft
 	}
-	// RunCommand is a slash command of this program.
+	// RunCommand is a slash command of the TUI.
 	RunCommand struct{ Name, Arguments string }
 	// Shell is a line for the shell.
 	Shell struct {
 		Line  string
 		Draft Draft
 	}
-	// WantFiles asks for SetFiles with files that fit.
+	// WantFiles asks for SetFiles with matching files.
 	WantFiles struct{ Query string }
-	// WantDropped asks for files of this machine that were dropped at once: Attach for what goes along as it is,
-	// Mention for the rest; or, where one of them cannot be read, for PasteText with the text.
+	// WantDropped asks to read dropped local files: call Attach for media,
+	// Mention for the rest, or PasteText with the text if one of them cannot be read.
 	WantDropped struct {
 		Paths []string
 		Text  string
 	}
-	// WantClipboard asks for what the clipboard holds: Attach for a picture, Paste for a text.
+	// WantClipboard asks for the clipboard: Attach for an image, Paste for a text.
 	WantClipboard struct{}
 	// OpenEditor asks to edit the text elsewhere: Text, then FromEditor.
 	OpenEditor struct{}
-	// SaveDiscarded asks to keep a text that was thrown away.
+	// SaveDiscarded asks to save a discarded draft.
 	SaveDiscarded struct{ Draft Draft }
-	// Stash asks to keep a draft. The editor is empty afterwards.
+	// Stash asks to stash a draft. The editor is empty afterwards.
 	Stash struct{ Draft Draft }
-	// Unstash asks for Restore with what was kept last.
+	// Unstash asks for Restore with the last stashed draft.
 	Unstash struct{}
-	// Quit says that the person wants to leave.
+	// Quit asks to exit.
 	Quit struct{}
 )
 

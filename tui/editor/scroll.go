@@ -1,7 +1,7 @@
 package editor
 
-// scroll moves the first row so that the cursor shows and no room is wasted, and notes where the cursor is. It
-// looks at no more rows than fit.
+// scroll moves the first row so that the cursor is visible and no row stays empty, and records the cursor position. It
+// visits no more rows than fit.
 func (pn *pane) scroll() {
 	if pn.top.line >= len(pn.buf.lines) {
 		pn.top = pn.buf.end()
@@ -62,7 +62,7 @@ func (pn *pane) rowBelow(p pos) (pos, bool) {
 	return pos{p.line + 1, 0}, true
 }
 
-// climb goes up so many rows, or as many as there are.
+// climb moves up by rows, as far as possible.
 func (pn *pane) climb(p pos, rows int) pos {
 	for ; rows > 0; rows-- {
 		q, ok := pn.rowAbove(p)

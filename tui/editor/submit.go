@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// expanded is the text as it is sent: pastes are put in, and each other token has its place.
+// expanded is the text to send: pastes are inlined, and other tokens have positions.
 type expanded struct {
 	text string
 	toks []DraftToken // by bytes of text
@@ -89,7 +89,7 @@ func (e *Editor) Submit() Result {
 	return Submit{Text: s.text, Parts: parts, Draft: d}
 }
 
-// clearSubmitted empties the prompt and remembers what was in it.
+// clearSubmitted clears the prompt and adds it to the history.
 func (e *Editor) clearSubmitted(d Draft) {
 	e.Clear()
 	e.hist.remember(d)

@@ -11,23 +11,23 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// Command is something that / offers.
+// Command is a slash command suggestion.
 type Command struct {
 	Name        string // without the slash
 	Aliases     []string
 	Description string
-	Arguments   bool // takes some; one of this program without them runs at once
-	Local       bool // of this program; others are the engine's
-	Hidden      bool // can be run and is not suggested
+	Arguments   bool // takes arguments; a local command without them runs at once
+	Local       bool // handled by the TUI; others by the engine
+	Hidden      bool // can run but is not suggested
 }
 
-// Agent is someone that @ offers.
+// Agent is an @ suggestion.
 type Agent struct{ Name, Description string }
 
-// Bounds of suggestions.
+// Limits of suggestions.
 const (
 	popupRows = 10
-	mostQuery = 256 // bytes of a word that may be looked for
+	mostQuery = 256 // bytes of a query
 )
 
 type suggestKind uint8
@@ -45,14 +45,14 @@ type item struct {
 	file    string
 }
 
-// suggest is what is offered for the word at the cursor.
+// suggest holds the suggestions for the word at the cursor.
 type suggest struct {
 	commands []Command
 	agents   []Agent
 	files    []string
-	filesFor string // what they were looked for with
-	asked    string // what was asked for last
-	waits    bool   // whether it was asked for at all
+	filesFor string // the query that found them
+	asked    string // the last query that was sent
+	waits    bool   // a query was sent
 
 	kind   suggestKind
 	from   pos // of the / or @
@@ -67,20 +67,20 @@ func (s *suggest) close() {
 	s.kind, s.items, s.sel, s.query, s.hidden, s.waits = noSuggest, nil, 0, "", false, false
 }
 
-// SetCommands says what / offers.
+// SetCommands sets the slash commands.
 func (e *Editor) SetCommands(all []Command) {
 	e.sug.commands = slices.Clone(all)
 	e.sug.fill()
 }
 
-// SetAgents says whom @ offers.
+// SetAgents sets the agents for @.
 func (e *Editor) SetAgents(all []Agent) {
 	e.sug.agents = slices.Clone(all)
 	e.sug.fill()
 }
 
-// SetFiles brings the files that WantFiles asked for, best first; folders end with a slash. Those for a word that is
-// no longer there are dropped.
+// SetFiles sets the files that WantFiles asked for, best first; directories end with a slash. Results of an
+// outdated query are dropped.
 func (e *Editor) SetFiles(query string, files []string) {
 	s := &e.sug
 	if s.kind != mentionSuggest || query != s.fileQuery() {
@@ -100,8 +100,8 @@ func (s *suggest) fileQuery() string {
 	return file
 }
 
-// updateSuggestions looks at the word at the cursor after a key; changed says that the text is another. It asks for files
-// when that takes some.
+// updateSuggestions updates the suggestions for the word at the cursor; changed says that the text was edited. It returns
+// WantFiles when files are needed.
 func (e *Editor) updateSuggestions(changed bool) Result {
 	s := &e.sug
 	kind, from := e.trigger()
@@ -187,7 +187,7 @@ func (s *suggest) fillCommands() {
 				best, ok = max(best, score-1), true
 			}
 		}
-		if ok || mentions(c.Description, s.query) { // which is worth less than any letters of a name
+		if ok || mentions(c.Description, s.query) { // ranks below any match of a name
 			found = append(found, scored{c, best})
 		}
 	}
@@ -229,7 +229,7 @@ func (s *suggest) fillMentions() {
 		if f == "" {
 			continue
 		}
-		if s.filesFor != query { // until those for this word are there, those for the last one that still fit
+		if s.filesFor != query { // until the new results arrive, keep old ones that still match
 			if _, ok := s.fits(letters, f); !ok {
 				continue
 			}
@@ -302,7 +302,7 @@ func (e *Editor) choose(it item, completing bool) Result {
 	return Nothing{}
 }
 
-// takeExact takes the mention that was typed to its end: a space behind it means that, too.
+// takeExact accepts a fully typed mention when a space follows.
 func (e *Editor) takeExact() bool {
 	s := &e.sug
 	if !s.open() || s.kind != mentionSuggest {
@@ -318,7 +318,7 @@ func (e *Editor) takeExact() bool {
 	return false
 }
 
-// reopenMention makes text again of a file that was chosen right before: lines of it are to follow.
+// reopenMention turns a mention that was just chosen back into text, to add a line range.
 func (e *Editor) reopenMention() bool {
 	l, off := e.lineAt(e.cursor), e.cursor.off
 	if e.shell || e.hasSelection || off < 2 || e.afterMention != e.cursor {
@@ -336,12 +336,12 @@ func (e *Editor) reopenMention() bool {
 func (e *Editor) chooseCommand(c Command, query string, completing bool) Result {
 	switch {
 	case c.Local && !c.Arguments && !completing:
-		e.editAlone(pos{}, e.cursor, plain("")) // what stood behind it stays
+		e.editAlone(pos{}, e.cursor, plain("")) // the text after it stays
 		e.moveTo(pos{})
 		e.sug.close()
 		return RunCommand{Name: c.Name}
 	case !completing && query == c.Name && !c.Local:
-		return e.Submit() // typed to its end, so there is nothing to complete
+		return e.Submit() // fully typed, nothing to complete
 	}
 	to, first := e.cursor, e.buf.lines[0]
 	for to.off < len(first.text) && e.buf.isWord(to) {

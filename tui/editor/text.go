@@ -2,7 +2,7 @@ package editor
 
 import "strings"
 
-// text is what is written, with a cursor, a selection and what can be undone.
+// text is the edited text with a cursor, a selection and an undo log.
 type text struct {
 	buf          buffer
 	cursor       pos
@@ -46,7 +46,7 @@ func (tx *text) insert(lines []*line) {
 func (tx *text) edit(from, to pos, with []*line) {
 	before := tx.cursor
 	removed, end := tx.buf.replace(from, to, with)
-	// What was put in may join with its neighbors to one character.
+	// Inserted text may combine with its neighbors into one character.
 	at := pos{end.line, tx.buf.lines[end.line].snap(end.off)}
 	tx.undoLog.add(change{at: from, end: end, removed: removed, added: with, before: before, after: at})
 	tx.cursor, tx.hasSelection, tx.goalColumn = at, false, -1
@@ -91,7 +91,7 @@ func (tx *text) tokens() []*Token {
 // lineAt is the line of a place.
 func (tx *text) lineAt(p pos) *line { return tx.buf.lines[p.line] }
 
-// countMedia counts the pictures, or the documents of a kind: they are numbered, each kind for itself.
+// countMedia counts the attachments of a type, to number them.
 func (tx *text) countMedia(mime string) (n int) {
 	for _, t := range tx.tokens() {
 		if strings.HasPrefix(t.Mime, mime) {
@@ -121,7 +121,7 @@ func (tx *text) isBlank() bool {
 	return true
 }
 
-// undo takes the last edit back.
+// undo reverts the last edit.
 func (tx *text) undo() {
 	p := &tx.undoLog
 	k := len(p.done) - 1

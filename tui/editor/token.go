@@ -20,11 +20,11 @@ type Kind string
 const (
 	KindFile  Kind = "file"  // a file or folder, by its path
 	KindAgent Kind = "agent" // an agent, by its name
-	KindPaste Kind = "paste" // a text that is put in its place when it is sent
-	KindMedia Kind = "media" // a picture, a document, anything that goes along as it is
+	KindPaste Kind = "paste" // a text that replaces the token when it is sent
+	KindMedia Kind = "media" // an image, a document or another attachment
 )
 
-// Token is a stretch of the prompt that stands for something. It does not change.
+// Token is an immutable placeholder in the prompt.
 type Token struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text"` // as it is shown: one line, not empty
@@ -33,12 +33,12 @@ type Token struct {
 	Start int    `json:"start,omitempty"` // first line of a range, from 1
 	End   int    `json:"end,omitempty"`   // last line of it
 	Name  string `json:"name,omitempty"`  // of an agent, or of the file that media came from
-	Body  string `json:"body,omitempty"`  // what was pasted
+	Body  string `json:"body,omitempty"`  // the pasted text
 	Mime  string `json:"mime,omitempty"`
 	Data  []byte `json:"data,omitempty"`
 }
 
-// usable makes a token from elsewhere fit for a line.
+// usable sanitizes a token from a file.
 func (t Token) usable() (*Token, bool) {
 	t.Text = sanitizeLine(t.Text)
 	switch t.Kind {
@@ -83,8 +83,8 @@ func agentToken(name string) *Token {
 	return &Token{Kind: KindAgent, Name: name, Text: "@" + sanitizeLine(name)}
 }
 
-// part is what a token becomes when it is sent, where it stands in the text in units of UTF-16; nil when the text
-// says it all.
+// part converts a token to a message part, with its position in UTF-16 units; nil when the text
+// is enough.
 func (t *Token) part(dir string, start, end int) lathe.Body {
 	at := lathe.Mention{Value: t.Text, Start: start, End: end}
 	switch t.Kind {

@@ -2,13 +2,13 @@ package editor
 
 import "unicode"
 
-// Bounds of what can be undone.
+// Limits of the undo log.
 const (
 	mostChanges = 500
 	mostUndo    = 8 << 20 // bytes
 )
 
-// change is an edit and what it takes to take it back.
+// change is an edit and the data to undo it.
 type change struct {
 	at, end        pos // where the new text is
 	removed, added []*line
@@ -17,7 +17,7 @@ type change struct {
 
 func (c change) weight() int { return sizeOf(c.removed) + sizeOf(c.added) + 64 }
 
-// undoLog is what was edited, oldest first, and what was taken back of it.
+// undoLog holds the edits, oldest first, and the undone ones.
 type undoLog struct {
 	done, undone []change
 	weight       int // of done
@@ -27,7 +27,7 @@ type undoLog struct {
 // settle makes the next edit one of its own.
 func (p *undoLog) settle() { p.open = false }
 
-// add notes an edit. Letters that are typed one behind the other are one, word by word.
+// add records an edit. Consecutive letters of a word become one edit.
 func (p *undoLog) add(c change) {
 	p.undone = nil
 	if k := len(p.done) - 1; p.open && k >= 0 && p.done[k].joins(c) {
@@ -43,7 +43,7 @@ func (p *undoLog) add(c change) {
 	p.open = len(c.added) == 1 && sizeOf(c.removed) == 0 && len(c.added[0].toks) == 0 && c.added[0].text != ""
 }
 
-// trim forgets the oldest, several at once so that not every key pays for it.
+// trim drops the oldest edits, several at once so that not every key pays for it.
 func (p *undoLog) trim() {
 	drop, most := 0, len(p.done)
 	if most > mostChanges {
@@ -58,7 +58,7 @@ func (p *undoLog) trim() {
 	}
 }
 
-// joins reports whether an edit goes on where this one ended, inside of a word.
+// joins reports whether an edit continues this one inside a word.
 func (c change) joins(next change) bool {
 	if len(next.added) != 1 || sizeOf(next.removed) != 0 || next.at != c.end || len(next.added[0].text) > 16 || len(c.added[0].text) > 400 {
 		return false

@@ -24,7 +24,7 @@ type ViewOptions struct {
 	Focused     bool        // has the cursor
 }
 
-// gutter is what stands left of the text: the bar and a space.
+// gutter is the width left of the text: the bar and a space.
 const gutter = 2
 
 // View shows the prompt, at most so high: as high as its text, one row at least. All rows are as wide as asked.

@@ -6,7 +6,7 @@ import (
 )
 
 // wrapped returns where the rows of the line begin, for rows of so many cells. A space may hang over the end of
-// a row by one cell, where the cursor has its room.
+// a row by one cell, which is reserved for the cursor.
 func (l *line) wrapped(width int) []int {
 	width = max(width, 1)
 	if l.width != width {
@@ -207,7 +207,7 @@ func (l *line) atColumn(row, width, x int) int {
 			return at
 		}
 		if n >= to && !last {
-			return at // what is behind belongs to the next row
+			return at // the rest belongs to the next row
 		}
 		used, at = used+w, n
 	}

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// What a match is worth. A character that follows the one before it or begins a word counts most, so "gs" finds
+// The scores of a match. A character that follows the one before it or begins a word counts most, so "gs" finds
 // "git status" before "bugs"; a hole costs little, so that long names are not lost.
 const (
 	scoreHit   = 16

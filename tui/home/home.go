@@ -1,5 +1,5 @@
-// Package home owns the screen before a session: our name, a place for the prompt, a tip, and a line about
-// where we are; and what somebody sees who has no provider yet.
+// Package home owns the screen before a session: the logo, the prompt, a tip and a footer; and the setup
+// panel for a user without a provider.
 //
 // Views are functions of what they are given. Start with View, then Setup.
 package home
@@ -11,16 +11,16 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Values are what the screen tells.
+// Values are the content of the screen.
 type Values struct {
 	Tip string // "" shows none; see Tip
-	// Note stands in the tip's place: what is under way, or what went wrong.
+	// Note replaces the tip: progress, or an error.
 	Note    string
-	Failed  bool // the note tells of an error
+	Failed  bool // the note is an error
 	Dir     string
 	Branch  string
-	Servers int // of tools that are connected
-	Broken  int // that are not, though they should be
+	Servers int // connected MCP servers
+	Broken  int // failed MCP servers
 	Version string
 }
 
@@ -40,8 +40,8 @@ func PromptWidth(width, most int) int {
 	}
 }
 
-// View draws the screen, exactly as wide and as high as asked, and tells where the prompt's first cell is.
-// What there is no room for goes: first the tip, then the name, then the line at the bottom.
+// View draws the screen, exactly as wide and as high as asked, and returns the position of the prompt.
+// On a small screen it drops first the tip, then the logo, then the footer.
 func View(th *style.Theme, v Values, width, height int, prompt []style.Line, promptWidth int) (lines []style.Line, x, y int) {
 	if width < 1 || height < 1 {
 		return nil, 0, 0
@@ -74,7 +74,7 @@ func shift(l style.Line, x int) style.Line {
 	return append(style.Plain(strings.Repeat(" ", x)), l...)
 }
 
-// logoRows is the name with room around it, as large as there is room.
+// logoRows is the logo with a margin, in the largest size that fits.
 func logoRows(th *style.Theme, width, room int) (out []style.Line) {
 	for _, small := range []bool{width < smallBelow, true} {
 		rows := logo(th, small)
@@ -93,7 +93,7 @@ func logoRows(th *style.Theme, width, room int) (out []style.Line) {
 	return nil
 }
 
-// below is what stands under the prompt.
+// below renders the note or the tip under the prompt.
 func (v *Values) below(th *style.Theme, width, room int) []style.Line {
 	var rows []style.Line
 	switch {
@@ -113,10 +113,10 @@ func (v *Values) below(th *style.Theme, width, room int) []style.Line {
 	return append([]style.Line{nil}, rows...)
 }
 
-// maxNote bounds what is drawn of an error, in bytes.
+// maxNote limits the length of a note, in bytes.
 const maxNote = 2000
 
-// tipLine colors what stands between backticks: it is to be typed or pressed.
+// tipLine highlights text between backticks: input to type or press.
 func tipLine(th *style.Theme, tip string) style.Line {
 	out := style.Of("● ", style.Fg(th.Warning)).Add("Tip ", style.Fg(th.Warning))
 	for i, piece := range strings.Split(tip, "`") {
@@ -129,7 +129,7 @@ func tipLine(th *style.Theme, tip string) style.Line {
 	return out
 }
 
-// footer tells where we are.
+// footer shows the directory, branch, MCP servers and version.
 func footer(th *style.Theme, v *Values, width int) style.Line {
 	muted := style.Fg(th.TextMuted)
 	pad := 2
@@ -159,7 +159,7 @@ func footer(th *style.Theme, v *Values, width int) style.Line {
 		if servers.Width() > room-10 { // the hint is the first to go
 			servers = servers[:2]
 		}
-		if v.Broken > 0 && servers.Width() > room-10 { // its color tells, too
+		if v.Broken > 0 && servers.Width() > room-10 { // the color shows it
 			servers = style.Of("⊙ ", style.Fg(th.Error)).Add(strconv.Itoa(v.Servers)+" MCP", style.Fg(th.Text))
 		}
 		room -= servers.Width() + 2

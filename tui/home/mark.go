@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// logoArt is our name, a sign for a square. Two rows of squares make one row of cells.
+// logoArt is the logo, one character per square. Two rows of squares make one row of cells.
 const logoArt = `
 ##............##....##............
 ##............##....##............
@@ -17,7 +17,7 @@ const logoArt = `
 ##...##..##...##....##..##..##....
 .##...#####....###..##..##...####.`
 
-// smallBelow is the width from which on the picture has room.
+// smallBelow is the minimum width of the large logo.
 const smallBelow = 50
 
 // logo draws the name, from one color of the theme to another.

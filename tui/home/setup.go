@@ -9,14 +9,14 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Choice is something that can be done without a provider.
+// Choice is an option of the setup panel.
 type Choice struct {
 	ID            string
 	Title, Detail string
 }
 
-// Setup is the panel that stands in the place of the prompt as long as there is no provider: it says what is
-// missing and what can be done. The zero value has no choices yet and says that it looks for some.
+// Setup is the panel that replaces the prompt while there is no provider, with options to
+// get started. The zero value has no choices yet and says that it is looking for some.
 type Setup struct {
 	choices []Choice
 	ready   bool
@@ -24,7 +24,7 @@ type Setup struct {
 	rows    []int // the choice of each row that was drawn last, -1 for others
 }
 
-// Result says what became of a key or a click.
+// Result is the outcome of a key or a click.
 type Result struct {
 	Handled bool
 	Chosen  string // the id of a choice

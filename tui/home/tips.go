@@ -7,14 +7,14 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// tips has a sentence in each line about something one can do, after the name whose keys stand for a %, or - where there is
-// none. What is between backticks is to be typed or pressed.
+// tips has one tip per line, after the key name that replaces the %, or - for none.
+// Text between backticks is input to type or press.
 //
 //go:embed tips.txt
 var tips string
 
 // Tip returns one of the tips, whatever the number; label gives the keys of a name, "" for none. A tip about a name without
-// keys is not told.
+// keys is skipped.
 func Tip(n int, label func(key.Name) string) string {
 	all := strings.Split(strings.TrimSpace(tips), "\n")
 	for i := range all {

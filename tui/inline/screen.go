@@ -10,22 +10,22 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Screen is what the view's goroutine knows.
+// Screen is the state of the view's goroutine.
 type Screen struct {
 	Options
 	theme *style.Theme
 	drawn time.Time
 	turn  int // of the spinner
 
-	text     *text // what is being said, nil if nothing is
+	text     *text // the growing text, nil if there is none
 	calls    []*call
-	idle     time.Time // since when the model is waited for; zero if it is not
+	idle     time.Time // since when the model is awaited; zero if it is not
 	thinking bool      // and it reasons, unseen
 	asking   []style.Line
 
 	above  []style.Line // rows to be written above
 	last   kind         // of the newest of them
-	below  string       // what is drawn anew, as it stands on the screen; the cursor is at its end
+	below  string       // the live rows as drawn; the cursor is at their end
 	widths []int        // of its rows
 }
 
@@ -269,7 +269,7 @@ func (s *Screen) EndText(part lathe.PartID) {
 	s.text = nil
 }
 
-// DiscardText forgets a text that will be said again, as far as it can be forgotten.
+// DiscardText discards a text that will be repeated, if it is not final on the screen yet.
 func (s *Screen) DiscardText(part lathe.PartID) {
 	if s.text != nil && s.text.part == part && !s.text.above {
 		s.text = nil
@@ -279,7 +279,7 @@ func (s *Screen) DiscardText(part lathe.PartID) {
 	s.Notice("(connection lost; the text above is repeated)")
 }
 
-// Notice prints something beside the answer.
+// Notice prints a notice between answers.
 func (s *Screen) Notice(text string) {
 	s.EndText("")
 	var line, indent string

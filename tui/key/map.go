@@ -12,14 +12,14 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Map says which keys do what. Make one with New.
+// Map holds the keybinds. Make one with New.
 type Map struct {
 	keys  map[Name][]chord
 	taken map[chord]bool // named by a setting or a default, so it is not taken for another key
 }
 
-// New puts settings over the defaults. Whatever is wrong in them is told, all at once; the map can be used all
-// the same, with the defaults for the names that are wrong.
+// New applies the config to the defaults. All errors are returned at once; the map is usable
+// anyway, with the defaults for invalid names.
 func New(over map[string]json.RawMessage) (*Map, error) {
 	m := &Map{keys: map[Name][]chord{}, taken: map[chord]bool{}}
 	var wrong []error

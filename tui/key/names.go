@@ -2,10 +2,10 @@ package key
 
 import "strconv"
 
-// Name is what a setting calls a thing to do by key.
+// Name is the config name of an action.
 type Name string
 
-// The names that do something, as settings spell them. The table has the others too.
+// The actions with an effect, by their config names. The table has the others too.
 const (
 	Leader                          Name = "leader"
 	AppExit                         Name = "app_exit"

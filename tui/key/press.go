@@ -7,9 +7,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// press is everything that a key from a terminal may stand for.
+// press holds all chords that a key from a terminal may mean.
 type press struct {
-	sure  [3]chord // what the terminal said, in its several spellings
+	sure  [3]chord // the reported key, in its possible spellings
 	n     int
 	alias [2]chord // other keys that send the same in an old terminal
 	m     int

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// reach is how far back from the end a mark counts as half written. What has been open for longer is a sign
-// that stands for itself.
+// reach is how far back from the end an open mark is closed. A mark that is open for longer is
+// plain text.
 const reach = 160
 
-// closeMarks ends marks at the end of a text that is still being written, so that what they hold looks at once
-// as it will look: **bo, `co, [link](htt.
+// closeMarks closes open marks at the end of a growing text, so that their content gets its final look
+// at once: **bo, `co, [link](htt.
 func closeMarks(src []byte) []byte {
 	var open [][]byte // marks, the innermost last
 	var since []int

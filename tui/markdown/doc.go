@@ -1,11 +1,10 @@
 // Package markdown draws texts of models: markdown as lines of a screen, and code in the colors of its
-// language. It owns how a text is divided into blocks and how each of them looks; it knows nothing of where
-// the text comes from.
+// language. It owns the division of a text into blocks and their look.
 //
-// A Doc is made for texts that grow: what has been drawn and can no longer change is kept, so that a further
-// word costs the same behind a long text as behind a short one. It reads blocks line by line (scan.go) and
-// goes on where it stopped. What stands within one is taken apart by parse.go, its words are read by words.go
-// and runs.go, and pen.go draws them. Code is colored line by line by lexer.go.
+// A Doc is made for growing texts: rows that can no longer change are cached, so that another
+// word costs the same after a long text as after a short one. It reads blocks line by line (scan.go) and
+// continues where it stopped. parse.go parses the content of a block, words.go and runs.go its inline
+// elements, and pen.go draws them. lexer.go highlights code line by line.
 //
 // Everything here belongs to one goroutine. Start with Doc.Lines.
 package markdown
@@ -19,21 +18,21 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Options is how a text is shown.
+// Options configure the rendering.
 type Options struct {
 	Theme   *style.Theme
 	Width   int
-	Conceal bool // marks of the syntax are hidden
-	Growing bool // more will follow: marks at the end that are only half written count as closed
+	Conceal bool // hide the syntax
+	Growing bool // the text is incomplete: close unfinished marks at its end
 
-	Addresses bool // of links stand behind them, for terminals that may not have links
+	Addresses bool // print link addresses, for terminals without hyperlinks
 }
 
 // Doc is a text that may grow. The zero value is an empty one.
 type Doc struct {
 	text string
 	at   int  // so much of it has been read
-	long bool // what follows is a further part of a line
+	long bool // the next text continues a long line
 	scan scanner
 	done []leaf // drawn by pen
 	todo []leaf
@@ -43,7 +42,7 @@ type Doc struct {
 	base  pen // as it was when rows were taken
 	shown []style.Line
 	look  Options
-	valid bool // shown is what text looks like
+	valid bool // shown is up to date
 }
 
 // maxRefs is how many definitions of links a text may have. Each may change what was drawn before it.
@@ -117,7 +116,7 @@ func (d *Doc) define(l leaf) {
 	}
 }
 
-// redraw begins anew with what has been drawn.
+// redraw schedules all leaves to be drawn again.
 func (d *Doc) redraw() {
 	d.todo = append(d.done, d.todo...)
 	d.done = nil
@@ -163,7 +162,7 @@ func (d *Doc) Lines(o Options) []style.Line {
 	return d.shown
 }
 
-// keep remembers a leaf for the day on which the width changes. Lines of the same code become one leaf.
+// keep stores a leaf for a redraw at another width. Lines of the same code become one leaf.
 func (d *Doc) keep(l leaf) {
 	if k := len(d.done) - 1; k >= 0 && !l.cont && (l.kind == leafCode || l.kind == leafHTML) {
 		if p := &d.done[k]; p.kind == l.kind && p.block == l.block && len(p.text) < maxLeaf {
@@ -174,7 +173,7 @@ func (d *Doc) keep(l leaf) {
 	d.done = append(d.done, l)
 }
 
-// tail draws what may still change behind what no longer can: the open paragraph and the last line.
+// tail draws the rows that may still change: the open paragraph and the last line.
 func (d *Doc) tail() []style.Line {
 	s := d.scan.clone()
 	if rest := d.text[d.at:]; rest != "" && !(d.look.Growing && !d.long && isHalfMark(rest)) {

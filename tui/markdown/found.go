@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What is found in a text by its own form: addresses, and tags of HTML. Each returns how much of the text it
-// takes, 0 if it is none.
+// These functions recognize URLs, mail addresses and HTML tags. Each returns the length of the match,
+// 0 for none.
 
 const (
 	maxLocal  = 64 // bytes before the @ of a mailbox
@@ -132,7 +132,7 @@ func bareMailbox(b []byte) int {
 	return n
 }
 
-// trimURLEnd takes signs off the end of an address that belong to the sentence around it.
+// trimURLEnd excludes trailing punctuation that belongs to the sentence.
 func trimURLEnd(b []byte, n int) int {
 	excess := bytes.Count(b[:n], []byte(")")) - bytes.Count(b[:n], []byte("("))
 	for n > 1 {

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// language is what the lexer must know to color a text. It need not understand it.
+// language describes a language for the lexer.
 type language struct {
 	words    map[string]kind // keywords, types and constants
-	lines    []string        // what begins a comment to the end of the line
+	lines    []string        // line comment markers
 	blocks   []block
 	strings  []quote // longer openings first
 	prefixes string  // letters that may stand before a string, separated by spaces
@@ -26,7 +26,7 @@ type language struct {
 	colonKeys bool // a name before a colon is a key
 	markup    bool // tags
 
-	head  func(line string) (int, kind) // what the beginning of a line is
+	head  func(line string) (int, kind) // classifies the start of a line
 	whole func(line string) kind        // for languages of whole lines
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Lexer colors code line by line. It keeps what reaches over the end of a line (a comment, a long string)
-// and nothing else: a copy of it is a place in the text to which one can return. The zero value knows no
+// Lexer colors code line by line. Its only state is a construct that spans lines (a comment, a long string),
+// so a copy of it is a position to return to. The zero value has no
 // language.
 type Lexer struct {
 	lang *language
@@ -30,7 +30,7 @@ const (
 	lexTag // between < and > of markup
 )
 
-// maxLexed is how much of a line is looked at. What is longer was not written to be read.
+// maxLexed is how many bytes of a line are highlighted.
 const maxLexed = 8192
 
 // NewLexer begins a text in a language. It is named as in a fence ("go", "typescript"), or by a file's
@@ -43,7 +43,7 @@ func (x *Lexer) IsSupported() bool { return x.lang != nil }
 // Same reports whether two places are alike: what follows gets the same colors.
 func (x *Lexer) Same(y Lexer) bool { return x.lang == y.lang && x.st == y.st }
 
-// Line returns a line with its colors and goes on to the next. The text may come from anywhere.
+// Line returns a highlighted line and advances to the next. The text may come from any source.
 func (x *Lexer) Line(text string, th *style.Theme) style.Line {
 	if text == "" {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What begins and ends blocks. All take a line without its indentation.
+// These functions recognize the start and end of blocks. All take a line without its indentation.
 
 func indentOf(s string) int { return runOf(s, ' ') }
 

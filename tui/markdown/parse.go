@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// What stands within one leaf: paragraphs, headings, tables and definitions of links. Lists, quotes and code
-// are not among it: the scanner has taken them apart.
+// A leaf contains paragraphs, headings, tables and link definitions. The scanner has already separated
+// lists, quotes and code.
 
 // part is a piece of a leaf.
 type part struct {
@@ -19,7 +19,7 @@ type part struct {
 // reference is where links with a label lead.
 type reference struct{ label, url string }
 
-// parts gathers what a leaf consists of.
+// parts is the content of a leaf.
 type parts struct {
 	blocks []part
 	refs   []reference // that it defines

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// pen draws leaves one behind the other. A copy of it can draw on without disturbing it, as long as only the
-// rows behind its own are written.
+// pen draws leaves in sequence. A copy of it can continue without affecting it, as long as it only
+// appends rows.
 type pen struct {
 	look Options
 	refs []reference
@@ -22,7 +22,7 @@ type pen struct {
 	cols  []int // how wide the columns of the last table are
 	open  bool  // the leaf is the last, and more of it will come
 
-	lastLead style.Line // the two halves of the last row: a long line goes on in it
+	lastLead style.Line // the two halves of the last row, which a long line continues
 	lastBody style.Line
 }
 
@@ -74,7 +74,7 @@ func quotesOf(in []container) []container {
 	return in
 }
 
-// prefix returns what stands before the first row of a leaf and before the others. Where containers lie too
+// prefix returns the prefix of the first row of a leaf and of the others. Where containers lie too
 // deep for the width, the inner ones are not indented.
 func (p *pen) prefix(l *leaf) (lead, hang style.Line) {
 	th, room, used := p.look.Theme, p.look.Width-min(p.look.Width/2, 20), 0
@@ -107,7 +107,7 @@ func (p *pen) prefix(l *leaf) (lead, hang style.Line) {
 	return lead, hang
 }
 
-// body returns the rows of a leaf without what stands before them. The first goes on behind before.
+// body returns the rows of a leaf without their prefix. The first row continues before.
 func (p *pen) body(l *leaf, before style.Line, width int) []style.Line {
 	th := p.look.Theme
 	switch l.kind {
@@ -136,7 +136,7 @@ func (p *pen) body(l *leaf, before style.Line, width int) []style.Line {
 
 func join(a, b style.Line) style.Line { return append(a[:len(a):len(a)], b...) }
 
-// code draws lines of code on a ground of their own, a cell away from its edges where there is room.
+// code draws lines of code on their own background, with a margin of one cell if the width allows it.
 func (p *pen) code(l *leaf, before style.Line, width int) []style.Line {
 	if p.block != l.block || !p.lexer.IsSupported() {
 		p.block, p.lexer = l.block, NewLexer(l.lang)
@@ -161,7 +161,7 @@ func (p *pen) code(l *leaf, before style.Line, width int) []style.Line {
 	return out
 }
 
-// unpad takes the ground around a row of code away again.
+// unpad removes the padding of a row of code.
 func unpad(row style.Line, edge int) style.Line {
 	w := row.Width()
 	if k := len(row) - 1; k > 0 && strings.Trim(row[k].Text, " ") == "" {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A text is read line by line, each once, into a flat row of leaves: paragraphs, headings, lines of code.
-// Each leaf knows the quotes and list items it stands in. What a leaf is depends only on what comes before
-// its end, never on what follows; so a leaf that has ended can be drawn once and kept, and it does not
-// matter in which pieces a text arrived.
+// A text is read line by line, each once, into a flat list of leaves: paragraphs, headings, lines of code.
+// Each leaf knows its quotes and list items. A leaf depends only on the text before
+// its end, never on the text after it; so a finished leaf can be drawn once and cached, and the chunks in
+// which a text arrived do not matter.
 
 type leafKind uint8
 
@@ -30,7 +30,7 @@ type leaf struct {
 	in     []container // from the outermost; never changed in place
 	shared int         // how many of them the leaf before stands in as well
 	gap    bool        // an empty row before it
-	cont   bool        // goes on in the row in which the leaf before ended
+	cont   bool        // continues the last row of the previous leaf
 	head   []byte      // the first rows of a table of which this is a later part
 	lang   string
 	block  int // lines of the same code have the same number
@@ -52,15 +52,15 @@ const (
 	maxDepth = 16   // containers in each other
 )
 
-// scanner is where the reading stands.
+// scanner is the state of reading.
 type scanner struct {
 	stack []container
-	open  leaf // a paragraph that may go on, or an item that is empty so far
+	open  leaf // a paragraph that may continue, or an item that is empty so far
 	out   []leaf
 
 	bullet leaf        // an item that was empty in its first line
 	last   []container // where the last leaf stood
-	kind   leafKind    // what it was
+	kind   leafKind    // its kind
 	blank  bool        // an empty line since
 	ids    int
 	block  int // the number of the last block of lines
@@ -80,7 +80,7 @@ type fence struct {
 	lang   string
 }
 
-// clone returns a scanner that can go on without changing this one.
+// clone returns a scanner that can continue without changing this one.
 func (s *scanner) clone() scanner {
 	c := *s
 	c.out = nil
@@ -102,7 +102,7 @@ func (s *scanner) line(text string) {
 	if s.indent {
 		s.indent, s.pending = false, 0
 	}
-	if all && s.open.kind == leafBullet { // what the item holds begins in the next line
+	if all && s.open.kind == leafBullet { // the content of the item starts on the next line
 		s.bullet, s.open = s.open, leaf{}
 	}
 	s.begin(detab(rest), matched, all)
@@ -210,7 +210,7 @@ func (s *scanner) emptyItem(matched int) {
 	}
 }
 
-// begin reads a line that is not empty and not within code: it opens what it opens, or goes on with a paragraph.
+// begin reads a line that is not empty and not in code: it opens new blocks or continues a paragraph.
 func (s *scanner) begin(rest string, matched int, all bool) {
 	opened := false
 	for {
@@ -246,7 +246,7 @@ func (s *scanner) begin(rest string, matched int, all bool) {
 		}
 	}
 	if !opened && !all && s.open.kind == leafPara {
-		matched = len(s.stack) // a paragraph may go on without the marks of what it stands in
+		matched = len(s.stack) // lazy continuation: a paragraph continues without the marks of its containers
 	}
 	s.leave(matched)
 	s.para(rest)
@@ -325,7 +325,7 @@ func (s *scanner) push(c container) {
 	s.stack = append(s.stack[:len(s.stack):len(s.stack)], c)
 }
 
-// para goes on with the open paragraph or opens one.
+// para continues the open paragraph or opens one.
 func (s *scanner) para(text string) {
 	if s.open.kind != leafPara {
 		s.open = s.place(leaf{kind: leafPara, text: []byte(text)})

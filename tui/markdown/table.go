@@ -98,7 +98,7 @@ func cellsOf(line []byte, most int) [][]byte {
 	return out
 }
 
-// table draws a table. One of which an earlier part has been drawn goes on with the same columns.
+// table draws a table. A later part of a table continues with the same columns.
 func (p *pen) table(t *table, refs []reference, continued bool, width int) []style.Line {
 	rows := p.cells(t, refs)
 	n := min(len(t.align), maxColumns)

@@ -1,13 +1,13 @@
-// Package memory keeps what the terminal program wants to find again at its next start: small settings, models
-// that were used, sessions that are pinned, files that were mentioned, prompts that were sent or put aside.
+// Package memory stores the state that the terminal UI keeps between runs: preferences, recent and favorite models,
+// pinned sessions, mentioned files, and the prompt history and stash.
 //
-// Each thing is a file of the state folder, and every call reads or changes its file: nothing is held here, so
-// programs that run at the same time see each other's changes. A change takes the lock of the folder, reads, changes
-// and writes the file whole. Calls touch the disk and may wait for another process; make them beside the screen.
+// Each kind is a file in the state directory, and every call reads or changes its file: nothing is cached, so
+// processes that run at the same time see each other's changes. A change takes the lock of the directory and rewrites
+// the whole file. Calls touch the disk and may wait for another process; make them in the background.
 //
-// Nothing here is worth failing for. Files that cannot be read count as empty, with an error that says so; a
-// change puts them aside, under their name with .broken, before it writes a new one. Lines that cannot be read are
-// left out. What other versions wrote into the files stays.
+// Errors here are never fatal. Unreadable files count as empty, with an error; a
+// change first renames them to .broken. Unreadable lines are
+// skipped. Fields of other versions stay in the files.
 //
 // A Memory may be used by many goroutines. Start with Open.
 package memory
@@ -37,17 +37,17 @@ const (
 	lockFile     = "tui.lock"
 )
 
-// mostBytes is the size from which a file is not one of ours.
+// mostBytes is the maximum size of a state file.
 const mostBytes = 64 << 20
 
-// Memory is a state folder.
+// Memory is a state directory.
 type Memory struct{ dir string }
 
-// Open makes a memory of a folder, which need not be there. It touches nothing. The memory of no folder, "",
-// is empty and stays so.
+// Open returns the memory of a directory, which need not exist. It does no I/O. With dir "" it
+// is always empty.
 func Open(dir string) *Memory { return &Memory{dir} }
 
-// read returns a file; one that is not there is empty.
+// read returns a file; a missing one is empty.
 func (m *Memory) read(name string) ([]byte, error) {
 	if m.dir == "" {
 		return nil, nil
@@ -73,10 +73,10 @@ func (m *Memory) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// errBroken says that a file is not what it should be.
+// errBroken says that a file is invalid.
 var errBroken = errors.New("TUI state cannot be read")
 
-// withLock does something while no other process does.
+// withLock runs do under the lock of the directory.
 func (m *Memory) withLock(ctx context.Context, do func() error) error {
 	if m.dir == "" {
 		return nil
@@ -95,13 +95,13 @@ func (m *Memory) withLock(ctx context.Context, do func() error) error {
 	return nil
 }
 
-// write puts a file in place.
+// write replaces a file.
 func (m *Memory) write(name string, data []byte) error {
 	return atomicfile.Write(filepath.Join(m.dir, name), data)
 }
 
-// moveBroken looks at how a file was read: a broken one is moved, so that it does not stand in the way of what is to
-// be written. What else went wrong is returned.
+// moveBroken renames a file that could not be parsed, so that a new one can be written.
+// Other errors are returned.
 func (m *Memory) moveBroken(name string, err error) error {
 	if !errors.Is(err, errBroken) {
 		return err
@@ -110,7 +110,7 @@ func (m *Memory) moveBroken(name string, err error) error {
 	return os.Rename(path, path+".broken")
 }
 
-// object reads a file that is one object.
+// object reads a file with one JSON object.
 func (m *Memory) object(name string) (map[string]json.RawMessage, error) {
 	data, err := m.read(name)
 	out := map[string]json.RawMessage{}
@@ -123,8 +123,8 @@ func (m *Memory) object(name string) (map[string]json.RawMessage, error) {
 	return out, nil
 }
 
-// changeObject changes members of a file that is one object; the others stay. It writes only if anything is
-// another than before.
+// changeObject changes members of a JSON file; the others stay. It writes only after
+// a change.
 func (m *Memory) changeObject(ctx context.Context, name string, change func(map[string]json.RawMessage) (changed bool)) error {
 	return m.withLock(ctx, func() error {
 		all, err := m.object(name)

@@ -11,7 +11,7 @@ import (
 // mostRecent is how many models are remembered as used.
 const mostRecent = 10
 
-// Models are those that were used and those that are liked.
+// Models are the recent and favorite models.
 type Models struct {
 	Recent   []lathe.ModelRef  // latest first
 	Favorite []lathe.ModelRef  // in the order they were chosen
@@ -27,7 +27,7 @@ func (m *Memory) Models() (Models, error) {
 func modelsOf(all map[string]json.RawMessage) Models {
 	out := Models{Recent: refsOf(all["recent"]), Favorite: refsOf(all["favorite"]), Variant: map[string]string{}}
 	var variants map[string]json.RawMessage
-	_ = json.Unmarshal(all["variant"], &variants) // what is no object is none
+	_ = json.Unmarshal(all["variant"], &variants) // ignore other types
 	for name, raw := range variants {
 		var v string
 		if json.Unmarshal(raw, &v) == nil && v != "" {
@@ -50,7 +50,7 @@ func refsOf(raw json.RawMessage) (out []lathe.ModelRef) {
 // itemsOf reads a list and leaves out what is of another type.
 func itemsOf[T any](raw json.RawMessage) (out []T) {
 	var list []json.RawMessage
-	_ = json.Unmarshal(raw, &list) // what is no list is none
+	_ = json.Unmarshal(raw, &list) // ignore other types
 	for _, item := range list {
 		var v T
 		if json.Unmarshal(item, &v) == nil {
@@ -64,7 +64,7 @@ func isModel(ref lathe.ModelRef) func(lathe.ModelRef) bool {
 	return func(r lathe.ModelRef) bool { return r.Provider == ref.Provider && r.Model == ref.Model }
 }
 
-// SaveRecent puts a model first among those that were used.
+// SaveRecent moves a model to the top of the recent ones.
 func (m *Memory) SaveRecent(ctx context.Context, ref lathe.ModelRef) error {
 	return m.changeObject(ctx, modelsFile, func(all map[string]json.RawMessage) bool {
 		was := refsOf(all["recent"])
@@ -76,7 +76,7 @@ func (m *Memory) SaveRecent(ctx context.Context, ref lathe.ModelRef) error {
 	})
 }
 
-// SaveFavorite adds a model to those that are liked, or takes it out.
+// SaveFavorite adds a model to the favorites, or removes it.
 func (m *Memory) SaveFavorite(ctx context.Context, ref lathe.ModelRef, liked bool) error {
 	return m.changeObject(ctx, modelsFile, func(all map[string]json.RawMessage) bool {
 		list := refsOf(all["favorite"])
@@ -92,7 +92,7 @@ func (m *Memory) SaveFavorite(ctx context.Context, ref lathe.ModelRef, liked boo
 	})
 }
 
-// SaveVariant remembers the level of reasoning of a model; "" forgets it.
+// SaveVariant saves the reasoning level of a model; "" removes it.
 func (m *Memory) SaveVariant(ctx context.Context, ref lathe.ModelRef, variant string) error {
 	return m.changeObject(ctx, modelsFile, func(all map[string]json.RawMessage) bool {
 		variants, name := modelsOf(all).Variant, ref.Provider+"/"+ref.Model
@@ -108,7 +108,7 @@ func (m *Memory) SaveVariant(ctx context.Context, ref lathe.ModelRef, variant st
 	})
 }
 
-// put sets a member. What we keep can always be written; were it not so, the file stays as it is.
+// put sets a member. If it cannot be encoded, the file stays unchanged.
 func put[T any](all map[string]json.RawMessage, name string, v T) bool {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -133,7 +133,7 @@ func pinnedOf(all map[string]json.RawMessage) (out []lathe.SessionID) {
 	return out
 }
 
-// SavePinned pins a session behind the others, or takes it out.
+// SavePinned pins a session after the others, or unpins it.
 func (m *Memory) SavePinned(ctx context.Context, id lathe.SessionID, pinned bool) error {
 	return m.changeObject(ctx, sessionsFile, func(all map[string]json.RawMessage) bool {
 		list := pinnedOf(all)

@@ -8,13 +8,13 @@ import (
 	"github.com/lathe-agent/lathe/tui/editor"
 )
 
-// Bounds of what is kept of prompts.
+// Limits of the prompt files.
 const (
 	mostPrompts = 50
 	mostToken   = 256 << 10 // bytes of an attachment; of larger ones the words stay
 )
 
-// Stashed is a draft that was put aside.
+// Stashed is a stashed draft.
 type Stashed struct {
 	editor.Draft
 	At lathe.Time `json:"timestamp"`
@@ -25,7 +25,7 @@ func (m *Memory) History() ([]editor.Draft, error) {
 	return prompts[editor.Draft](m, historyFile)
 }
 
-// draft is what says something.
+// draft is an entry that can be empty.
 type draft interface{ IsEmpty() bool }
 
 func isNotEmpty[T draft](d T) bool { return !d.IsEmpty() }
@@ -37,24 +37,24 @@ func prompts[T draft](m *Memory, name string) ([]T, error) {
 	return latest(all, mostPrompts), err
 }
 
-// SaveHistory adds a prompt to those that were sent.
+// SaveHistory adds a prompt to the history.
 func (m *Memory) SaveHistory(ctx context.Context, d editor.Draft) error {
 	d = d.WithoutLarge(mostToken)
 	d.Cursor = 0
 	return appendLine(ctx, m, historyFile, d, mostPrompts, keepLatest(mostPrompts, isNotEmpty[editor.Draft]))
 }
 
-// Stash reads the drafts that were put aside, oldest first.
+// Stash reads the stashed drafts, oldest first.
 func (m *Memory) Stash() ([]Stashed, error) {
 	return prompts[Stashed](m, stashFile)
 }
 
-// SaveStash puts a draft aside.
+// SaveStash stashes a draft.
 func (m *Memory) SaveStash(ctx context.Context, d editor.Draft, now lathe.Time) error {
 	return appendLine(ctx, m, stashFile, Stashed{d, now}, mostPrompts, keepLatest(mostPrompts, isNotEmpty[Stashed]))
 }
 
-// DropStash takes a draft out that was put aside.
+// DropStash removes a stashed draft.
 func (m *Memory) DropStash(ctx context.Context, s Stashed) error {
 	_, _, err := m.takeStash(ctx, func(all []Stashed) int {
 		return slices.IndexFunc(all, func(o Stashed) bool { return o.At == s.At && o.Input == s.Input })
@@ -62,7 +62,7 @@ func (m *Memory) DropStash(ctx context.Context, s Stashed) error {
 	return err
 }
 
-// PopStash takes out the draft that was put aside last; false when there is none. Of two processes only one gets
+// PopStash removes and returns the last stashed draft; false when there is none. Only one of two processes gets
 // it.
 func (m *Memory) PopStash(ctx context.Context) (Stashed, bool, error) {
 	return m.takeStash(ctx, func(all []Stashed) int { return len(all) - 1 })

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 )
 
-// Settings are what a person switched in the program itself. The zero value is not the default; see Defaults.
+// Settings are the preferences set in the TUI. The zero value is not the default; see Defaults.
 type Settings struct {
-	Theme         string `json:"theme"`           // "" is the one that settings files name
+	Theme         string `json:"theme"`           // "" is the one of the config
 	ThemeMode     string `json:"theme_mode"`      // "dark", "light" or ""
-	ThemeModeLock string `json:"theme_mode_lock"` // the mode that stays whatever the terminal says, or ""
+	ThemeModeLock string `json:"theme_mode_lock"` // the locked mode, or ""
 
 	Sidebar      string `json:"sidebar"`        // "auto", "show" or "hide"
 	Timestamps   string `json:"timestamps"`     // "show" or "hide"
@@ -34,7 +34,7 @@ type Settings struct {
 	SkippedVersion          string `json:"skipped_version"`
 }
 
-// Defaults are the settings of someone who switched nothing.
+// Defaults are the initial settings.
 func Defaults() Settings {
 	return Settings{
 		Sidebar: "auto", Timestamps: "hide", ThinkingMode: "hide", DiffWrapMode: "word",
@@ -45,9 +45,9 @@ func Defaults() Settings {
 
 func settingsOf(all map[string]json.RawMessage) Settings {
 	s := Defaults()
-	data, _ := json.Marshal(all)                                   // what was read can be written
-	_ = json.Unmarshal(data, &s)                                   // a value of another type is as if it were not there
-	if string(bytes.TrimSpace(all["theme_mode_lock"])) == "true" { // another way to write it
+	data, _ := json.Marshal(all)                                   // it was parsed from JSON
+	_ = json.Unmarshal(data, &s)                                   // ignore values of another type
+	if string(bytes.TrimSpace(all["theme_mode_lock"])) == "true" { // OpenCode writes true
 		s.ThemeModeLock = s.ThemeMode
 	}
 	return s

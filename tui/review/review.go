@@ -1,8 +1,8 @@
 // Package review is the diff viewer: a tree of changed files at the left, their patches at the right. It owns
-// where one stands in a change, what is folded and what has been looked through; where changes come from is the
-// root's business.
+// the position in a change, the collapsed files and the reviewed files. The root loads the
+// changes.
 //
-// Only what is seen is read and drawn: a patch is parsed when one comes to it, so a change of thousands of
+// Only visible patches are parsed and drawn, so a change of thousands of
 // files opens at once. Everything belongs to one goroutine. Start with Key and View; tree.go is the left side,
 // patch.go the right.
 package review
@@ -21,14 +21,14 @@ import (
 // Options are fixed for a viewer.
 type Options struct {
 	Keys  *key.Map
-	Split bool // patches are in two columns where there is room, until one asks otherwise
-	Wrap  bool // long lines go on in the next row
+	Split bool // two columns if the width allows it, until the user toggles it
+	Wrap  bool // wrap long lines
 }
 
-// Result is what the root must do next.
+// Result is the follow-up action of the root.
 type Result int
 
-// What a key or a click may ask for.
+// The results of a key or a click.
 const (
 	NotHandled   Result = iota
 	Handled             // draw anew
@@ -41,7 +41,7 @@ type Review struct {
 	sheets
 	layout
 	source string
-	note   string // instead of files: what is going on
+	note   string // shown instead of files
 
 	tree     tree
 	at       place
@@ -63,7 +63,7 @@ type layout struct {
 	opt         Options
 	hideTree    bool
 	inTree      bool
-	splitChosen bool // one asked for one column or two
+	splitChosen bool // the user chose one or two columns
 
 	theme         *style.Theme // of the last View, as are the sizes; nil before the first
 	width, height int
@@ -92,7 +92,7 @@ func (r *Review) Fail(source, why string) {
 	r.at, r.added, r.removed, r.reviewed = place{}, 0, 0, 0
 }
 
-// Set shows a change. Files that were looked through stay so where their patch is the same.
+// Set shows a change. Reviewed files stay reviewed if their patch is the same.
 func (r *Review) Set(source string, files []lathe.FileDiff) {
 	was := map[string]file{}
 	for _, f := range r.files {
@@ -273,7 +273,7 @@ func (r *Review) Click(x, y int) Result {
 	return Handled
 }
 
-// mark says that a file has been looked through, folds it and goes on to the next; or takes that back.
+// mark marks a file as reviewed, collapses it and moves to the next; or removes the mark.
 func (r *Review) mark() {
 	f := &r.files[r.at.file]
 	f.reviewed = !f.reviewed
@@ -296,8 +296,8 @@ func (lay *layout) options(th *style.Theme, width int) diff.Options {
 	return diff.Options{Theme: th, Width: width, Split: lay.split(width), Wrap: lay.opt.Wrap}
 }
 
-// split reports whether patches are in two columns at a width. Who asked for it gets it where one can read at
-// all; otherwise only where there is room to spare.
+// split reports whether patches are in two columns at a width. A user who asked for it gets it at any readable
+// width; otherwise only on a wide screen.
 func (lay *layout) split(width int) bool {
 	return lay.opt.Split && (lay.splitChosen || width >= minSplit)
 }

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxList is how many entries of a list are drawn. Nobody reads more of them here, and each costs time.
+	// maxList is how many entries of a list are drawn, a limit for speed.
 	maxList = 100
-	// maxWords bounds what is wrapped of a text, in bytes.
+	// maxWords limits the length of a wrapped text, in bytes.
 	maxWords = 1000
 )
 
-// drawing collects rows and what a click on each means.
+// drawing collects rows and their click targets.
 type drawing struct {
 	th         *style.Theme
 	inner, pad int // columns between the margins, and of each
@@ -106,7 +106,7 @@ func (d *drawing) context(v *Values) {
 		d.add(target{}, d.bar(percent))
 	}
 	d.add(target{}, d.muted(text))
-	if v.Cost > 0 || v.Tokens == 0 { // what has no price is not known to be free
+	if v.Cost > 0 || v.Tokens == 0 { // an unknown price is not free
 		d.add(target{}, d.muted(style.Money(v.Cost)+" spent"))
 	}
 }
@@ -153,14 +153,14 @@ func (d *drawing) servers(s *Sidebar, all []lathe.ToolServer) {
 // first is the beginning of a text that is cut anyway.
 func first(s string) string { return s[:min(len(s), 200)] }
 
-// todos lists what is to do, as long as something is.
+// todos lists the todos while some are open.
 func (d *drawing) todos(s *Sidebar, all []lathe.Todo) {
 	if !slices.ContainsFunc(all, isOpen) || !d.heading(s, todos, "Todo", len(all)) {
 		return
 	}
 	for _, t := range all[:min(len(all), maxList)] {
 		box, a := d.th.Todo(t.Status)
-		if t.Status == "completed" { // what is left is to be seen
+		if t.Status == "completed" { // emphasize open todos
 			a = style.Fg(d.th.TextMuted)
 		}
 		d.add(target{}, d.wrap(box+t.Content, a, "    ", 3)...)

@@ -1,5 +1,5 @@
-// Package sidebar owns the column at the right of a session: what it is called, how full the model's window
-// is, what it costs, the servers of tools, what is still to do, and which files changed.
+// Package sidebar owns the column at the right of a session: title, context usage,
+// cost, MCP servers, todos and changed files.
 //
 // It draws what it is given and remembers only which lists are folded and how far it is scrolled. It is not
 // safe for use by several goroutines. Start with Values and Sidebar.View.
@@ -10,18 +10,18 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Width is how wide the column is where there is room.
+// Width is the preferred width of the sidebar.
 const Width = 42
 
-// Values are what the column tells.
+// Values are the content of the sidebar.
 type Values struct {
 	Title string // empty in the session of a subagent
 	Share string // an address
-	// Hint, when set, stands above everything else: something that is missing and what to do about it.
+	// Hint, when set, is shown first: a problem and its fix.
 	Hint string
 
 	Tokens  int64
-	Window  int64 // tokens the model can take; 0 is not known
+	Window  int64 // context window of the model; 0 is unknown
 	Cost    float64
 	Servers []lathe.ToolServer
 	Todos   []lathe.Todo
@@ -43,11 +43,11 @@ const (
 // foldable is from how many entries on a list can be folded.
 const foldable = 3
 
-// Sidebar remembers how a person set the column up. The zero value has everything open.
+// Sidebar is the folding and scroll state. The zero value has everything open.
 type Sidebar struct {
 	folded [sections]bool
 	top    int // rows scrolled
-	// What was drawn last, to know what is clicked and how far one can scroll.
+	// The last drawing, for clicks and scrolling.
 	rows   []target
 	height int // of what scrolls
 	total  int
@@ -60,10 +60,10 @@ type target struct {
 	file    string
 }
 
-// Result says what a click asks for.
+// Result is the outcome of a click.
 type Result struct {
 	Handled bool
-	File    string // a changed file that is to be shown
+	File    string // a changed file to open
 }
 
 // Click folds or opens the part whose heading is there, or asks for a file.
@@ -104,7 +104,7 @@ func (s *Sidebar) View(th *style.Theme, v Values, width, height int) []style.Lin
 	d.inner = max(1, width-2*d.pad)
 	d.all(s, &v)
 	foot := d.footer(&v)
-	if len(foot)+4 > height { // what is above is more important
+	if len(foot)+4 > height { // the content is more important
 		foot = nil
 	}
 	s.height = height - len(foot)

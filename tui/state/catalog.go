@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/api"
 )
 
-// Catalog is where we are, and what there is to choose from.
+// Catalog is the directory info and the available agents, commands, skills, providers and MCP servers.
 type Catalog struct {
 	Info      api.Info
 	Agents    []lathe.Agent
@@ -18,9 +18,9 @@ type Catalog struct {
 	Providers lathe.Providers
 	Servers   []lathe.ToolServer
 
-	Loaded     bool // agents and providers were read at least once
-	InfoLoaded bool // Info was read, or cannot be
-	Epoch      int  // counts how often names of models and colors of agents were read
+	Loaded     bool // agents and providers were loaded at least once
+	InfoLoaded bool // Info is loaded, or failed to load
+	Epoch      int  // changes with the names of models and colors of agents
 }
 
 // Agent looks an agent up, nil for one that is not known.
@@ -31,13 +31,13 @@ func (c *Catalog) Agent(name string) *lathe.Agent {
 	return nil
 }
 
-// IsSelectable reports whether a person may talk to an agent.
+// IsSelectable reports whether the user can select an agent.
 func IsSelectable(a lathe.Agent) bool { return a.Mode != lathe.Subagent && !a.Hidden.On() }
 
 // ModelKey names a model as provider/model.
 func ModelKey(ref lathe.ModelRef) string { return ref.Provider + "/" + ref.Model }
 
-// FindModel looks a model up among those that can be used.
+// FindModel finds a model of the connected providers.
 func (c *Catalog) FindModel(ref lathe.ModelRef) (lathe.Model, bool) {
 	for _, pr := range c.Providers.Connected {
 		if pr.ID != ref.Provider {
@@ -52,7 +52,7 @@ func (c *Catalog) FindModel(ref lathe.ModelRef) (lathe.Model, bool) {
 	return lathe.Model{}, false
 }
 
-// ModelName is the name of a model for people.
+// ModelName is the display name of a model.
 func (c *Catalog) ModelName(ref lathe.ModelRef) string {
 	if m, ok := c.FindModel(ref); ok {
 		return m.Name
@@ -60,7 +60,7 @@ func (c *Catalog) ModelName(ref lathe.ModelRef) string {
 	return ref.Model
 }
 
-// ModelNames is ModelName for use beside the screen.
+// ModelNames is ModelName for use in a background goroutine.
 func (c *Catalog) ModelNames() func(lathe.ModelRef) string {
 	names := map[string]string{}
 	for _, pr := range c.Providers.Connected {
@@ -73,7 +73,7 @@ func (c *Catalog) ModelNames() func(lathe.ModelRef) string {
 	}
 }
 
-// ServerCounts is how many servers of tools work, and how many should and do not.
+// ServerCounts counts the connected and the failed MCP servers.
 func (c *Catalog) ServerCounts() (good, bad int) {
 	for _, s := range c.Servers {
 		switch s.Status {
@@ -86,7 +86,7 @@ func (c *Catalog) ServerCounts() (good, bad int) {
 	return good, bad
 }
 
-// Tilde writes a path as people do.
+// Tilde abbreviates the home directory in a path.
 func (c *Catalog) Tilde(path string) string {
 	if h := c.Info.Home; h != "" && (path == h || strings.HasPrefix(path, h+"/")) {
 		return "~" + path[len(h):]

@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Shown is the session on the screen, nil when there is none or it was not read yet.
+// Shown is the session on the screen, nil when there is none or it is not loaded yet.
 func (st *State) Shown() *Open {
 	if st.Current == "" {
 		return nil
@@ -17,16 +17,16 @@ func (st *State) Shown() *Open {
 	return nil
 }
 
-// IsChild reports whether the session on the screen works for another: it takes no prompts.
+// IsChild reports whether the session on the screen is a subagent: it takes no prompts.
 func (st *State) IsChild() bool {
 	o := st.Shown()
 	return o != nil && o.Transcript.Session().Parent != ""
 }
 
-// Root is the session at the top of those that work for each other.
+// Root is the topmost parent of a session.
 func (st *State) Root(id lathe.SessionID) lathe.Session {
 	s, _ := st.Session(id)
-	for range 32 { // as deep as anybody goes
+	for range 32 { // deeper nesting does not occur
 		up, ok := st.Session(s.Parent)
 		if !ok {
 			break
@@ -36,7 +36,7 @@ func (st *State) Root(id lathe.SessionID) lathe.Session {
 	return s
 }
 
-// Waiting are the sessions that ask something, for themselves or for who works for them.
+// Waiting are the root sessions with open requests of their own or of their subagents.
 func (st *State) Waiting() map[lathe.SessionID]bool {
 	out := map[lathe.SessionID]bool{}
 	for _, f := range st.AllAsks() {
@@ -45,16 +45,16 @@ func (st *State) Waiting() map[lathe.SessionID]bool {
 	return out
 }
 
-// AnyTurn reports whether a turn is under way in any session.
+// AnyTurn reports whether a turn is running in any session.
 func (st *State) AnyTurn() bool { return len(st.statuses) > 0 }
 
-// IsReady reports whether a prompt can be sent: someone is there to answer it, and it is known what may be done.
+// IsReady reports whether a prompt can be sent: the catalog is loaded and the permission mode is chosen.
 func (st *State) IsReady() bool {
 	return st.Loaded && !st.Opening && st.InfoLoaded && !st.Info.ChooseMode
 }
 
-// HasPausedPrompts reports whether prompts on the screen wait although nothing is under way: those that were sent before the
-// turn was interrupted are held until somebody says go.
+// HasPausedPrompts reports whether the session on the screen has paused prompts: those sent before the
+// turn was interrupted wait for /go.
 func (st *State) HasPausedPrompts() bool {
 	o := st.Shown()
 	if o == nil || st.Busy(st.Current) {
@@ -74,7 +74,7 @@ func (st *State) HasPausedPrompts() bool {
 	return false
 }
 
-// Prompts are what people said in the session on the screen, as far as it was read.
+// Prompts are the loaded prompts of the session on the screen.
 func (st *State) Prompts() []lathe.Message {
 	if st.Shown() == nil {
 		return nil
@@ -82,7 +82,7 @@ func (st *State) Prompts() []lathe.Message {
 	return st.promptsFrom(0)
 }
 
-// Queued are the prompts that nobody has answered yet while a turn runs.
+// Queued are the prompts that wait while a turn runs.
 func (st *State) Queued() []lathe.Message {
 	o := st.Shown()
 	if o == nil || !st.Busy(st.Current) {
@@ -105,7 +105,7 @@ func (st *State) Queued() []lathe.Message {
 	return slices.DeleteFunc(st.promptsFrom(open), func(m lathe.Message) bool { return m.Before(after) })
 }
 
-// promptsFrom are the prompts behind a place: the whole history is not walked for a count on the screen.
+// promptsFrom are the prompts from an index on, so that a count does not walk the whole history.
 func (st *State) promptsFrom(from int) (out []lathe.Message) {
 	t := st.Shown().Transcript
 	for i := from; i < t.Count(); i++ {
@@ -121,7 +121,7 @@ func (st *State) promptsFrom(from int) (out []lathe.Message) {
 	return out
 }
 
-// IsUserWritten reports whether a person said a message, rather than the engine.
+// IsUserWritten reports whether the user wrote a message, rather than the engine.
 func IsUserWritten(h lathe.MessageView) bool {
 	for i := range h.Len() {
 		_, body, _ := h.Peek(i)
@@ -138,7 +138,7 @@ func IsUserWritten(h lathe.MessageView) bool {
 	return false
 }
 
-// Usage is how many tokens the last answer took, how many its model can take, and what the session cost.
+// Usage is the token count of the last answer, the context window of its model, and the cost of the session.
 func (st *State) Usage(t *lathe.Transcript) (tokens, window int64, cost float64) {
 	s := t.Session()
 	if s.Cost != nil {

@@ -7,21 +7,21 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// AddSessions takes in records that were read.
+// AddSessions stores session records.
 func (st *State) AddSessions(all ...lathe.Session) {
 	for _, s := range all {
 		st.sessions[s.ID] = s
 	}
 }
 
-// AddAsks takes in what waits for a person, as it was read.
+// AddAsks adds open requests.
 func (st *State) AddAsks(asks []lathe.Fact) {
 	for _, f := range asks {
 		st.addAsk(f)
 	}
 }
 
-// SetStatuses takes in what sessions do, as it was read.
+// SetStatuses stores the statuses of sessions.
 func (st *State) SetStatuses(all map[lathe.SessionID]lathe.Status) {
 	for id, s := range all {
 		st.setStatus(id, s)
@@ -31,7 +31,7 @@ func (st *State) SetStatuses(all map[lathe.SessionID]lathe.Status) {
 	}
 }
 
-// Session returns a record.
+// Session returns a session record.
 func (st *State) Session(id lathe.SessionID) (lathe.Session, bool) {
 	if o := st.open[id]; o != nil && o.Transcript != nil {
 		return o.Transcript.Session(), true
@@ -40,7 +40,7 @@ func (st *State) Session(id lathe.SessionID) (lathe.Session, bool) {
 	return s, ok
 }
 
-// Status returns what a session does.
+// Status returns the status of a session.
 func (st *State) Status(id lathe.SessionID) lathe.Status {
 	if s, ok := st.statuses[id]; ok {
 		return s
@@ -48,10 +48,10 @@ func (st *State) Status(id lathe.SessionID) lathe.Status {
 	return lathe.Status{Type: lathe.Idle}
 }
 
-// Busy reports whether a session is at work.
+// Busy reports whether a session is running.
 func (st *State) Busy(id lathe.SessionID) bool { return st.Status(id).Type != lathe.Idle }
 
-// AnyBusy reports whether something moves on the screen of a session: it or one that works for it.
+// AnyBusy reports whether a session or one of its subagents is running.
 func (st *State) AnyBusy(id lathe.SessionID) bool {
 	if st.Busy(id) {
 		return true
@@ -64,8 +64,8 @@ func (st *State) AnyBusy(id lathe.SessionID) bool {
 	return false
 }
 
-// Track begins to keep a session's transcript. What is told from now on is not lost; what was before is to be
-// read and given to Read.
+// Track starts to record the events of a session. Older messages must be
+// loaded and passed to SetTranscript.
 func (st *State) Track(id lathe.SessionID) *Open {
 	o := st.open[id]
 	if o == nil {
@@ -75,10 +75,10 @@ func (st *State) Track(id lathe.SessionID) *Open {
 	return o
 }
 
-// Tracked returns a session that is looked at, nil for others.
+// Tracked returns a tracked session, nil for others.
 func (st *State) Tracked(id lathe.SessionID) *Open { return st.open[id] }
 
-// KeepOnly forgets the transcripts of all sessions but those that are named, to free what they take.
+// KeepOnly drops the transcripts of all other sessions, to free memory.
 func (st *State) KeepOnly(but ...lathe.SessionID) {
 	for id := range st.open {
 		if !slices.Contains(but, id) {
@@ -87,7 +87,7 @@ func (st *State) KeepOnly(but ...lathe.SessionID) {
 	}
 }
 
-// SetTranscript gives a session that is looked at its beginning: what was told meanwhile comes on top.
+// SetTranscript sets the loaded messages of a session and applies the events received meanwhile.
 func (st *State) SetTranscript(s lathe.Session, page lathe.Page, todos []lathe.Todo, diff []lathe.FileDiff) *Open {
 	o := st.Track(s.ID)
 	t := lathe.NewTranscript(s, page.Messages)
@@ -103,7 +103,7 @@ func (st *State) SetTranscript(s lathe.Session, page lathe.Page, todos []lathe.T
 	return o
 }
 
-// Asks returns what waits for an answer in a session and those that work for it, oldest first.
+// Asks returns the open requests of a session and its subagents, oldest first.
 func (st *State) Asks(id lathe.SessionID) (out []lathe.Fact) {
 	for _, f := range st.asks {
 		if s := lathe.SessionOf(f); s == id || st.IsBelow(s, id) {
@@ -113,12 +113,12 @@ func (st *State) Asks(id lathe.SessionID) (out []lathe.Fact) {
 	return out
 }
 
-// AllAsks returns everything that waits for an answer.
+// AllAsks returns all open requests.
 func (st *State) AllAsks() []lathe.Fact { return st.asks }
 
-// IsBelow reports whether a session works for another, near or far.
+// IsBelow reports whether a session is a direct or indirect subagent of another.
 func (st *State) IsBelow(id, above lathe.SessionID) bool {
-	for range 32 { // a circle of parents cannot be, but files can be damaged
+	for range 32 { // a limit, in case of a cycle in damaged data
 		s, ok := st.sessions[id]
 		if !ok || s.Parent == "" {
 			return false
@@ -131,7 +131,7 @@ func (st *State) IsBelow(id, above lathe.SessionID) bool {
 	return false
 }
 
-// Children returns the sessions that were made for another, oldest first.
+// Children returns the subagents of a session, oldest first.
 func (st *State) Children(id lathe.SessionID) (out []lathe.Session) {
 	for _, s := range st.sessions {
 		if s.Parent == id {
@@ -144,7 +144,7 @@ func (st *State) Children(id lathe.SessionID) (out []lathe.Session) {
 	return out
 }
 
-// Progress is what a session that works for another does at present, and how many calls it has made.
+// Progress is the current tool call of a subagent, and the number of its calls.
 func (st *State) Progress(id lathe.SessionID) (doing string, calls int, known bool) {
 	k := st.working[id]
 	if k == nil {
@@ -153,8 +153,8 @@ func (st *State) Progress(id lathe.SessionID) (doing string, calls int, known bo
 	return k.doing, len(k.calls), true
 }
 
-// Forget drops a session's transcript: it is read afresh when it is looked at.
+// Forget drops a session's transcript: it is loaded again when it is opened.
 func (st *State) Forget(id lathe.SessionID) { delete(st.open, id) }
 
-// Statuses are those of the sessions that do something. It is not to be changed.
+// Statuses are the statuses of running sessions. Do not modify the map.
 func (st *State) Statuses() map[lathe.SessionID]lathe.Status { return st.statuses }

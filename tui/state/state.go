@@ -1,6 +1,6 @@
-// Package state holds what the terminal program knows: the place it works in, what there is to choose from,
-// sessions with what they do, and the transcripts of those that were looked at. Events and answers of the
-// engine change it; views are made from it. It asks nobody anything and starts nothing.
+// Package state holds the model of the terminal UI: directory info, agents and providers,
+// sessions with their status, and the transcripts of opened sessions. Events and answers of the
+// engine change it; views are drawn from it. It makes no calls and starts no goroutines.
 //
 // For one goroutine. Start with State.Apply.
 package state
@@ -11,14 +11,14 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// State is everything that is known. Make one with New.
+// State is the model of the TUI. Make one with New.
 type State struct {
 	Catalog
 
 	Current         lathe.SessionID          // the session on the screen, "" on the home screen
-	Opening         bool                     // what the command line asked for is not on the screen yet
-	ConnectionError error                    // why there is no connection to the engine at present
-	Interrupted     map[lathe.SessionID]bool // whose turn was cut off
+	Opening         bool                     // the session of the command line is still loading
+	ConnectionError error                    // why the connection to the engine is lost
+	Interrupted     map[lathe.SessionID]bool // sessions with an interrupted turn
 
 	sessions map[lathe.SessionID]lathe.Session
 	statuses map[lathe.SessionID]lathe.Status
@@ -27,24 +27,24 @@ type State struct {
 	asks     []lathe.Fact
 }
 
-// Open is a session that is looked at, or was.
+// Open is a session that was opened.
 type Open struct {
 	ID           lathe.SessionID
-	Transcript   *lathe.Transcript // nil until it was read
-	Older        lathe.Position    // where the page before ends; zero when there is none
-	LoadingOlder bool              // the page before is on its way
-	Loading      bool              // the newest page is on its way
-	queued       []lathe.Event     // told meanwhile
+	Transcript   *lathe.Transcript // nil until it is loaded
+	Older        lathe.Position    // end of the previous page; zero when there is none
+	LoadingOlder bool              // the previous page is loading
+	Loading      bool              // the newest page is loading
+	queued       []lathe.Event     // received while loading
 }
 
-// childProgress is what a session does for another.
+// childProgress is the progress of a subagent.
 type childProgress struct {
 	doing string
 	calls map[lathe.PartID]bool
 	now   lathe.PartID
 }
 
-// New makes a state in which nothing is known.
+// New makes an empty state.
 func New() *State {
 	return &State{
 		sessions: map[lathe.SessionID]lathe.Session{}, statuses: map[lathe.SessionID]lathe.Status{},
@@ -52,35 +52,35 @@ func New() *State {
 	}
 }
 
-// Effect is something that happened which is more than a change of what is shown.
+// Effect is a follow-up action of an event, beyond a change of the state.
 type Effect struct {
 	Kind    Kind
 	Session lathe.SessionID
 	Text    string
-	Toast   *lathe.TUIToast // of Say
+	Toast   *lathe.TUIToast // of ShowToast
 }
 
-// Kind is what happened.
+// Kind is the kind of an effect.
 type Kind int
 
-// The kinds of notes.
+// The kinds of effects.
 const (
-	TurnEnded      Kind = iota // a turn has come to its end
-	TurnFailed                 // a turn, or something beside it; Text says why
-	Asked                      // somebody must answer
+	TurnEnded      Kind = iota // a turn ended
+	TurnFailed                 // a turn or a background job failed; Text says why
+	Asked                      // a request needs an answer
 	SessionDeleted             // a session was deleted
-	CatalogChanged             // settings may have changed: read the catalog again
-	EventsMissed               // events are missing: read what is looked at again
-	BranchChanged              // the branch is another; Text is its name
-	ShowToast                  // somebody wants a note shown; Toast
-	InsertText                 // somebody wants Text in the prompt
-	RunAction                  // somebody wants a command run; Text is its name
-	SelectSession              // somebody wants another session shown
+	CatalogChanged             // config may have changed: load the catalog again
+	EventsMissed               // events are missing: load open sessions again
+	BranchChanged              // the git branch changed; Text is its name
+	ShowToast                  // show Toast
+	InsertText                 // insert Text into the prompt
+	RunAction                  // run the action named Text
+	SelectSession              // open another session
 	Compacted                  // a session was compacted
-	UnknownSession             // a session that is not known asks or works: find out whose it is
+	UnknownSession             // an unknown session has a request: load it
 )
 
-// Apply takes in an event.
+// Apply applies an event and returns its effects.
 func (st *State) Apply(e lathe.Event) (notes []Effect) {
 	id := lathe.SessionOf(e.Fact)
 	if o := st.open[id]; o != nil && id != "" {
@@ -115,7 +115,7 @@ func (st *State) Apply(e lathe.Event) (notes []Effect) {
 	return notes
 }
 
-// otherEffects tells what is not about one session's rows.
+// otherEffects returns the effects of events that do not change a session.
 func otherEffects(f lathe.Fact) []Effect {
 	switch f := f.(type) {
 	case *lathe.SessionFailed:
@@ -164,7 +164,7 @@ func (st *State) setStatus(id lathe.SessionID, s lathe.Status) []Effect {
 	return []Effect{{Kind: TurnEnded, Session: id}}
 }
 
-// countCall keeps count of what a session does, for those who wait for it.
+// countCall records the tool calls of a session, for its parent.
 func (st *State) countCall(id lathe.SessionID, p lathe.Part) {
 	t, ok := p.Body.(*lathe.ToolCall)
 	if !ok {

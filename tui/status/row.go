@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// item is a piece of a row that can go when there is no room. Rank 0 stays, the highest goes first.
+// item is a piece of a row that can be dropped if it does not fit. Rank 0 stays, the highest goes first.
 type item struct {
 	line style.Line
 	rank int
@@ -19,10 +19,10 @@ type row struct {
 	between     style.Line // items of the same side
 }
 
-// gap is the least room between the sides.
+// gap is the minimum distance between the sides.
 const gap = 2
 
-// fit drops items until the row has room in width.
+// fit drops items until the row fits the width.
 func (r row) fit(width int) row {
 	for r.width() > width {
 		worst, side, at := 0, 0, 0

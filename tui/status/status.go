@@ -1,5 +1,5 @@
-// Package status owns the lines under the prompt: who answers, what it costs, what is under way and which keys
-// help now; and the lines that stand there instead in the session of a subagent.
+// Package status owns the lines under the prompt: agent, model, usage, progress and key hints;
+// and the footer in the session of a subagent.
 //
 // Everything is a pure function of values; the time and the number of the animation's frame are given. Start
 // with Values and View.
@@ -17,13 +17,13 @@ import (
 // Height is how many rows View and Footer draw, always: nothing above them may jump.
 const Height = 2
 
-// Values are what the lines tell.
+// Values are the content of the lines.
 type Values struct {
 	Agent      string
 	AgentColor style.Color // none takes the theme's
-	// Model is what people call it. Without a model the line says that one is missing.
+	// Model is the display name. Without a model the line says that one is missing.
 	Model, Provider, Variant string
-	Shell                    bool // what is typed goes to a shell
+	Shell                    bool // shell mode
 
 	Busy         bool
 	Frame        int  // of the animation, counted by the caller; below 0 nothing moves
@@ -31,13 +31,13 @@ type Values struct {
 	Interrupt    string
 	Retry        *Retry
 	Queued       int  // prompts that wait
-	Lost         bool // nobody knows what is under way: there is no connection
+	Lost         bool // the connection is lost
 
 	Tokens  int64
 	Percent int // of the model's window; below 0 is not known
 	Cost    float64
-	Auto    bool // permissions are given without asking
-	// Mode is the permission mode; "" is not shown. Confined says that a kernel sandbox holds commands.
+	Auto    bool // auto-approve is on
+	// Mode is the permission mode; "" is not shown. Confined says that commands run in a kernel sandbox.
 	Mode     lathe.Mode
 	Confined bool
 
@@ -59,7 +59,7 @@ func View(th *style.Theme, v Values, width int, now time.Time) []style.Line {
 	return []style.Line{v.upperLine(th).draw(width), v.lowerLine(th, now).draw(width)}
 }
 
-// upperLine is the upper line: who answers, and what it took so far.
+// upperLine is the upper line: agent, model and usage.
 func (v *Values) upperLine(th *style.Theme) row {
 	muted := style.Fg(th.TextMuted)
 	r := row{between: style.Of(" · ", muted)}
@@ -94,7 +94,7 @@ func (v *Values) upperLine(th *style.Theme) row {
 	return r
 }
 
-// mode is what is allowed without asking. The usual one goes first when there is no room.
+// mode shows the permission mode. The default one is dropped first on a narrow screen.
 func (v *Values) mode(th *style.Theme) []item {
 	switch {
 	case v.Mode == lathe.AskMode:
@@ -109,7 +109,7 @@ func (v *Values) mode(th *style.Theme) []item {
 	return []item{{line: style.Of("sandbox", style.Fg(th.TextMuted)), rank: 7}}
 }
 
-// usageItems is what a session took, as two items.
+// usageItems shows the tokens and the cost of a session.
 func usageItems(th *style.Theme, tokens int64, percent int, cost float64) (out []item) {
 	if tokens <= 0 && cost <= 0 {
 		return nil
@@ -133,7 +133,7 @@ func interruptHint(th *style.Theme, key string, once bool) style.Line {
 	return th.Hint(key, "interrupt")
 }
 
-// lowerLine is the lower line: what is under way, and what keys do.
+// lowerLine is the lower line: progress and key hints.
 func (v *Values) lowerLine(th *style.Theme, now time.Time) row {
 	r := row{between: style.Plain("  ")}
 	if v.Lost {
@@ -149,7 +149,7 @@ func (v *Values) lowerLine(th *style.Theme, now time.Time) row {
 		r.right = append(r.right, item{line: style.Of(strconv.Itoa(v.Queued)+" queued", style.Fg(th.Warning)), rank: 3})
 	}
 	for i, h := range v.Hints {
-		if h.Key == "" { // the user took the key away
+		if h.Key == "" { // the action has no key
 			continue
 		}
 		r.right = append(r.right, item{line: th.Hint(h.Key, h.Label), rank: 10 + i})
@@ -160,7 +160,7 @@ func (v *Values) lowerLine(th *style.Theme, now time.Time) row {
 // maxReason is how much of a failure's message the line shows, in cells.
 const maxReason = 50
 
-// items tell why and when it is tried again.
+// items show the reason and the time of a retry.
 func (r *Retry) items(th *style.Theme, now time.Time) (out []item) {
 	if r.Message != "" {
 		out = append(out, item{line: style.Of(style.FirstLine(r.Message), style.Fg(th.Error)).Truncate(maxReason), rank: 5})

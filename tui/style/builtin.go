@@ -2,13 +2,13 @@ package style
 
 import "slices"
 
-// DefaultName is the theme of those who chose none.
+// DefaultName is the name of the default theme.
 const DefaultName = "lathe"
 
 // SystemName is the theme that takes its colors from the terminal.
 const SystemName = "system"
 
-// Default is the theme of those who chose none.
+// Default is the default theme.
 func Default(dark bool) *Theme { return derive(DefaultName, defaultSeed(dark)).adjust() }
 
 func defaultSeed(dark bool) seed {
@@ -37,12 +37,12 @@ func Names() []string {
 	return out
 }
 
-// Builtin makes the theme of a name. Nothing is made of themes that nobody asks for.
+// Builtin makes a built-in theme by name.
 func Builtin(name string, dark bool) (*Theme, bool) {
 	switch name {
 	case DefaultName, "":
 		return Default(dark), true
-	case "opencode": // what settings of others call the theme that is there anyway
+	case "opencode": // the name of the default theme in OpenCode configs
 		t := Default(dark)
 		t.Name = name
 		return t, true

@@ -19,8 +19,8 @@ const maxMarks = 8
 // as spaces, no characters that turn the direction of others around unseen, and emoji without the joiners and
 // selectors whose width no two terminals agree on. Line breaks become spaces; split before.
 //
-// What cannot be seen goes away where it is harmless, and becomes U+FFFD where it could hide something from
-// who reads a command before allowing it.
+// Invisible characters are removed if harmless, and become U+FFFD if they could hide a part of a
+// command from the user who reviews it.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -125,7 +125,7 @@ func Lines(text string, a Attr) []Line {
 	for i, p := range parts {
 		p = strings.TrimRight(p, "\r")
 		if at := strings.LastIndexByte(p, '\r'); at >= 0 {
-			p = p[at+1:] // what a progress bar left standing
+			p = p[at+1:] // the last state of a progress bar
 		}
 		out[i] = Of(p, a)
 	}

@@ -70,6 +70,6 @@ func (t *Theme) adjust() *Theme {
 	raise(diffContrast, []Color{t.DiffAddedBg, t.DiffAddedLineNumberBg}, &t.DiffAdded, &t.DiffHighlightAdded)
 	raise(diffContrast, []Color{t.DiffRemovedBg, t.DiffRemovedLineNumberBg}, &t.DiffRemoved, &t.DiffHighlightRemoved)
 	raise(quietContrast, append(diffs, t.DiffAddedLineNumberBg, t.DiffRemovedLineNumberBg), &t.DiffLineNumber)
-	raise(diffContrast, []Color{t.Background}, &t.Primary) // what is chosen is written in the background's color on it
+	raise(diffContrast, []Color{t.Background}, &t.Primary) // selected entries use the background color as text on it
 	return t
 }

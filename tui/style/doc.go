@@ -1,4 +1,4 @@
-// Package style owns how things look: colors, themes, and lines of styled text that can be measured,
+// Package style owns colors, themes, and lines of styled text that can be measured,
 // wrapped, cut and laid over each other before they become bytes for a terminal.
 //
 // All views of tui are made of Line values; only the root turns them into escape sequences. So a view can

@@ -202,7 +202,7 @@ func (r *resolver) value(key string, raw json.RawMessage, mayBePair bool) (value
 	}
 }
 
-// word reads a color that is written out, or goes on to the one that has this name.
+// word parses a color, or resolves the name of another one.
 func (r *resolver) word(key, s string, raw json.RawMessage) (value, error) {
 	if s == "none" || s == "transparent" {
 		return value{}, nil

@@ -153,7 +153,7 @@ func Next(s string) (c string, width int, rest string) {
 	return c, width, s[len(c):]
 }
 
-// charEnd is where to stop looking for the end of a character. Some scripts let one go on for ever.
+// charEnd is where to stop looking for the end of a character. In some scripts a character has no end.
 func charEnd(s string) int {
 	const most = 64
 	if len(s) <= most {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Count writes a number for a place without much room: 950, 12.3K, 1.2M.
+// Count formats a number in a short form: 950, 12.3K, 1.2M.
 func Count(n int64) string {
 	switch {
 	case n < 0:

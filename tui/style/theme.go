@@ -58,7 +58,7 @@ func (t *Theme) Hint(key, does string) Line {
 	return Of(key, Fg(t.Text)).Add(" "+does, Fg(t.TextMuted))
 }
 
-// UsageColor is the color of something that is nearly full, none as long as there is room.
+// UsageColor is the warning color of a usage in percent, none below 75.
 func (t *Theme) UsageColor(percent int) Color {
 	switch {
 	case percent >= 90:

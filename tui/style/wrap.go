@@ -98,7 +98,7 @@ func (w *wrapper) long(p piece) {
 		case head != "":
 			w.put(piece{p.span, p.from, p.from + len(head)}, used)
 			p.from += len(head)
-		case w.used <= w.hangWidth: // not even a whole row has room for the next character
+		case w.used <= w.hangWidth: // the next character is wider than a row
 			p.from += w.force(p)
 		}
 		if p.from < p.to {

@@ -1,4 +1,4 @@
-// Package toast owns the short notes that come and go at the top right of the screen. Time is given by the
+// Package toast owns the toasts at the top right of the screen. Time is given by the
 // caller; nothing here waits for it. It is not safe for use by several goroutines. Start with Stack.
 package toast
 
@@ -23,13 +23,13 @@ const (
 const (
 	defaultDuration = 5 * time.Second
 	maxShown        = 3
-	maxKept         = 20 // those that wait included; who writes more than that has one thing to say
+	maxKept         = 20 // including queued ones; more are dropped
 	maxWidth        = 60
 	maxRows         = 8    // of one note
-	maxText         = 2000 // bytes of one note; there is no room for more
+	maxText         = 2000 // bytes of one note
 )
 
-// Note is something to say.
+// Note is the content of a toast.
 type Note struct {
 	Variant     Variant
 	Title, Text string        // either may be empty
@@ -47,7 +47,7 @@ type shown struct {
 	until time.Time // zero while it waits
 }
 
-// Add says something. A note that is there already stays for longer instead.
+// Add shows a note. A repeated note extends the first one.
 func (s *Stack) Add(n Note, now time.Time) {
 	if n.For <= 0 {
 		n.For = defaultDuration
@@ -69,7 +69,7 @@ func (s *Stack) Add(n Note, now time.Time) {
 	s.place(now)
 }
 
-// place gives those that wait the places that are free.
+// place shows queued notes in free slots.
 func (s *Stack) place(now time.Time) {
 	for i := range min(len(s.notes), maxShown) {
 		if s.notes[i].until.IsZero() {

@@ -1,4 +1,4 @@
-// Package tty is what the terminal UI needs of the machine around its terminal: a process that restores the terminal
+// Package tty provides the environment of the terminal UI: a process that restores the terminal
 // after a crash, and the clipboard. Start with Restorer and Copier.
 package tty
 
@@ -22,9 +22,9 @@ const clipboardTime = 3 * time.Second
 // mostPasted is how much of the clipboard is read, in bytes.
 const mostPasted = 16 << 20
 
-// clipboard lists the commands that may take a text for the clipboard of this machine, and those that print what it
-// holds, in the order in which to try them: pictures first, which as a text would be nothing. Over a connection from
-// elsewhere it would be somebody else's clipboard, and the terminal's own way remains.
+// clipboard lists the commands that write a text to the local clipboard, and those that print
+// its content, in the order to try them: images first, since they have no text. Over SSH the local clipboard
+// would be the wrong one, and only the terminal's escape sequence remains.
 func clipboard(env func(string) string) (writes, reads [][]string) {
 	switch {
 	case env("SSH_CONNECTION") != "" || env("SSH_TTY") != "":
@@ -47,7 +47,7 @@ func clipboard(env func(string) string) (writes, reads [][]string) {
 			reads = append(reads, []string{"powershell.exe", "-NoProfile", "-Command", "Get-Clipboard -Raw"})
 		}
 	}
-	if env("TMUX") != "" { // which lets programs in it reach the terminal's clipboard only when it was configured to
+	if env("TMUX") != "" { // which forwards the escape sequence only if configured
 		writes, reads = append(writes, []string{"tmux", "load-buffer", "-w", "-"}), append(reads, []string{"tmux", "save-buffer", "-"})
 	}
 	return writes, reads
@@ -59,7 +59,7 @@ func isMissing(command []string) bool {
 	return err != nil
 }
 
-// Copier puts texts on the clipboard of this machine; nil cannot.
+// Copier returns a function that writes to the local clipboard, nil if none can.
 func Copier(env func(string) string) func(text string) error {
 	ways, _ := clipboard(env)
 	ways = slices.DeleteFunc(ways, isMissing)
@@ -78,7 +78,7 @@ func Copier(env func(string) string) func(text string) error {
 	}
 }
 
-// Paster reads the clipboard of this machine; nil cannot.
+// Paster returns a function that reads the local clipboard, nil if none can.
 func Paster(env func(string) string) func(ctx context.Context) (mime string, data []byte) {
 	_, ways := clipboard(env)
 	ways = slices.DeleteFunc(ways, isMissing)
@@ -100,7 +100,7 @@ func Paster(env func(string) string) func(ctx context.Context) (mime string, dat
 	}
 }
 
-// limitedBuffer refuses what is too much.
+// limitedBuffer refuses more than mostPasted bytes.
 type limitedBuffer struct{ bytes.Buffer }
 
 func (c *limitedBuffer) Write(b []byte) (int, error) {

@@ -21,9 +21,9 @@ const Device = "/dev/tty"
 // restorerArgument is the argument of the process that restores the terminal.
 const restorerArgument = "__restore-terminal"
 
-// Restorer puts the terminal in order when the program that took it cannot: killed, out of memory, or ended by
-// a panic in a goroutine that nobody could catch, or left with a terminal that takes nothing. It is a process of
-// its own that waits for the end of a pipe. After Stop it does nothing.
+// Restorer restores the terminal when the TUI cannot: killed, out of memory, ended by
+// an uncaught panic, or left with a blocked terminal. It is a separate
+// process that waits for the end of a pipe. After Stop it does nothing.
 type Restorer struct {
 	in, out *os.File
 	program string        // of the process
@@ -32,7 +32,7 @@ type Restorer struct {
 	pipe    *os.File
 }
 
-// NewRestorer remembers how the terminal is. The program is one whose main calls Restore, "" for this one.
+// NewRestorer saves the terminal modes. program is an executable whose main calls Restore, "" for this one.
 func NewRestorer(in, out *os.File, program string) *Restorer {
 	w := &Restorer{in: in, out: out, program: program}
 	if t, err := unix.IoctlGetTermios(int(in.Fd()), readTermios); err == nil {
@@ -64,18 +64,18 @@ func (w *Restorer) Start() error {
 	child := exec.Command(program)
 	child.Args = []string{os.Args[0], restorerArgument, string(state)}
 	child.Env = []string{"GOMAXPROCS=1"}
-	child.Dir = "/" // it keeps no folder from being removed
+	child.Dir = "/" // do not keep the working directory busy
 	child.Stdin, child.Stdout = r, w.out
 	child.ExtraFiles = []*os.File{w.in}
 	if err := child.Start(); err != nil {
-		_ = pipe.Close() // nobody has the other end
+		_ = pipe.Close() // the other end was not passed on
 		return err
 	}
 	w.child, w.pipe = child, pipe
 	return nil
 }
 
-// Stop says that the terminal is in order.
+// Stop ends the process: the terminal is restored.
 func (w *Restorer) Stop() {
 	if w.child == nil {
 		return
@@ -86,7 +86,7 @@ func (w *Restorer) Stop() {
 	w.child = nil
 }
 
-// Detach lets it put in order what the terminal does not take now. It outlives us until that is read.
+// Detach leaves the restoring to the process, which waits until the terminal accepts output.
 func (w *Restorer) Detach() {
 	if w.child == nil {
 		return
@@ -102,7 +102,7 @@ func Restore(args []string) (mine bool) {
 	if len(args) != 3 || args[1] != restorerArgument {
 		return false
 	}
-	// It outlives whatever ends the one it watches, and may write when a shell is back already.
+	// Survive the signals that end the TUI, and write even if a shell is back already.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGTTOU, syscall.SIGTTIN, syscall.SIGPIPE)
 	var before unix.Termios
 	if json.Unmarshal([]byte(args[2]), &before) != nil || !term.IsTerminal(3) {
@@ -112,7 +112,7 @@ func Restore(args []string) (mine bool) {
 	if err != nil {
 		return true
 	}
-	said, _ := io.ReadAll(io.LimitReader(os.Stdin, 16)) // its end says enough
+	said, _ := io.ReadAll(io.LimitReader(os.Stdin, 16)) // an error also means the end
 	if bytes.HasSuffix(said, []byte{'q'}) {
 		return true
 	}
@@ -128,10 +128,10 @@ func Restore(args []string) (mine bool) {
 	return true
 }
 
-// resetSequence takes back what a program may have asked of a terminal: drawing held back, keys told in
-// another way, pasting marked, the mouse, focus and colors told, the other screen, the cursor.
+// resetSequence resets the terminal modes that the TUI sets: synchronized output, key reporting,
+// bracketed paste, mouse, focus and color reports, the alternate screen, the cursor.
 const resetSequence = "\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2031l" +
 	"\x1b[?1049l\x1b[0m\x1b[?25h\x1b[0 q\r\n"
 
-// crashNotice says what happened, since whatever else was printed is gone with that screen.
+// crashNotice says what happened, since other output is gone with the alternate screen.
 const crashNotice = "lathe exited unexpectedly. Your session is saved: run `lathe -c` to continue.\r\n"

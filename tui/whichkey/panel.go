@@ -1,7 +1,7 @@
-// Package whichkey owns the panel at the bottom of the screen that tells which keys do what now: after the
-// leader, or in the present mode.
+// Package whichkey owns the panel at the bottom of the screen that lists the available keys: after the
+// leader, or in the current mode.
 //
-// It knows the names of package key and nothing of what they do. It is not safe for use by several goroutines.
+// It knows the names of package key, not their actions. It is not safe for use by several goroutines.
 // Start with Panel.
 package whichkey
 
@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// Panel is the panel and what a person did to it. The zero value is closed, and opens by itself while the
+// Panel is the state of the panel. The zero value is closed, and opens by itself while the
 // leader waits for its second key.
 type Panel struct {
 	open  bool
@@ -20,29 +20,29 @@ type Panel struct {
 	group int  // 0 is all of them
 	top   int  // the first entry that is drawn
 
-	// What was drawn last: how far one can go, and what is where.
+	// The last drawing, for scrolling and clicks.
 	groups, rows, columns, total int
 	hits                         []hit
 }
 
-// hit is a place that can be clicked: a group of the title, or a name.
+// hit is a click target: a group of the title, or a name.
 type hit struct {
 	x, y, width int
 	group       int
 	name        key.Name
 }
 
-// Context is what keys there are at the moment.
+// Context is the set of available keys.
 type Context struct {
-	Title       string     // what the panel is about, such as the leader's key
-	Names       []key.Name // those that have a meaning now
+	Title       string     // the title, such as the leader key
+	Names       []key.Name // the available actions
 	AfterLeader bool       // only second keys count
 }
 
-// Result says what became of a click.
+// Result is the outcome of a click.
 type Result struct {
 	Handled bool
-	Name    key.Name // what is to be done, as if its key had been pressed
+	Name    key.Name // the action to run
 }
 
 // Shown reports whether the panel is to be drawn; pending says that the leader was pressed.

@@ -17,7 +17,7 @@ type Terminal struct {
 	Rows          [][]cell
 	row, col      int
 	Style         string   // of what comes next
-	Unknown       []string // what it does not know
+	Unknown       []string // unsupported sequences
 }
 
 type cell struct {
