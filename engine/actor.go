@@ -340,7 +340,7 @@ func (a *actor) becomeIdle(msg lathe.Message) bool {
 // runTurns holds the lease for as long as there is something to do.
 func (a *actor) runTurns() (msg lathe.Message, err error) {
 	ctx := a.engine.ctx
-	r, err := a.take(ctx)
+	r, err := a.acquireLease(ctx)
 	if err != nil {
 		return msg, err
 	}
@@ -432,13 +432,13 @@ func (a *actor) stop(cause error) {
 	}
 }
 
-// take waits for the lease: another process may work on the session, and will see what was
+// acquireLease waits for the lease: another process may work on the session, and will see what was
 // admitted, or die and leave it to us.
-func (a *actor) take(ctx context.Context) (*runner, error) {
+func (a *actor) acquireLease(ctx context.Context) (*runner, error) {
 	tick := time.NewTicker(retryLease)
 	defer tick.Stop()
 	for {
-		r, err := a.engine.actors.begin(ctx, a)
+		r, err := a.engine.actors.newRunner(ctx, a)
 		if err == nil || lathe.CodeOf(err) != lathe.Conflict || a.first != nil {
 			return r, err
 		}

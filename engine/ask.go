@@ -57,7 +57,7 @@ type host struct {
 	queue     *stepQueue
 	call      *fold.Call
 	by        lathe.ToolRef
-	judge     permission.Evaluator    // as it was when the call began
+	evaluator permission.Evaluator    // as it was when the call began
 	snap      *snapshot.Step          // nil keeps nothing for an undo
 	frame     *snapshot.CommandWindow // of a call that may change any file
 	clock     *subagent.Clock         // of the call
@@ -74,14 +74,14 @@ func (h *host) Ask(ctx context.Context, p tool.Permission) error {
 
 // Allowed reports whether the rules allow a request, or an approval does.
 func (h *host) Allowed(p tool.Permission) bool {
-	action, err := h.judge.Decide(p)
+	action, err := h.evaluator.Decide(p)
 	return err == nil && action == lathe.Allow
 }
 
 // ask judges a request and waits for a person if the rules say so. The reply is "" when
 // the rules allow it.
 func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
-	action, err := h.judge.Decide(*a.permission)
+	action, err := h.evaluator.Decide(*a.permission)
 	if err != nil && a.permission.Name == "edit" && h.step.agent.Name == prompt.PlanAgent {
 		err = h.planRefusal()
 	}
@@ -91,7 +91,7 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	got, err := h.hook(ctx, a)
 	switch {
 	case err != nil || got.reply != "":
-	case h.step.settings.Unattended && !h.judge.AllApproved(*a.permission):
+	case h.step.settings.Unattended && !h.evaluator.AllApproved(*a.permission):
 		got = answer{reply: lathe.Reject, unattended: true}
 	default:
 		got, err = h.wait(ctx, a)
@@ -119,7 +119,7 @@ func (h *host) planRefusal() error {
 // It runs beside the runner, so that one that takes its time holds up nothing else.
 func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
 	hook := h.step.settings.Hooks.PermissionAsk
-	if hook == nil || h.judge.AllApproved(*a.permission) {
+	if hook == nil || h.evaluator.AllApproved(*a.permission) {
 		return got, nil
 	}
 	action, err := hook(ctx, a.request(h.step.session.ID))
@@ -238,7 +238,7 @@ func (h *host) writeProgress(ctx context.Context, title string, metadata json.Ra
 // SetTodos replaces the session's list.
 func (h *host) SetTodos(ctx context.Context, list []lathe.Todo) error {
 	return h.putAndWait(ctx, func(reply chan<- error) stepEvent {
-		return toolTells{&lathe.TodosChanged{Session: h.step.session.ID, Todos: list}, reply}
+		return toolPublishes{&lathe.TodosChanged{Session: h.step.session.ID, Todos: list}, reply}
 	})
 }
 
@@ -255,7 +255,7 @@ func (h *host) putAndWait(ctx context.Context, event func(reply chan<- error) st
 }
 
 // Publish publishes an ephemeral event.
-func (h *host) Publish(f lathe.Fact) { h.queue.put(toolTells{f, nil}) }
+func (h *host) Publish(f lathe.Fact) { h.queue.put(toolPublishes{f, nil}) }
 
 // History returns the conversation as this step saw it.
 func (h *host) History() []lathe.Message { return h.step.history }

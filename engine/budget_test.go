@@ -52,7 +52,7 @@ func TestDeadlines_Of(t *testing.T) {
 		{Deadlines{Tool: -1, Subagent: -1}, false, 0},
 		{Deadlines{Tool: -1, Subagent: -1}, true, 0},
 	} {
-		if got, _ := tt.d.of(tool.Spec{Agent: tt.agent}); got != tt.want {
+		if got, _ := tt.d.limitFor(tool.Spec{Agent: tt.agent}); got != tt.want {
 			t.Errorf("%+v, agent %v: %s, want %s", tt.d, tt.agent, got, tt.want)
 		}
 	}

@@ -42,7 +42,7 @@ func (r *runner) loadChecks(ctx context.Context, s *state) {
 		return
 	}
 	var err error
-	if in.Tests, err = r.engine.store.LastTestRun(ctx, testedIn(s.session)); err != nil && ctx.Err() == nil {
+	if in.Tests, err = r.engine.store.LastTestRun(ctx, testCommandKey(s.session)); err != nil && ctx.Err() == nil {
 		r.engine.log.Warn("test command not loaded", "session", s.session.ID, "error", err)
 	}
 }
@@ -69,7 +69,7 @@ func (r *runner) check(ctx context.Context, s state, c check.Result) error {
 			fired(f, "the model")
 			words = append(words, f.Text())
 		}
-		facts = append(append(facts, r.log.busy()), r.log.message(r.engine.now(), samePrompt(r.user.Data.(*lathe.User)), &lathe.Text{
+		facts = append(append(facts, r.log.busyFact()), r.log.message(r.engine.now(), samePrompt(r.user.Data.(*lathe.User)), &lathe.Text{
 			Text: strings.Join(words, "\n\n"), Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, c.ToModel...),
 		})...)
 	}
@@ -84,13 +84,13 @@ func (r *runner) watch(ctx context.Context, s state) *check.ResultChecker {
 	in := s.checkInput()
 	w := check.NewResultChecker(in)
 	if in.Checks[check.Budget] == check.Act {
-		w.Used = r.shares(ctx, s)
+		w.Used = r.usedFractions(ctx, s)
 	}
 	return w
 }
 
-// shares is how much of its steps, money and time the turn has used.
-func (r *runner) shares(ctx context.Context, s state) (out []check.UsedFraction) {
+// usedFractions is how much of its steps, money and time the turn has used.
+func (r *runner) usedFractions(ctx context.Context, s state) (out []check.UsedFraction) {
 	if s.steps > 0 {
 		done := s.stepsDone() + 1 // with this one
 		out = append(out, check.UsedFraction{Used: float64(done) / float64(s.steps), Left: fmt.Sprintf("%d of %d steps remain", s.steps-done, s.steps)})
@@ -118,13 +118,13 @@ func (s *stepRun) noteResult(c *fold.Call) {
 		s.engine.log.Info("check reported an issue", "session", s.session.ID, "check", name, "told", "the model", "tool", d.Tool)
 	}
 	if command := check.TestCommand(d.Command); s.settings.Checks[check.TestMemory] != check.Off && d.Tests >= 0 && command != "" {
-		s.batch.add(&lathe.TestsRan{Session: s.session.ID, Project: testedIn(s.session), Run: lathe.TestRun{Command: command, Exit: d.Tests, At: s.engine.now()}})
+		s.batch.add(&lathe.TestsRan{Session: s.session.ID, Project: testCommandKey(s.session), Run: lathe.TestRun{Command: command, Exit: d.Tests, At: s.engine.now()}})
 	}
 }
 
-// testedIn names what a test command is stored for: the project, or the directory where there
+// testCommandKey names what a test command is stored for: the project, or the directory where there
 // is none that others could be confused with.
-func testedIn(s lathe.Session) string {
+func testCommandKey(s lathe.Session) string {
 	if s.Project == lathe.GlobalProject {
 		return s.Directory
 	}

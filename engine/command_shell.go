@@ -32,9 +32,9 @@ func (c *commandRun) runSnippets(ctx context.Context, pieces []prompt.Piece) (st
 		if outs[i] = p.Text; !p.Snippet {
 			continue
 		}
-		if host.judge.Chain == nil {
+		if host.evaluator.Chain == nil {
 			var err error
-			if host.judge, err = c.permissions(ctx); err != nil {
+			if host.evaluator, err = c.permissions(ctx); err != nil {
 				return "", err
 			}
 		}
@@ -43,7 +43,7 @@ func (c *commandRun) runSnippets(ctx context.Context, pieces []prompt.Piece) (st
 	group.Wait()
 	for i, p := range pieces {
 		if errors.Is(errs[i], errNeedsPerson) { // one after the other, so that people know what they are asked
-			outs[i], errs[i] = c.runAsked(ctx, host.judge, p.Text)
+			outs[i], errs[i] = c.runAsked(ctx, host.evaluator, p.Text)
 		}
 		if errs[i] != nil {
 			return "", errs[i]
@@ -62,7 +62,7 @@ func (c *commandRun) permissions(ctx context.Context) (permission.Evaluator, err
 // to whoever works on it.
 func (c *commandRun) runAsked(ctx context.Context, j permission.Evaluator, command string) (string, error) {
 	out, err := whenIdle(ctx, c.engine, c.session.ID, func(ctx context.Context, r *runner) (string, error) {
-		return (&snippetHost{commandRun: c, judge: j, runner: r}).run(ctx, command)
+		return (&snippetHost{commandRun: c, evaluator: j, runner: r}).run(ctx, command)
 	})
 	if lathe.CodeOf(err) == lathe.Conflict {
 		err = lathe.Errorf(lathe.Conflict, "the command %s runs %q, which needs approval, and the session is busy; call it again when the session is idle", c.command.Name, command)
@@ -75,15 +75,15 @@ func (c *commandRun) runAsked(ctx context.Context, j permission.Evaluator, comma
 type snippetHost struct {
 	tool.NoSession
 	*commandRun
-	judge  permission.Evaluator
-	runner *runner
+	evaluator permission.Evaluator
+	runner    *runner
 }
 
 // run runs one command by the tool that runs those of models.
 func (h *snippetHost) run(ctx context.Context, command string) (string, error) {
 	t, ok := h.settings.Tools.Find("bash")
-	if !ok || h.judge.Hide()(t.Spec()) {
-		return notRun(command, "commands are not allowed here"), nil
+	if !ok || h.evaluator.Hide()(t.Spec()) {
+		return snippetFailure(command, "commands are not allowed here"), nil
 	}
 	input, err := json.Marshal(struct {
 		Command string `json:"command"`
@@ -102,21 +102,21 @@ func (h *snippetHost) run(ctx context.Context, command string) (string, error) {
 	case lathe.CodeOf(err) == lathe.Rejected:
 		return "", lathe.Errorf(lathe.Rejected, "the command %s did not run: %q was rejected", h.command.Name, command)
 	default:
-		return notRun(command, err.Error()), nil
+		return snippetFailure(command, err.Error()), nil
 	}
 }
 
-func notRun(command, why string) string { return fmt.Sprintf("(%s failed: %s)", command, why) }
+func snippetFailure(command, why string) string { return fmt.Sprintf("(%s failed: %s)", command, why) }
 
 // Allowed reports whether the rules allow a request.
 func (h *snippetHost) Allowed(p tool.Permission) bool {
-	action, err := h.judge.Decide(p)
+	action, err := h.evaluator.Decide(p)
 	return err == nil && action == lathe.Allow
 }
 
 // Ask judges, and asks a person if that can be done.
 func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
-	action, err := h.judge.Decide(p)
+	action, err := h.evaluator.Decide(p)
 	if err != nil || action == lathe.Allow {
 		return err
 	}
@@ -158,7 +158,7 @@ func (h *snippetHost) await(ctx context.Context, id lathe.AskID) error {
 			return err
 		}
 		if a, ok := got[id]; ok {
-			return answered(a)
+			return answerError(a)
 		}
 		select {
 		case <-h.runner.actor.wake:
@@ -171,7 +171,7 @@ func (h *snippetHost) await(ctx context.Context, id lathe.AskID) error {
 	}
 }
 
-func answered(a store.Answer) error {
+func answerError(a store.Answer) error {
 	f, ok := a.Fact.(*lathe.PermissionReplied)
 	if ok && f.Reply != lathe.Reject {
 		return nil

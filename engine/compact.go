@@ -123,13 +123,13 @@ func (r *runner) compact(ctx context.Context, s state) error {
 	if h := s.pending(); h != nil {
 		return r.compress(ctx, s, h)
 	}
-	if done, err := r.makeRoom(ctx, s); done || err != nil {
+	if done, err := r.pruneToFit(ctx, s); done || err != nil {
 		return err
 	}
 	if s.stuck() >= maxCompactions {
 		return r.refuse(ctx, s, stuckError())
 	}
-	return r.log.write(ctx, append([]lathe.Fact{r.log.busy()}, compactionRequest(r.log, s, lathe.No)...)...)
+	return r.log.write(ctx, append([]lathe.Fact{r.log.busyFact()}, compactionRequest(r.log, s, lathe.No)...)...)
 }
 
 // compactionRequest are the facts of a request to compress, for the agent and model of the prompt.

@@ -21,15 +21,15 @@ func calledTool(err error) bool { return errors.Is(err, fold.ErrUnexpectedCall) 
 func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.Fact, error) {
 	place := slices.Index(c.state.messages, c.request)
 	switch {
-	case !c.wish.Auto:
+	case !c.compaction.Auto:
 		return nil, nil
 	case c.replay != nil:
-		return c.sayAgain(at), nil
+		return c.repeatPrompt(at), nil
 	case history.UnansweredPrompt(c.tail) >= 0, slices.ContainsFunc(c.state.messages[place+1:], history.IsUserPrompt):
 		return nil, nil
 	}
 	if hook := c.settings.Hooks.Continue; hook != nil {
-		on, err := hook(ctx, c.occasion(), c.wish.Overflow.On())
+		on, err := hook(ctx, c.requestInfo(), c.compaction.Overflow.On())
 		if err != nil || !on {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.
 	if c.settings.Headless || c.state.session.Parent != "" { // nobody would answer
 		text = strings.TrimSpace(compact.ContinuePrompt) + " If nothing is left to do, give your final answer."
 	}
-	if c.wish.Overflow.On() && slices.ContainsFunc(c.head, compact.HasMedia) {
+	if c.compaction.Overflow.On() && slices.ContainsFunc(c.head, compact.HasMedia) {
 		text = "The attachments were too large for the model and were left out; if you need them, say so. " + text
 	}
 	user := history.LastUser(c.state.messages).Data.(*lathe.User)
@@ -47,8 +47,8 @@ func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.
 	}), nil
 }
 
-// sayAgain repeats the prompt that was refused, with its media named instead of attached.
-func (c *compactRun) sayAgain(at lathe.Time) []lathe.Fact {
+// repeatPrompt repeats the prompt that was refused, with its media named instead of attached.
+func (c *compactRun) repeatPrompt(at lathe.Time) []lathe.Fact {
 	var bodies []lathe.Body
 	for _, p := range c.replay.Parts {
 		switch b := p.Body.(type) {

@@ -28,51 +28,51 @@ const (
 // compactRun is one running compaction.
 type compactRun struct {
 	*stepRun
-	runner   *runner
-	state    state
-	request  *history.Message
-	part     lathe.Part // of the request
-	wish     *lathe.Compaction
-	head     []*history.Message // what is summarized
-	tail     []*history.Message // what stays as it is
-	replay   *history.Message   // said again afterwards; nil is nothing
-	previous string             // an earlier summary
-	source   string             // what the summary is made of
-	ask      string
-	context  []string
-	ours     bool // by our own prompt
-	records  compact.Records
+	runner        *runner
+	state         state
+	request       *history.Message
+	part          lathe.Part // of the request
+	compaction    *lathe.Compaction
+	head          []*history.Message // what is summarized
+	tail          []*history.Message // what stays as it is
+	replay        *history.Message   // said again afterwards; nil is nothing
+	previous      string             // an earlier summary
+	source        string             // what the summary is made of
+	ask           string
+	context       []string
+	defaultPrompt bool // by our own prompt
+	records       compact.Records
 }
 
 // compress does what a request to compress asks for. What goes wrong is on the summary; an
 // error returned is one of the store.
 func (r *runner) compress(ctx context.Context, s state, request *history.Message) error {
-	c, err := r.gather(ctx, s, request)
+	c, err := r.newCompactRun(ctx, s, request)
 	if err == nil {
-		err = c.begin(ctx)
+		err = c.openSummary(ctx)
 	}
 	if err != nil {
 		return r.refuse(ctx, s, err)
 	}
 	ctx, cancel := c.ledger.start(ctx)
 	defer cancel()
-	r.compacting(ctx, c.fold.Message.Created)
+	r.publishCompacting(ctx, c.fold.Message.Created)
 	err = c.run(ctx)
-	r.compacting(ctx, 0)
+	r.publishCompacting(ctx, 0)
 	return err
 }
 
-// compacting tells clients since when a summary is made; 0 is not any longer. It is a help, so that a failure is only noted.
-func (r *runner) compacting(ctx context.Context, since lathe.Time) {
-	ctx, cancel := settle(ctx)
+// publishCompacting tells clients since when a summary is made; 0 is not any longer. It is a help, so that a failure is only noted.
+func (r *runner) publishCompacting(ctx context.Context, since lathe.Time) {
+	ctx, cancel := settleContext(ctx)
 	defer cancel()
 	if _, err := r.engine.store.Edit(ctx, r.log.lease.Session, lathe.Edit{Compacting: lathe.Some(since)}); err != nil {
 		r.engine.log.Warn("compaction status not published", "session", r.log.lease.Session, "error", err)
 	}
 }
 
-// gather looks at what is to be compressed.
-func (r *runner) gather(ctx context.Context, s state, request *history.Message) (*compactRun, error) {
+// newCompactRun looks at what is to be compressed.
+func (r *runner) newCompactRun(ctx context.Context, s state, request *history.Message) (*compactRun, error) {
 	if r.stepConfig.err != nil {
 		return nil, r.stepConfig.err
 	}
@@ -80,11 +80,11 @@ func (r *runner) gather(ctx context.Context, s state, request *history.Message) 
 	c.last = true
 	for _, p := range request.Parts {
 		if w, ok := p.Body.(*lathe.Compaction); ok {
-			c.part, c.wish = p, w
+			c.part, c.compaction = p, w
 			break
 		}
 	}
-	c.divide(slices.Index(s.messages, request))
+	c.split(slices.Index(s.messages, request))
 	if err := c.isWorthwhile(); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (c *compactRun) isWorthwhile() error {
 		return nil
 	case c.previous == "":
 		return lathe.Errorf(lathe.Invalid, "Nothing to compress yet.")
-	case c.wish.Auto && (c.replay == nil || !compact.HasMedia(c.replay)):
+	case c.compaction.Auto && (c.replay == nil || !compact.HasMedia(c.replay)):
 		return stuckError()
 	}
 	return nil
@@ -123,14 +123,14 @@ func (c *compactRun) prompts() []*history.Message {
 	return slices.DeleteFunc(history.AppendMessages(nil, before), func(h *history.Message) bool { return stays[h] })
 }
 
-// divide finds what is summarized, what stays, and what is said again.
-func (c *compactRun) divide(at int) {
+// split finds what is summarized, what stays, and what is said again.
+func (c *compactRun) split(at int) {
 	before := c.state.messages[:at]
 	told := history.Visible(before)
 	if len(told) > 1 && history.CompactionOf(told[0]) != nil {
 		c.previous, told = compact.ModelText(told[1]), told[2:]
 	}
-	if again := history.ReplayedPrompt(before, c.wish); again >= 0 && slices.Contains(told, before[again]) {
+	if again := history.ReplayedPrompt(before, c.compaction); again >= 0 && slices.Contains(told, before[again]) {
 		c.replay = before[again]
 		told = told[:slices.Index(told, c.replay)]
 	}
@@ -139,7 +139,7 @@ func (c *compactRun) divide(at int) {
 	if c.state.stuck() > 0 {
 		start = len(told) // what stayed as it was has not helped
 	}
-	if open := history.UnansweredPrompt(told); c.replay == nil && open > 0 && !c.wish.Overflow.On() {
+	if open := history.UnansweredPrompt(told); c.replay == nil && open > 0 && !c.compaction.Overflow.On() {
 		start = min(start, open) // the words that are to be answered stay
 	}
 	c.head, c.tail = told[:start], told[start:]
@@ -162,7 +162,7 @@ func (c *compactRun) prepare(ctx context.Context) error {
 		}
 	}
 	c.agent, c.variant, c.format, c.user = agent, "", nil, c.request
-	c.ask, c.ours = compact.Ask, agent.Prompt == "" || strings.TrimSpace(agent.Prompt) == strings.TrimSpace(compact.SystemPrompt)
+	c.ask, c.defaultPrompt = compact.Ask, agent.Prompt == "" || strings.TrimSpace(agent.Prompt) == strings.TrimSpace(compact.SystemPrompt)
 	if hook := c.settings.Hooks.Compacting; hook != nil {
 		more, err := hook(ctx, c.session.ID)
 		if err != nil {
@@ -170,7 +170,7 @@ func (c *compactRun) prepare(ctx context.Context) error {
 		}
 		c.context = more.Context
 		if more.Prompt != "" {
-			c.ask, c.ours = more.Prompt, false
+			c.ask, c.defaultPrompt = more.Prompt, false
 		}
 	}
 	c.rebuild = func(ctx context.Context) (model.Request, error) { return c.build(ctx, nil) }
@@ -184,7 +184,7 @@ func (c *compactRun) build(ctx context.Context, faults []string) (req model.Requ
 	if usable := c.settings.Compaction.Usable(c.model.window()); usable > 0 {
 		limit = max(usable-compact.MinSummary-compact.TokensIn(c.previous+compact.Ask), usable/2) * budget.BytesPerToken
 	}
-	head, err := c.transformed(ctx, c.head)
+	head, err := c.transformHistory(ctx, c.head)
 	if err != nil {
 		return req, err
 	}
@@ -199,14 +199,14 @@ func (c *compactRun) build(ctx context.Context, faults []string) (req model.Requ
 	req.System = []string{strings.TrimSpace(cmp.Or(c.agent.Prompt, compact.SystemPrompt))}
 	req.Messages = []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}}
 	if hook := c.settings.Hooks.Params; hook != nil {
-		err = hook(ctx, c.occasion(), &req)
+		err = hook(ctx, c.requestInfo(), &req)
 	}
 	return req, err
 }
 
-// begin writes the summary's message down, and holds what it may cost.
-func (c *compactRun) begin(ctx context.Context) error {
-	m := c.runner.answer(c.state)
+// openSummary writes the summary's message down, and holds what it may cost.
+func (c *compactRun) openSummary(ctx context.Context) error {
+	m := c.runner.newAnswer(c.state)
 	a := m.Data.(*lathe.Assistant)
 	a.Parent, a.Agent, a.Mode, a.Model, a.Summary = c.request.ID, compactionAgent, compactionAgent, c.model.Ref, lathe.Yes
 	c.fold = &fold.Fold{IDs: c.engine.ids, Message: m, Price: c.model.Price}
@@ -221,10 +221,10 @@ func (c *compactRun) run(ctx context.Context) error {
 	}
 	better, fewest := "", 0 // words that can be worked from, and what is wrong with them
 	for try := 1; ; try++ {
-		words, faults, err := c.tried(ctx)
+		words, faults, err := c.requestSummary(ctx)
 		switch {
 		case err != nil:
-			return c.give(ctx, err)
+			return c.giveUp(ctx, err)
 		case len(faults) == 0:
 			return c.accept(ctx, words)
 		}
@@ -239,17 +239,17 @@ func (c *compactRun) run(ctx context.Context) error {
 			return c.accept(ctx, better)
 		}
 		if c.prompt, err = c.build(ctx, faults); err == nil {
-			err = c.reserve(ctx, c.log.busy())
+			err = c.reserve(ctx, c.log.busyFact())
 		}
 		if err != nil {
-			return c.give(ctx, err)
+			return c.giveUp(ctx, err)
 		}
 	}
 }
 
-// tried asks once, with as many attempts as that takes, and looks at what came. Without words there is nothing to work
+// requestSummary asks once, with as many attempts as that takes, and looks at what came. Without words there is nothing to work
 // from: a tool was called, or the end is missing.
-func (c *compactRun) tried(ctx context.Context) (words string, faults []string, err error) {
+func (c *compactRun) requestSummary(ctx context.Context) (words string, faults []string, err error) {
 	err = c.persist(ctx)
 	if calledTool(err) {
 		return "", []string{"it called a tool, but has no tools"}, nil
@@ -258,7 +258,7 @@ func (c *compactRun) tried(ctx context.Context) (words string, faults []string, 
 		return "", nil, err
 	}
 	c.fold.CloseBlocks(c.engine.now())
-	if err := c.carry(ctx); err != nil {
+	if err := c.applyEffects(ctx); err != nil {
 		return "", nil, err
 	}
 	if err := c.batch.flush(ctx); err != nil {
@@ -267,7 +267,7 @@ func (c *compactRun) tried(ctx context.Context) (words string, faults []string, 
 	h := *c.log.mem.ByID[c.fold.Message.ID]
 	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool { return !slices.Contains(c.fold.Created, p.ID) })
 	words = strings.TrimSpace(thoughts().ReplaceAllString(compact.ModelText(&h), ""))
-	faults = compact.Faults(words, c.source, c.headChanges(), c.ours)
+	faults = compact.Faults(words, c.source, c.headChanges(), c.defaultPrompt)
 	if c.fold.End != nil && c.fold.End.Reason == model.FinishLength {
 		return "", append(faults, "it was cut off because it was too long"), nil
 	}
@@ -309,14 +309,14 @@ func (c *compactRun) restart(ctx context.Context, n int, retry retryPlan) error 
 	if err != nil {
 		return err
 	}
-	return c.reserve(ctx, append(note, message, c.log.busy())...)
+	return c.reserve(ctx, append(note, message, c.log.busyFact())...)
 }
 
 // reject takes the words of an attempt away; what it cost stays.
 func (c *compactRun) reject(ctx context.Context) error {
 	c.ledger.spend(c.fold, c.model)
 	at, f := c.engine.now(), c.fold
-	c.dropWords()
+	c.removeText()
 	if tokens, cost := model.Count(f.Usage, f.Price); tokens != (lathe.Tokens{}) {
 		a := *f.Message.Data.(*lathe.Assistant)
 		a.Cost, a.Tokens = a.Cost.Add(cost), tokens
@@ -329,8 +329,8 @@ func (c *compactRun) reject(ctx context.Context) error {
 	return c.batch.flush(ctx)
 }
 
-// dropWords removes all that the attempt has said.
-func (c *compactRun) dropWords() {
+// removeText removes all that the attempt has said.
+func (c *compactRun) removeText() {
 	f := c.fold
 	clear(f.Blocks)
 	for _, p := range c.log.mem.ByID[f.Message.ID].Parts {
@@ -344,8 +344,8 @@ func (c *compactRun) dropWords() {
 	}
 }
 
-// give ends a compaction that failed. The history stays as it was.
-func (c *compactRun) give(ctx context.Context, err error) error {
+// giveUp ends a compaction that failed. The history stays as it was.
+func (c *compactRun) giveUp(ctx context.Context, err error) error {
 	if isWrite(err) {
 		return err
 	}
@@ -370,51 +370,51 @@ func (c *compactRun) accept(ctx context.Context, words string) error {
 	at, f := c.engine.now(), c.fold
 	more, err := c.continueFacts(ctx, at)
 	if err != nil {
-		return c.give(ctx, err)
+		return c.giveUp(ctx, err)
 	}
-	c.keepHistory()
+	c.saveHistory()
 	if len(f.Created) == 0 { // no attempt stands: what is said is ours
 		c.ledger.spend(c.fold, c.model)
 		f.OpenStep(at)
-		c.say(words, lathe.Unset, at)
+		c.addText(words, lathe.Unset, at)
 	} else if h := c.log.mem.ByID[f.Message.ID]; compact.ModelText(h) != words {
-		c.dropWords()
-		c.say(words, lathe.Unset, at)
+		c.removeText()
+		c.addText(words, lathe.Unset, at)
 	}
-	c.say(c.records.Text(), lathe.Yes, at)
+	c.addText(c.records.Text(), lathe.Yes, at)
 	f.End = &model.Finish{Reason: model.FinishStop}
 	f.Finish(at, snapshot.Patch{})
 	f.Close(at, nil)
 	c.batch.add(f.Take().Facts...)
 	if len(c.tail) > 0 {
-		wish := *c.wish
+		wish := *c.compaction
 		wish.TailStart = c.tail[0].ID
 		c.part.Body = &wish
 		c.batch.add(&lathe.PartChanged{Part: c.part, Time: at})
 	}
 	c.batch.add(append(more, &lathe.SessionCompacted{Session: c.session.ID})...)
-	c.compare(words)
+	c.noteIneffective(words)
 	return c.end(ctx, nil)
 }
 
-func (c *compactRun) say(text string, synthetic lathe.Flag, at lathe.Time) {
+func (c *compactRun) addText(text string, synthetic lathe.Flag, at lathe.Time) {
 	if text != "" {
 		c.fold.Put(c.fold.NewPart(&lathe.Text{Text: text, Synthetic: synthetic, Time: &lathe.Span{Start: at, End: at}}), at)
 	}
 }
 
-// compare notices a compaction that makes nothing shorter. One is no harm; after three in a row
+// noteIneffective notices a compaction that makes nothing shorter. One is no harm; after three in a row
 // the turn ends (stuck).
-func (c *compactRun) compare(words string) {
+func (c *compactRun) noteIneffective(words string) {
 	was, is := compact.Sum(compact.Sizes(c.log.mem, c.head, c.runner.model.Target))+compact.TokensIn(c.previous), compact.TokensIn(words)+compact.TokensIn(c.records.Text())
 	if is >= was {
 		c.engine.log.Warn("compaction did not shorten the history", "session", c.session.ID, "before", was, "after", is)
 	}
 }
 
-// keepHistory writes the whole conversation to a file, in which the model can look things up. It
+// saveHistory writes the whole conversation to a file, in which the model can look things up. It
 // is a help, so that a failure is only noted.
-func (c *compactRun) keepHistory() {
+func (c *compactRun) saveHistory() {
 	if c.engine.files.outputs == "" {
 		return
 	}

@@ -62,7 +62,7 @@ func (c *composer) composeMessage(ctx context.Context, rec lathe.Session, p lath
 		m.ID = c.ids.Message()
 	}
 	m.Parts = c.attachments(rec, said.Agent, settings).Expand(ctx, p.Parts)
-	c.own(&m)
+	c.assignParts(&m)
 	if hook := settings.Hooks.ChatMessage; hook != nil {
 		if err := hook(ctx, &m); err != nil {
 			return in, err
@@ -70,7 +70,7 @@ func (c *composer) composeMessage(ctx context.Context, rec lathe.Session, p lath
 		if err := checkParts(m.Parts); err != nil {
 			return in, err
 		}
-		c.own(&m)
+		c.assignParts(&m)
 	}
 	settings.Images.FitPrompt(m.Parts)
 	return lathe.Submission{Message: m, Delivery: p.Delivery, NoReply: p.NoReply, Digest: digest(p)}, nil
@@ -88,8 +88,8 @@ func (c *composer) attachments(rec lathe.Session, agent string, settings *StepSe
 	}
 }
 
-// own gives parts what they need to belong to their message.
-func (c *composer) own(m *lathe.Message) {
+// assignParts gives parts what they need to belong to their message.
+func (c *composer) assignParts(m *lathe.Message) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Session, p.Message = m.Session, m.ID; p.ID == "" {

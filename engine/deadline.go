@@ -24,8 +24,8 @@ const (
 // errLate is in the cause of a call that its deadline ended.
 var errLate = errors.New("too late")
 
-// of is how long a call of a tool may take, and the setting that says so.
-func (d Deadlines) of(s tool.Spec) (time.Duration, string) {
+// limitFor is how long a call of a tool may take, and the setting that says so.
+func (d Deadlines) limitFor(s tool.Spec) (time.Duration, string) {
 	limit, otherwise, setting := d.Tool, toolDeadline, "deadline.tool"
 	if s.Agent {
 		limit, otherwise, setting = d.Subagent, subagentDeadline, "deadline.subagent"
@@ -40,7 +40,7 @@ func (d Deadlines) of(s tool.Spec) (time.Duration, string) {
 // says later is heard by nobody.
 func (h *host) runBounded(ctx context.Context, t tool.Tool, c *tool.Call, repeated int) (tool.Result, error) {
 	s := h.step
-	limit, setting := s.settings.Deadlines.of(t.Spec())
+	limit, setting := s.settings.Deadlines.limitFor(t.Spec())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := make(chan struct{})

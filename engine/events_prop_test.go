@@ -361,7 +361,7 @@ func (p *play) runnerActions() map[string]func(*rapid.T) {
 			for _, m := range p.history(id) {
 				for _, part := range m.Parts {
 					if part.Open() {
-						must(repair.Commit(t.Context(), &lathe.PartChanged{Part: closed(part)}))(p.world)
+						must(repair.Commit(t.Context(), &lathe.PartChanged{Part: closeFacts(part)}))(p.world)
 					}
 				}
 			}
@@ -371,8 +371,8 @@ func (p *play) runnerActions() map[string]func(*rapid.T) {
 	}
 }
 
-// closed is an open part at its end, with the text it has.
-func closed(p lathe.Part) lathe.Part {
+// closeFacts is an open part at its end, with the text it has.
+func closeFacts(p lathe.Part) lathe.Part {
 	p = p.WithText(p.GrowingText()) // a copy
 	switch b := p.Body.(type) {
 	case *lathe.Text:
@@ -387,7 +387,7 @@ func closed(p lathe.Part) lathe.Part {
 }
 
 func (p *play) settle(g *growing) {
-	must(g.by.Commit(p.Context(), &lathe.PartChanged{Part: closed(g.part.WithText(g.by.Text(g.part.ID)))}))(p.world)
+	must(g.by.Commit(p.Context(), &lathe.PartChanged{Part: closeFacts(g.part.WithText(g.by.Text(g.part.ID)))}))(p.world)
 	delete(p.open, g.part.ID)
 }
 

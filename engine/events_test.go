@@ -253,7 +253,7 @@ func TestEvents_JoinWhileAPartGrows(t *testing.T) {
 	for _, f := range folds {
 		f.compare(w, lathe.Scope{})
 	}
-	must(r.Commit(t.Context(), &lathe.PartChanged{Part: ended(p, "Eins 😀 zwei drei vier.")}))(w)
+	must(r.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "Eins 😀 zwei drei vier.")}))(w)
 	w.ok(r.Release(t.Context()))
 	for name, l := range readers {
 		folds[name].apply(l.heard()...)
@@ -360,7 +360,7 @@ func TestEvents_ManyAtOnce(t *testing.T) {
 						check(r.Checkpoint(t.Context()))
 					}
 				}
-				_, err = r.Commit(t.Context(), &lathe.PartChanged{Part: ended(p, text)})
+				_, err = r.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, text)})
 				check(err)
 			}
 			if err := r.Release(t.Context()); err != nil {

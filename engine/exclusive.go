@@ -57,7 +57,7 @@ func nilIfDone(err error) error {
 // awake, because it waits for jobs or is about to leave, changes them itself.
 func (all *actors) edit(ctx context.Context, id lathe.SessionID, f func(*runner) error) error {
 	if all.find(id) == nil {
-		return all.alone(ctx, id, f)
+		return all.runIfIdle(ctx, id, f)
 	}
 	done := make(chan outcomeOf[struct{}], 1)
 	a, err := all.runWhenIdle(ctx, id, func(_ context.Context, r *runner) error {
@@ -77,10 +77,10 @@ func (a *actor) isAtWork() bool {
 	return a.cancel != nil
 }
 
-// alone runs f as the writer of a session nobody is working on; a session that is busy is
+// runIfIdle runs f as the writer of a session nobody is working on; a session that is busy is
 // a conflict.
-func (all *actors) alone(ctx context.Context, id lathe.SessionID, f func(*runner) error) (err error) {
-	r, err := all.take(ctx, id)
+func (all *actors) runIfIdle(ctx context.Context, id lathe.SessionID, f func(*runner) error) (err error) {
+	r, err := all.newIdleRunner(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ type Runner struct{ *runner }
 
 // Take makes a runner for a session.
 func Take(ctx context.Context, e *Engine, id lathe.SessionID) (Runner, error) {
-	r, err := e.actors.take(ctx, id)
+	r, err := e.actors.newIdleRunner(ctx, id)
 	return Runner{r}, err
 }
 

@@ -39,15 +39,15 @@ type saving struct {
 // bus; one that is written whole no longer does.
 func (t *growingTexts) followAll(events []lathe.Event) {
 	for i, ev := range events {
-		if p, ok := ev.Fact.(*lathe.PartChanged); !ok || !overtaken(p.Part, events[i+1:]) {
+		if p, ok := ev.Fact.(*lathe.PartChanged); !ok || !isSuperseded(p.Part, events[i+1:]) {
 			t.follow(ev)
 		}
 	}
 }
 
-// overtaken reports whether the same commit says something later about the part. Its text
+// isSuperseded reports whether the same commit says something later about the part. Its text
 // may have begun and ended already, and must not begin anew.
-func overtaken(p lathe.Part, later []lathe.Event) bool {
+func isSuperseded(p lathe.Part, later []lathe.Event) bool {
 	return slices.ContainsFunc(later, func(ev lathe.Event) bool {
 		switch f := ev.Fact.(type) {
 		case *lathe.PartChanged:
@@ -67,7 +67,7 @@ func (t *growingTexts) follow(ev lathe.Event) {
 	switch f := ev.Fact.(type) {
 	case *lathe.PartChanged:
 		if f.Part.Open() {
-			t.hold(ev, f.Part)
+			t.ensure(ev, f.Part)
 		} else {
 			t.close(f.Part.ID)
 		}
@@ -83,9 +83,9 @@ func (t *growingTexts) follow(ev lathe.Event) {
 	}
 }
 
-// hold finds the text of an open part on the bus. It stays if it is what was written,
+// ensure finds the text of an open part on the bus. It stays if it is what was written,
 // or, of a part that grows here, continues that. Any other text ends, and a new one is published.
-func (t *growingTexts) hold(ev lathe.Event, p lathe.Part) {
+func (t *growingTexts) ensure(ev lathe.Event, p lathe.Part) {
 	written, text := p.GrowingText(), t.bus.Open(ev)
 	if g := t.open[p.ID]; text.String() != written && (g == nil || g.text != text || !strings.HasPrefix(text.String(), written)) {
 		text.Close()

@@ -226,8 +226,8 @@ func (w *world) growing(of lathe.Message, words string) lathe.Part {
 	return lathe.Part{ID: w.ids.Part(), Session: of.Session, Message: of.ID, Body: body}
 }
 
-// ended is a growing part with its last text.
-func ended(p lathe.Part, words string) lathe.Part {
+// closedBody is a growing part with its last text.
+func closedBody(p lathe.Part, words string) lathe.Part {
 	t := *p.Body.(*lathe.Text)
 	t.Text, t.Time = words, &lathe.Span{Start: t.Time.Start, End: t.Time.Start + 10}
 	p.Body = &t

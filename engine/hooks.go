@@ -54,13 +54,13 @@ type CompactionPrompt struct {
 	Prompt  string   // in place of ours; "" keeps it
 }
 
-// occasion is what the step asks its model for.
-func (s *stepInput) occasion() RequestInfo {
+// requestInfo is what the step asks its model for.
+func (s *stepInput) requestInfo() RequestInfo {
 	return RequestInfo{Session: s.session.ID, Agent: s.agent.Name, Model: s.model.Ref, Prompt: s.user.Message}
 }
 
-// transformed is a part of the history as a hook wants a model to see it.
-func (s *stepInput) transformed(ctx context.Context, messages []*history.Message) ([]*history.Message, error) {
+// transformHistory is a part of the history as a hook wants a model to see it.
+func (s *stepInput) transformHistory(ctx context.Context, messages []*history.Message) ([]*history.Message, error) {
 	hook := s.settings.Hooks.Messages
 	if hook == nil {
 		return messages, nil

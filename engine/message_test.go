@@ -197,7 +197,7 @@ func TestUpdatePart_Delta(t *testing.T) {
 		f.compare(w, lathe.Scope{Session: s.ID})
 	}
 
-	must(w.UpdatePart(t.Context(), ended(p, "Ein Wört 😀…"), ""))(w)
+	must(w.UpdatePart(t.Context(), closedBody(p, "Ein Wört 😀…"), ""))(w)
 	_, err := w.UpdatePart(t.Context(), p, "late")
 	w.is(err, lathe.Conflict)
 	w.same("at the end", says(w.history(s.ID)), [][]string{{"go"}, {"Ein Wört 😀…"}})

@@ -13,16 +13,16 @@ import (
 
 // openAsks are the requests of a step that wait for a person.
 type openAsks struct {
-	batch   *batch
-	judge   permission.Evaluator // with the approvals that were given since the step began
-	waiting map[lathe.AskID]toolAsks
+	batch     *batch
+	evaluator permission.Evaluator // with the approvals that were given since the step began
+	waiting   map[lathe.AskID]toolAsks
 }
 
 // add writes a request down for people to see. What an approval has come to allow
 // meanwhile needs no person.
 func (o *openAsks) add(ctx context.Context, h toolAsks) error {
 	a, log := h.ask, o.batch.log
-	if a.permission != nil && o.judge.AllApproved(*a.permission) {
+	if a.permission != nil && o.evaluator.AllApproved(*a.permission) {
 		h.reply <- answer{reply: lathe.Always}
 		return nil
 	}
@@ -43,7 +43,7 @@ func (o *openAsks) receive(ctx context.Context) error {
 	if len(o.waiting) == 0 {
 		return nil
 	}
-	settled, cancel := settle(ctx) // a cancel must not look like a failure of the store
+	settled, cancel := settleContext(ctx) // a cancel must not look like a failure of the store
 	defer cancel()
 	got, err := o.batch.log.store.Answers(settled, slices.Collect(maps.Keys(o.waiting))...)
 	if err != nil {
@@ -74,11 +74,11 @@ func (o *openAsks) deliver(h toolAsks, got store.Answer) {
 			o.settleOthers(func(tool.Permission) bool { return true }, lathe.Reject)
 		case f.Reply == lathe.Always:
 			for _, pattern := range h.ask.permission.Always {
-				o.judge.Approved = append(slices.Clip(o.judge.Approved), lathe.Rule{
+				o.evaluator.Approved = append(slices.Clip(o.evaluator.Approved), lathe.Rule{
 					Permission: h.ask.permission.Name, Pattern: pattern, Action: lathe.Allow,
 				})
 			}
-			o.settleOthers(o.judge.AllApproved, lathe.Always)
+			o.settleOthers(o.evaluator.AllApproved, lathe.Always)
 		}
 	case *lathe.QuestionReplied:
 		h.reply <- answer{answers: f.Answers}

@@ -85,7 +85,7 @@ func TestOperations_Events(t *testing.T) {
 	step("updatePart with a delta", err)
 	open, err = w.UpdatePart(t.Context(), open, "!")
 	step("updatePart with a delta", err)
-	_, err = w.UpdatePart(t.Context(), ended(open, "Grüße, 😀 Welt!"), "")
+	_, err = w.UpdatePart(t.Context(), closedBody(open, "Grüße, 😀 Welt!"), "")
 	step("updatePart, the end of it", err)
 	_, err = w.UpdatePart(t.Context(), lathe.Part{
 		ID: "prt_3", Session: top.ID, Message: answer.ID,

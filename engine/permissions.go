@@ -13,8 +13,8 @@ import (
 
 // loadPermissions asks what the calls of the step may do.
 func (s *stepRun) loadPermissions(ctx context.Context) (err error) {
-	s.judge, err = s.permissions(ctx, s.engine.store, s.session)
-	s.asks.judge = s.judge
+	s.evaluator, err = s.permissions(ctx, s.engine.store, s.session)
+	s.asks.evaluator = s.evaluator
 	return err
 }
 
@@ -54,8 +54,8 @@ type rulesSource interface {
 	Agents(at workspace.Place) ([]Agent, error)
 }
 
-// renewed is the judge with the rules that the agents have now. Approvals and switches are kept.
-func renewed(j permission.Evaluator, agents []Agent) permission.Evaluator {
+// withAgentRules is the judge with the rules that the agents have now. Approvals and switches are kept.
+func withAgentRules(j permission.Evaluator, agents []Agent) permission.Evaluator {
 	j.Chain = slices.Clone(j.Chain)
 	for i, b := range j.Chain {
 		if at := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == b.Name }); at >= 0 {
@@ -65,13 +65,13 @@ func renewed(j permission.Evaluator, agents []Agent) permission.Evaluator {
 	return j
 }
 
-// renew takes rules that were changed during the step. Settings that cannot be read change nothing.
-func (h *host) renew() {
+// refreshRules takes rules that were changed during the step. Settings that cannot be read change nothing.
+func (h *host) refreshRules() {
 	source, ok := h.step.engine.env.(rulesSource)
 	if !ok {
 		return
 	}
 	if agents, err := source.Agents(h.step.place); err == nil {
-		h.judge = renewed(h.judge, agents)
+		h.evaluator = withAgentRules(h.evaluator, agents)
 	}
 }

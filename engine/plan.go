@@ -15,7 +15,7 @@ import (
 type state struct {
 	session  lathe.Session
 	messages []*history.Message // in the history; those that wait are not
-	waiting  []store.QueuedPrompt
+	queued   []store.QueuedPrompt
 	wants    lathe.MessageID // the newest message that wants an answer, "" if none does
 	// Of the settings, sampled for this round:
 	steps          int // at most so many a turn; 0 has no limit
@@ -65,7 +65,7 @@ func plan(s state) next {
 	if left := s.open(); len(left) > 0 {
 		return repair{left}
 	}
-	if s.session.Revert != nil && len(s.waiting) > 0 {
+	if s.session.Revert != nil && len(s.queued) > 0 {
 		return finalizeRevert{}
 	}
 	if s.session.Revert != nil {
@@ -119,7 +119,7 @@ func (s state) open() (left []*history.Message) {
 
 // ready lists the prompts that may take their place: those to steer with, or to queue.
 func (s state) ready(queue bool) (ids []lathe.MessageID) {
-	for _, w := range s.waiting {
+	for _, w := range s.queued {
 		if !w.Paused && w.Queue == queue {
 			ids = append(ids, w.Message)
 		}

@@ -22,19 +22,19 @@ func TestPlan_Table(t *testing.T) {
 		{"a prompt", state{messages: []*history.Message{historytest.User("m1")}, wants: "m1"}, "{false}step"},
 		{"an answer was left open", state{messages: []*history.Message{historytest.User("m1"), historytest.Of("m2", &lathe.Assistant{}, nil)}, wants: "m1"}, "repair"},
 		{"repair comes before steering", state{
-			messages: []*history.Message{historytest.Of("m2", &lathe.Assistant{}, nil)}, waiting: []store.QueuedPrompt{{Message: "m3"}},
+			messages: []*history.Message{historytest.Of("m2", &lathe.Assistant{}, nil)}, queued: []store.QueuedPrompt{{Message: "m3"}},
 		}, "repair"},
-		{"a revert is final when words come", state{session: lathe.Session{Revert: &lathe.Revert{}}, waiting: []store.QueuedPrompt{{Message: "m1", Paused: true}}}, "{}finalizeRevert"},
+		{"a revert is final when words come", state{session: lathe.Session{Revert: &lathe.Revert{}}, queued: []store.QueuedPrompt{{Message: "m1", Paused: true}}}, "{}finalizeRevert"},
 		{"a revert alone waits", state{session: lathe.Session{Revert: &lathe.Revert{}}}, "{}stop"},
-		{"steering prompts together", state{waiting: []store.QueuedPrompt{{Message: "m1"}, {Message: "q", Queue: true}, {Message: "m2"}}}, "{[m1 m2]}promote"},
-		{"held ones stay", state{waiting: []store.QueuedPrompt{{Message: "m1", Paused: true}}}, "{}stop"},
-		{"queued ones one at a time", state{waiting: []store.QueuedPrompt{{Message: "q1", Queue: true}, {Message: "q2", Queue: true}}}, "{[q1]}promote"},
+		{"steering prompts together", state{queued: []store.QueuedPrompt{{Message: "m1"}, {Message: "q", Queue: true}, {Message: "m2"}}}, "{[m1 m2]}promote"},
+		{"held ones stay", state{queued: []store.QueuedPrompt{{Message: "m1", Paused: true}}}, "{}stop"},
+		{"queued ones one at a time", state{queued: []store.QueuedPrompt{{Message: "q1", Queue: true}, {Message: "q2", Queue: true}}}, "{[q1]}promote"},
 		{"queued ones wait for the turn", state{
-			messages: []*history.Message{historytest.User("m1"), historytest.Answer("m2", historytest.Calling, historytest.Ran(`{}`))}, wants: "m1", waiting: []store.QueuedPrompt{{Message: "q", Queue: true}},
+			messages: []*history.Message{historytest.User("m1"), historytest.Answer("m2", historytest.Calling, historytest.Ran(`{}`))}, wants: "m1", queued: []store.QueuedPrompt{{Message: "q", Queue: true}},
 		}, "{false}step"},
 		{"an error ends the turn", state{messages: []*history.Message{historytest.User("m1"), historytest.Answer("m2", historytest.Fallen)}, wants: "m1"}, "{}stop"},
 		{"an error, then the queue", state{
-			messages: []*history.Message{historytest.User("m1"), historytest.Answer("m2", historytest.Fallen)}, wants: "m1", waiting: []store.QueuedPrompt{{Message: "q", Queue: true}},
+			messages: []*history.Message{historytest.User("m1"), historytest.Answer("m2", historytest.Fallen)}, wants: "m1", queued: []store.QueuedPrompt{{Message: "q", Queue: true}},
 		}, "{[q]}promote"},
 		{"a rejected call ends the turn", state{messages: []*history.Message{historytest.User("m1"), historytest.Answer("m2", historytest.Calling, historytest.FailedCall(`{"rejected":true}`))}, wants: "m1"}, "{}stop"},
 		{"unless the settings go on", state{

@@ -26,7 +26,7 @@ var leavePlanText string
 // written behind the newest of them, as parts that only the model sees: told in any other way
 // it would change what was sent before.
 func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID) error {
-	facts := []lathe.Fact{r.log.busy()}
+	facts := []lathe.Fact{r.log.busyFact()}
 	for _, id := range prompts {
 		facts = append(facts, &lathe.Promote{Session: r.log.lease.Session, Message: id})
 		r.jobs.changed = r.jobs.changed || isReport(r.log.mem.ByID[id]) // of a child that may have changed files
@@ -130,9 +130,9 @@ func (c *stepConfig) modeReminders(s state, at workspace.Place) []string {
 	return []string{strings.TrimSpace(strings.NewReplacer("{agent}", c.agent.Name, "{file}", where).Replace(leavePlanText))}
 }
 
-// isAside reports whether a part is one that promoting a prompt has added: it says nothing of
+// isAddedByPromotion reports whether a part is one that promoting a prompt has added: it says nothing of
 // what the user wants.
-func isAside(p lathe.Part) bool {
+func isAddedByPromotion(p lathe.Part) bool {
 	t, ok := p.Body.(*lathe.Text)
 	return ok && t.Synthetic.On() && (overview.IsOverview(t.Text) || strings.HasPrefix(t.Text, "<system-reminder>"))
 }

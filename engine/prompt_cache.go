@@ -21,9 +21,9 @@ const (
 	CacheOff  PromptCache = "off"
 )
 
-// cached is the model with the cache that a turn should have; waits says that a tool of the turn
+// withPromptCache is the model with the cache that a turn should have; waits says that a tool of the turn
 // took longer than the short cache lasts.
-func cached(m *Model, choice PromptCache, waits bool) *Model {
+func withPromptCache(m *Model, choice PromptCache, waits bool) *Model {
 	if m == nil || m.Cache == model.NoCache { // it has none
 		return m
 	}

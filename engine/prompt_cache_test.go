@@ -31,7 +31,7 @@ func TestPromptCache(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := &Model{Price: c.price, Cache: c.own}
-			got := cached(m, c.choice, c.waits)
+			got := withPromptCache(m, c.choice, c.waits)
 			if got.Cache != c.want || got.Price.CacheWrite != c.write {
 				t.Errorf("%s, a write costs %d; want %s, %d", got.Cache, got.Price.CacheWrite, c.want, c.write)
 			}
@@ -40,7 +40,7 @@ func TestPromptCache(t *testing.T) {
 			}
 		})
 	}
-	if cached(nil, CacheHour, true) != nil {
+	if withPromptCache(nil, CacheHour, true) != nil {
 		t.Error("no model")
 	}
 }

@@ -36,8 +36,8 @@ func (s state) prunable(window int, cache model.CacheTTL) ([]lathe.Part, int) {
 	return parts, freed
 }
 
-// makeRoom prunes when the window is full, and reports whether that was enough.
-func (r *runner) makeRoom(ctx context.Context, s state) (bool, error) {
+// pruneToFit prunes when the window is full, and reports whether that was enough.
+func (r *runner) pruneToFit(ctx context.Context, s state) (bool, error) {
 	if !r.settings.Compaction.Prune || compact.HasPruned(s.messages) {
 		return false, nil
 	}

@@ -65,7 +65,7 @@ func (e *recovery) recover(ctx context.Context, one store.Interruption, resume b
 	case resume:
 		err = e.Resume(ctx, one.Session)
 	case one.Dead:
-		err = e.actors.alone(ctx, one.Session, func(r *runner) error { return r.repairSession(ctx) })
+		err = e.actors.runIfIdle(ctx, one.Session, func(r *runner) error { return r.repairSession(ctx) })
 	}
 	switch lathe.CodeOf(err) {
 	case lathe.Conflict, lathe.NotFound: // someone else looks after it, or has removed it
@@ -87,7 +87,7 @@ func (e *recovery) Resume(ctx context.Context, id lathe.SessionID) error {
 		return err
 	}
 	if len(found) == 1 && found[0].Dead {
-		err := e.actors.alone(ctx, id, func(r *runner) error { return r.repairSession(ctx) })
+		err := e.actors.runIfIdle(ctx, id, func(r *runner) error { return r.repairSession(ctx) })
 		if lathe.CodeOf(err) == lathe.Conflict {
 			return nil // another one has taken it up
 		}
@@ -116,7 +116,7 @@ func (r *runner) repairSession(ctx context.Context) error {
 		return err
 	}
 	if s.session.Compacting != 0 {
-		r.compacting(ctx, 0)
+		r.publishCompacting(ctx, 0)
 	}
 	next := plan(s)
 	if c, ok := next.(endCheck); ok && len(c.ToModel) == 0 { // all was done but to tell people what was found
@@ -157,7 +157,7 @@ func (e *recovery) resumeTurn(ctx context.Context, id lathe.SessionID) error {
 	// Two who resume at the same time send the same message, which is then one.
 	sum := sha256.Sum256([]byte(page.Messages[len(page.Messages)-1].ID))
 	m := lathe.Message{ID: lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26]), Session: id, Data: samePrompt(last.Data.(*lathe.User))}
-	m.Parts = append([]lathe.Part{{Body: history.Synthetic(interruptedWords(page.Messages))}}, tasksLeft(*last, page.Messages)...)
+	m.Parts = append([]lathe.Part{{Body: history.Synthetic(interruptedText(page.Messages))}}, tasksLeft(*last, page.Messages)...)
 	for i := range m.Parts {
 		m.Parts[i].ID, m.Parts[i].Session, m.Parts[i].Message = e.ids.Part(), id, m.ID
 	}
@@ -186,9 +186,9 @@ func lastPrompt(messages []lathe.Message) *lathe.Message {
 	return nil
 }
 
-// interruptedWords tells the model what was cut off. A call that had begun may have done
+// interruptedText tells the model what was cut off. A call that had begun may have done
 // its work or not; it must look, because nothing here runs it again.
-func interruptedWords(messages []lathe.Message) string {
+func interruptedText(messages []lathe.Message) string {
 	var calls []string
 	if n := len(messages); n > 0 {
 		for _, p := range messages[n-1].Parts {

@@ -14,7 +14,7 @@ import (
 // it: then they have just been given.
 func (e *recovery) recoverAwaited(ctx context.Context, one store.Interruption) error {
 	if one.Dead {
-		if err := e.actors.alone(ctx, one.Session, func(r *runner) error { return r.repairSession(ctx) }); err != nil {
+		if err := e.actors.runIfIdle(ctx, one.Session, func(r *runner) error { return r.repairSession(ctx) }); err != nil {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (e *recovery) collect(ctx context.Context, child lathe.Session, resume bool
 	if resume {
 		return e.resumeBackground(ctx, child.ID)
 	}
-	err := e.actors.alone(ctx, child.ID, func(r *runner) error { return r.repairSession(ctx) })
+	err := e.actors.runIfIdle(ctx, child.ID, func(r *runner) error { return r.repairSession(ctx) })
 	if lathe.CodeOf(err) == lathe.Conflict {
 		return nil // another one looks after it
 	}

@@ -33,12 +33,12 @@ type stepInput struct {
 	engine      *Engine
 	session     lathe.Session
 	place       workspace.Place
-	judge       permission.Evaluator // as it was when the step began
+	evaluator   permission.Evaluator // as it was when the step began
 	tools       *tool.Set
 	savedPrompt *lathe.SystemPrompt // the saved system prompt
 	history     []lathe.Message     // as the model sees it
 	last        bool                // no tool runs
-	unasked     bool                // the user's prompt made the call: no rule hides it
+	userInvoked bool                // the user's prompt made the call: no rule hides it
 	noUndo      *sync.Once          // tells people once that commands cannot be undone
 }
 
@@ -59,7 +59,7 @@ func (r *runner) loadConfig(ctx context.Context, s *state) {
 		r.applyFallback(ctx, c)
 		s.steps = c.agent.Steps
 	}
-	c.model = cached(c.model, c.settings.PromptCache, c.settings.Headless && hasLongWait(s.messages[history.LastExchange(s.messages):]))
+	c.model = withPromptCache(c.model, c.settings.PromptCache, c.settings.Headless && hasLongWait(s.messages[history.LastExchange(s.messages):]))
 	s.continueOnDeny = c.settings.ContinueOnDeny
 	if compaction := c.settings.Compaction; !compaction.Off {
 		s.usable = compaction.Usable(c.model.window())
@@ -110,7 +110,7 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 	if st.prompt, err = st.rebuild(ctx); err != nil {
 		return nil, err
 	}
-	m := r.answer(s)
+	m := r.newAnswer(s)
 	st.fold = &fold.Fold{
 		IDs: r.engine.ids, Message: m, Price: st.model.Price, HasTextHook: st.settings.Hooks.TextComplete != nil,
 		Resolve: st.tools.Resolve, Prior: history.Calls(s.messages[history.LastExchange(s.messages):]), Checker: r.watch(ctx, s),
@@ -126,7 +126,7 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 // open writes the message of the step down, and holds what its request may cost.
 func (s *stepRun) open(ctx context.Context, more ...lathe.Fact) error {
 	m := s.fold.Message
-	err := s.reserve(ctx, append([]lathe.Fact{s.log.busy(), &lathe.MessageChanged{Info: m}}, more...)...)
+	err := s.reserve(ctx, append([]lathe.Fact{s.log.busyFact(), &lathe.MessageChanged{Info: m}}, more...)...)
 	if h := s.log.mem.ByID[m.ID]; h != nil {
 		s.fold.Message.Created = h.Created
 	}
@@ -165,12 +165,12 @@ func (s *stepInput) build(ctx context.Context, mem *history.Conversation, visibl
 		req.Messages = model.Convert(changed, s.model.Target)
 	}
 	if hooks.System != nil {
-		if req.System, err = hooks.System(ctx, s.occasion(), req.System); err != nil {
+		if req.System, err = hooks.System(ctx, s.requestInfo(), req.System); err != nil {
 			return req, err
 		}
 	}
 	if hooks.Params != nil {
-		err = hooks.Params(ctx, s.occasion(), &req)
+		err = hooks.Params(ctx, s.requestInfo(), &req)
 	}
 	return req, err
 }
@@ -179,7 +179,7 @@ func (s *stepInput) build(ctx context.Context, mem *history.Conversation, visibl
 func (s *stepInput) newRequest() model.Request {
 	req := s.bareRequest()
 	req.System, req.Cache = s.system(), s.model.Cache
-	hide, unsuited, fam := s.judge.Hide(), builtin.Unsuited(req.Model), prompt.FamilyOf(req.Model)
+	hide, unsuited, fam := s.evaluator.Hide(), builtin.Unsuited(req.Model), prompt.FamilyOf(req.Model)
 	for _, t := range s.tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Hides(spec) }) {
 		spec := t.Spec()
 		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.describe(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})

@@ -48,7 +48,7 @@ func BenchmarkRequest(b *testing.B) {
 	p := s.systemPrompt(lathe.Session{}, place).Build(0)
 	st := &stepInput{
 		stepConfig: *s, engine: e, place: place, tools: s.settings.Tools, savedPrompt: &p,
-		judge: permission.Evaluator{Chain: []permission.Scope{{Agent: s.agent.permissions(), Listed: s.agent.Rules}}},
+		evaluator: permission.Evaluator{Chain: []permission.Scope{{Agent: s.agent.permissions(), Listed: s.agent.Rules}}},
 	}
 	var cold, warm time.Duration
 	seq := int64(1)

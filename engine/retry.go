@@ -77,13 +77,13 @@ func (s *stepRun) restart(ctx context.Context, n int, retry retryPlan) error {
 		if err := s.pause(ctx, n, retry); err != nil {
 			return err
 		}
-		return s.reserve(ctx, s.log.busy())
+		return s.reserve(ctx, s.log.busyFact())
 	}
 	message, note, err := s.useFallback(ctx)
 	if err != nil {
 		return err
 	}
-	return s.reserve(ctx, append([]lathe.Fact{s.log.busy(), message}, note...)...)
+	return s.reserve(ctx, append([]lathe.Fact{s.log.busyFact(), message}, note...)...)
 }
 
 // endWithCalls ends a failed step whose tools have run. The next step continues after the pause, or with
@@ -93,7 +93,7 @@ func (s *stepRun) endWithCalls(ctx context.Context, n int, retry retryPlan) erro
 		return err
 	}
 	if s.pause(ctx, n, retry) == nil {
-		_ = s.log.write(ctx, s.log.busy())
+		_ = s.log.write(ctx, s.log.busyFact())
 	}
 	return nil
 }

@@ -41,8 +41,8 @@ type turnState struct {
 	read     check.Reader // of the turn's calls
 }
 
-// take makes a runner for a session nobody else works on; otherwise that is a conflict.
-func (all *actors) take(ctx context.Context, id lathe.SessionID) (*runner, error) {
+// newIdleRunner makes a runner for a session nobody else works on; otherwise that is a conflict.
+func (all *actors) newIdleRunner(ctx context.Context, id lathe.SessionID) (*runner, error) {
 	e := all.engine
 	if l, ok := all.unreleased.Load(id); ok {
 		if err := e.store.Release(ctx, l.(store.Lease)); err != nil {
@@ -62,9 +62,9 @@ func (all *actors) take(ctx context.Context, id lathe.SessionID) (*runner, error
 	return r, nil
 }
 
-// begin makes the runner of a session that is awake, with what it knows of it.
-func (all *actors) begin(ctx context.Context, a *actor) (*runner, error) {
-	r, err := all.take(ctx, a.id)
+// newRunner makes the runner of a session that is awake, with what it knows of it.
+func (all *actors) newRunner(ctx context.Context, a *actor) (*runner, error) {
+	r, err := all.newIdleRunner(ctx, a.id)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (r *runner) release(ctx context.Context) error {
 	if err := r.log.texts.release(); err != nil {
 		r.engine.log.Warn("end of a streamed text not saved", "session", r.log.lease.Session, "error", err)
 	}
-	ctx, cancel := settle(ctx)
+	ctx, cancel := settleContext(ctx)
 	defer cancel()
 	err := r.engine.store.Release(ctx, r.log.lease)
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *runner) release(ctx context.Context) error {
 	return err
 }
 
-// settle gives a context that outlives its parent's cancel, for a bounded time.
-func settle(ctx context.Context) (context.Context, context.CancelFunc) {
+// settleContext gives a context that outlives its parent's cancel, for a bounded time.
+func settleContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 }

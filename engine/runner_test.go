@@ -54,7 +54,7 @@ func TestRunner_CommitOpensAndClosesTexts(t *testing.T) {
 	}
 	g.ok(g.Grow(a.ID, "one"))
 	g.is(g.Grow("prt_none", "x"), lathe.Conflict)
-	must(g.Commit(t.Context(), &lathe.PartChanged{Part: ended(a, "one")}))(g.world)
+	must(g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(a, "one")}))(g.world)
 	g.is(g.Grow(a.ID, "late"), lathe.Conflict)
 	if g.Holds() != 1 || engine.Texts(g.Engine) != 1 || g.Text(b.ID) != "so far" {
 		t.Errorf("%d texts are held, %d are on the bus", g.Holds(), engine.Texts(g.Engine))
@@ -92,7 +92,7 @@ func TestRunner_BeginsAndEndsInOneCommit(t *testing.T) {
 	t.Parallel()
 	g := newStage(t)
 	for name, end := range map[string]func(p lathe.Part) lathe.Fact{
-		"settled": func(p lathe.Part) lathe.Fact { return &lathe.PartChanged{Part: ended(p, "all")} },
+		"settled": func(p lathe.Part) lathe.Fact { return &lathe.PartChanged{Part: closedBody(p, "all")} },
 		"removed": func(p lathe.Part) lathe.Fact {
 			return &lathe.PartRemoved{Session: p.Session, Message: p.Message, Part: p.ID}
 		},
@@ -118,7 +118,7 @@ func TestRunner_BeginsAndEndsInOneCommit(t *testing.T) {
 			t.Errorf("%s: %d texts are held, %d are on the bus", name, g.Holds(), engine.Texts(g.Engine))
 		}
 		if g.Holds() > 0 {
-			must(g.Commit(t.Context(), &lathe.PartChanged{Part: ended(p, "more")}))(g.world)
+			must(g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "more")}))(g.world)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func TestRunner_ReleaseAfterCancel(t *testing.T) {
 	g.ok(g.Grow(p.ID, "unsaved"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	_, err := g.Commit(ctx, &lathe.PartChanged{Part: ended(p, "unsaved")})
+	_, err := g.Commit(ctx, &lathe.PartChanged{Part: closedBody(p, "unsaved")})
 	if err == nil || err.Error() != "enough" {
 		t.Errorf("a commit after the cancel: %v", err)
 	}
@@ -264,7 +264,7 @@ func TestRunner_ReleaseLeavesWhatIsStored(t *testing.T) {
 	f.apply(l.heard()...)
 	f.compare(g.world, lathe.Scope{})
 	for _, p := range []lathe.Part{whole, cut} {
-		must(g.UpdatePart(t.Context(), ended(p, "done"), ""))(g.world)
+		must(g.UpdatePart(t.Context(), closedBody(p, "done"), ""))(g.world)
 	}
 	f.apply(l.heard()...)
 	f.compare(g.world, lathe.Scope{})
@@ -283,7 +283,7 @@ func TestRunner_SessionIsRemoved(t *testing.T) {
 	g.ok(g.Remove(t.Context(), g.s.ID))
 	g.ok(g.Grow(p.ID, " more"))
 	g.is(g.Checkpoint(t.Context()), lathe.Conflict)
-	_, err := g.Commit(t.Context(), &lathe.PartChanged{Part: ended(p, "words more")})
+	_, err := g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "words more")})
 	g.is(err, lathe.Conflict)
 	g.ok(g.Release(t.Context()))
 	if n := engine.Texts(g.Engine); n != 0 {
@@ -318,7 +318,7 @@ func TestRunner_HistoryIsWhatWasStreamed(t *testing.T) {
 				t.Fatalf("stored is %q, sent %q", got, sent)
 			}
 		}
-		must(g.Commit(t.Context(), &lathe.PartChanged{Part: ended(p, sent)}))(g.world)
+		must(g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, sent)}))(g.world)
 		if got := g.text(p.ID); got != sent {
 			t.Fatalf("at the end %q, sent %q", got, sent)
 		}

@@ -36,7 +36,7 @@ func (l *sessionLog) commit(ctx context.Context, facts ...lathe.Fact) ([]lathe.E
 
 // write commits facts, also while the turn is being canceled, and applies them to the conversation.
 func (l *sessionLog) write(ctx context.Context, facts ...lathe.Fact) error {
-	ctx, cancel := settle(ctx)
+	ctx, cancel := settleContext(ctx)
 	defer cancel()
 	events, err := l.commit(ctx, facts...)
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *sessionLog) write(ctx context.Context, facts ...lathe.Fact) error {
 // reserve writes facts together with a reservation of what a request may cost. The grant says whether
 // there was enough; otherwise nothing is written.
 func (l *sessionLog) reserve(ctx context.Context, want store.Reservation, facts ...lathe.Fact) (store.Grant, error) {
-	ctx, cancel := settle(ctx)
+	ctx, cancel := settleContext(ctx)
 	defer cancel()
 	if err := l.texts.wait(); err != nil {
 		return store.Grant{}, writeError{err}
@@ -69,7 +69,7 @@ func (l *sessionLog) reserve(ctx context.Context, want store.Reservation, facts 
 
 // edit changes columns of the session's record.
 func (l *sessionLog) edit(ctx context.Context, e lathe.Edit) (lathe.Session, error) {
-	ctx, cancel := settle(ctx)
+	ctx, cancel := settleContext(ctx)
 	defer cancel()
 	rec, err := l.store.Edit(ctx, l.lease.Session, e)
 	if err == nil {
@@ -90,8 +90,8 @@ func (l *sessionLog) catchUp() {
 	l.mem.After = max(l.mem.After, after)
 }
 
-// busy is the fact that the session works. Whoever writes it owes an idle.
-func (l *sessionLog) busy() lathe.Fact {
+// busyFact is the fact that the session works. Whoever writes it owes an idle.
+func (l *sessionLog) busyFact() lathe.Fact {
 	l.isBusy = true
 	return &lathe.StatusChanged{Session: l.lease.Session, Status: lathe.Status{Type: lathe.Busy}}
 }

@@ -15,14 +15,14 @@ func (s *stepRun) finish(ctx context.Context) error {
 	patch := s.endSnapshot(ctx)
 	at := s.engine.now()
 	s.fold.Finish(at, patch)
-	fault := s.verdict()
+	fault := s.answerFault()
 	s.fold.Close(at, fault)
 	return s.end(ctx, fault)
 }
 
-// verdict looks at an answer that ended: a provider that withheld it, and one that was to
+// answerFault looks at an answer that ended: a provider that withheld it, and one that was to
 // have a structure and has none, have failed. A structure that was captured is noted.
-func (s *stepRun) verdict() lathe.Fault {
+func (s *stepRun) answerFault() lathe.Fault {
 	a := *s.fold.Message.Data.(*lathe.Assistant)
 	if got := s.fold.StructuredAnswer(); s.format != nil && got != nil {
 		a.Structured = got
@@ -50,7 +50,7 @@ func (s *stepRun) fail(ctx context.Context, err error) error {
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
-		if werr := s.linger(ctx); werr != nil {
+		if werr := s.waitForTools(ctx); werr != nil {
 			return werr
 		}
 	}
@@ -84,8 +84,8 @@ func (s *stepRun) end(ctx context.Context, fault lathe.Fault) error {
 	return nil
 }
 
-// linger waits a moment for tools that were canceled.
-func (s *stepRun) linger(ctx context.Context) error {
+// waitForTools waits a moment for tools that were canceled.
+func (s *stepRun) waitForTools(ctx context.Context) error {
 	limit := time.NewTimer(settleTools)
 	defer limit.Stop()
 	for {

@@ -89,7 +89,7 @@ func (r *runner) beginShell(ctx context.Context, said *lathe.User, in lathe.Shel
 	part := lathe.Part{ID: r.engine.ids.Part(), Session: id, Message: m.ID, Body: &lathe.ToolCall{
 		CallID: r.engine.ids.CallID(), Tool: "bash", State: &lathe.Running{Input: input, Start: now},
 	}}
-	err := r.log.write(ctx, r.log.busy(), &lathe.MessageChanged{Info: u}, &lathe.PartChanged{Part: words, Time: now},
+	err := r.log.write(ctx, r.log.busyFact(), &lathe.MessageChanged{Info: u}, &lathe.PartChanged{Part: words, Time: now},
 		&lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: part, Time: now})
 	return part, err
 }

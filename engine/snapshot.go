@@ -50,7 +50,7 @@ func (s *stepRun) endSnapshot(ctx context.Context) snapshot.Patch {
 	if s.snap == nil {
 		return snapshot.Patch{}
 	}
-	ctx, cancel := settle(ctx)
+	ctx, cancel := settleContext(ctx)
 	defer cancel()
 	p, err := s.snap.End(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (h *host) runFramed(ctx context.Context, t tool.Tool, c *tool.Call) (tool.R
 	}
 	h.frame = frame
 	defer func() {
-		ctx, cancel := settle(ctx)
+		ctx, cancel := settleContext(ctx)
 		defer cancel()
 		if err := frame.End(ctx); err != nil {
 			h.step.engine.log.Warn("changes of a tool call not recorded", "session", h.step.session.ID, "tool", t.Spec().Name, "error", err)
@@ -104,7 +104,7 @@ func (h *host) BeginChange(ctx context.Context, paths ...string) (done func(), e
 		return nil, err
 	}
 	return func() {
-		ctx, cancel := settle(ctx)
+		ctx, cancel := settleContext(ctx)
 		defer cancel()
 		if err := snap.RecordWrite(ctx, paths...); err != nil {
 			h.step.engine.log.Warn("changes of a tool call not recorded", "session", h.step.session.ID, "error", err)

@@ -112,7 +112,7 @@ func (s *stepRun) attempt(ctx context.Context) error {
 	})
 	defer func() {
 		cancel()
-		q.halt()
+		q.dropStream()
 		group.Wait()
 	}()
 	return s.follow(ctx)
@@ -197,7 +197,7 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 		if err := s.fold.Event(at, it.model); err != nil {
 			return true, err
 		}
-		return false, s.carry(ctx)
+		return false, s.applyEffects(ctx)
 	}
 	switch h := it.other.(type) {
 	case streamEnded:
@@ -209,13 +209,13 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 		s.running--
 		s.fold.Settle(h.call, h.Outcome, at)
 		s.noteResult(h.call)
-		err = s.carry(ctx)
+		err = s.applyEffects(ctx)
 		s.asks.withdrawOf(h.call.Body().CallID)
 		return false, err
 	case toolProgressed:
 		s.fold.Progress(h.call, h.title, h.meta, at)
 		if h.reply != nil {
-			err = s.carry(ctx)
+			err = s.applyEffects(ctx)
 			if err == nil {
 				err = s.batch.flush(ctx)
 			}
@@ -229,7 +229,7 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 		s.running--
 		s.fold.Complete(h.part, h.text, at)
 		err = h.err
-	case toolTells:
+	case toolPublishes:
 		s.batch.add(h.fact)
 		if h.reply != nil {
 			err := s.batch.flush(ctx)
@@ -240,12 +240,12 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	return false, s.carry(ctx)
+	return false, s.applyEffects(ctx)
 }
 
-// carry takes the effects of fold over. Facts wait for the end of the batch, unless
+// applyEffects takes the effects of fold over. Facts wait for the end of the batch, unless
 // something rests on them.
-func (s *stepRun) carry(ctx context.Context) error {
+func (s *stepRun) applyEffects(ctx context.Context) error {
 	eff := s.fold.Take()
 	s.batch.add(eff.Facts...)
 	if len(eff.Grown) == 0 && len(eff.Actions) == 0 {
@@ -264,14 +264,14 @@ func (s *stepRun) carry(ctx context.Context) error {
 		case fold.StartTool:
 			s.start(ctx, w)
 		case fold.ShowText:
-			s.show(ctx, w)
+			s.runTextHook(ctx, w)
 		}
 	}
 	return nil
 }
 
-// show lets the hook see a text that ends.
-func (s *stepRun) show(ctx context.Context, w fold.ShowText) {
+// runTextHook lets the hook see a text that ends.
+func (s *stepRun) runTextHook(ctx context.Context, w fold.ShowText) {
 	s.running++
 	q, hook, session, message := s.queue, s.settings.Hooks.TextComplete, s.session.ID, s.fold.Message.ID
 	s.engine.work.Go(func() {

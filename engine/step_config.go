@@ -33,11 +33,11 @@ type turnConfig struct {
 	log    *sessionLog
 	place  workspace.Place
 	// Reset at the start of a turn:
-	began      stepConfig // the last of this turn that could be loaded
+	started    stepConfig // the last of this turn that could be loaded
 	isReported bool       // that the config cannot be read
 }
 
-func (t *turnConfig) reset() { t.began, t.isReported = stepConfig{}, false }
+func (t *turnConfig) reset() { t.started, t.isReported = stepConfig{}, false }
 
 // load asks the settings for what a prompt wants. When they were edited since the turn began, it
 // uses those that it began with.
@@ -48,7 +48,7 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 	case e.env == nil:
 		c.err = lathe.Errorf(lathe.Unavailable, "this engine has no models configured")
 	case edited:
-		c.settings = t.began.settings
+		c.settings = t.started.settings
 	default:
 		c.settings, c.err = e.env.Settings(ctx, t.place)
 	}
@@ -66,13 +66,13 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 		_, ok := p.Body.(*lathe.AgentMention)
 		return ok
 	})
-	if was := t.began; was.model != nil && c.settings == was.settings && was.user.Data.(*lathe.User).Model == said.Model {
+	if was := t.started; was.model != nil && c.settings == was.settings && was.user.Data.(*lathe.User).Model == said.Model {
 		c.model = was.model
 	} else if c.model, c.err = e.env.Model(ctx, t.place, said.Model); c.err != nil {
 		return c
 	}
 	c.output.Limits = prompt.FamilyOf(c.model.Name).Limits(c.output.Limits)
-	t.began = c
+	t.started = c
 	return c
 }
 
@@ -87,10 +87,10 @@ type editable interface {
 // once of a config that cannot be read.
 func (t *turnConfig) isEdited() bool {
 	source, ok := t.engine.env.(editable)
-	if !ok || t.began.settings == nil {
+	if !ok || t.started.settings == nil {
 		return false
 	}
-	edited, err := source.Edited(t.place, t.began.settings)
+	edited, err := source.Edited(t.place, t.started.settings)
 	if err != nil && !t.isReported {
 		t.isReported = true
 		t.engine.log.Warn("config cannot be read; the turn keeps the settings it started with", "session", t.log.lease.Session, "error", err)
@@ -103,7 +103,7 @@ func (t *turnConfig) isEdited() bool {
 
 // snapshots is where the files of the session's directory are saved for an undo; nil where they are not.
 func (t *turnConfig) snapshots(ctx context.Context) (*snapshot.Worktree, error) {
-	settings, err := t.began.settings, error(nil) // what the turn works with
+	settings, err := t.started.settings, error(nil) // what the turn works with
 	switch {
 	case t.engine.env == nil:
 		settings = &StepSettings{}

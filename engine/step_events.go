@@ -18,12 +18,12 @@ const queueLimit = 1024
 type stepQueue struct {
 	ready chan struct{} // holds one when there is something to take
 
-	mu     sync.Mutex // guards the fields below
-	items  []item
-	spare  []item
-	room   *sync.Cond
-	halted bool // nobody takes more of the stream
-	closed bool // nobody takes anything
+	mu            sync.Mutex // guards the fields below
+	items         []item
+	spare         []item
+	space         *sync.Cond
+	streamDropped bool // nobody takes more of the stream
+	closed        bool // nobody takes anything
 }
 
 // item is one thing that happened: an event of the model, or something else.
@@ -65,8 +65,8 @@ type (
 		text string
 		err  error
 	}
-	// toolTells publishes an ephemeral event or replaces the session's list.
-	toolTells struct {
+	// toolPublishes publishes an ephemeral event or replaces the session's list.
+	toolPublishes struct {
 		fact  lathe.Fact
 		reply chan<- error // nil if nobody waits
 	}
@@ -79,11 +79,11 @@ func (toolMarked) stepEvent()     {}
 func (toolAsks) stepEvent()       {}
 func (askExpired) stepEvent()     {}
 func (textShown) stepEvent()      {}
-func (toolTells) stepEvent()      {}
+func (toolPublishes) stepEvent()  {}
 
 func newStepQueue() *stepQueue {
 	f := &stepQueue{ready: make(chan struct{}, 1)}
-	f.room = sync.NewCond(&f.mu)
+	f.space = sync.NewCond(&f.mu)
 	return f
 }
 
@@ -94,10 +94,10 @@ func (f *stepQueue) put(h stepEvent) { f.add(item{other: h}, false) }
 func (f *stepQueue) add(it item, patient bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for patient && len(f.items) >= queueLimit && !f.halted {
-		f.room.Wait()
+	for patient && len(f.items) >= queueLimit && !f.streamDropped {
+		f.space.Wait()
 	}
-	if f.closed || patient && f.halted {
+	if f.closed || patient && f.streamDropped {
 		return false
 	}
 	f.items = append(f.items, it)
@@ -117,16 +117,16 @@ func (f *stepQueue) take() []item {
 	items := f.items
 	clear(f.spare) // or what was taken stays in memory
 	f.items, f.spare = f.spare[:0], items
-	f.room.Broadcast()
+	f.space.Broadcast()
 	return items
 }
 
-// halt drops what the stream says from now on.
-func (f *stepQueue) halt() {
+// dropStream drops what the stream says from now on.
+func (f *stepQueue) dropStream() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.halted = true
-	f.room.Broadcast()
+	f.streamDropped = true
+	f.space.Broadcast()
 }
 
 // close drops all that comes from now on: a tool that ignored the end of its turn finds
@@ -134,8 +134,8 @@ func (f *stepQueue) halt() {
 func (f *stepQueue) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.halted, f.closed = true, true
-	f.room.Broadcast()
+	f.streamDropped, f.closed = true, true
+	f.space.Broadcast()
 }
 
 // readStream adds a stream to the queue until it ends or nobody takes it.

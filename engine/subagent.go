@@ -34,7 +34,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	if err != nil {
 		return tool.Report{}, err
 	}
-	if !a.Preapproved || !s.unasked && !s.mentions(agent.Name) {
+	if !a.Preapproved || !s.userInvoked && !s.mentions(agent.Name) {
 		meta, _ := json.Marshal(map[string]string{"description": a.Description, "subagent_type": agent.Name})
 		err := h.Ask(ctx, tool.Permission{Name: fold.TaskTool, Patterns: []string{agent.Name}, Always: []string{"*"}, Metadata: meta})
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, er
 		return nil, tool.Failf("Tasks cannot be delegated from here: sessions nest at most %d deep (setting subagent_depth). Do the work yourself.", limits.MaxDepth())
 	}
 	i := slices.IndexFunc(s.settings.Agents, func(o Agent) bool {
-		return o.Name == a.Agent && (s.unasked || o.Mode != lathe.Primary)
+		return o.Name == a.Agent && (s.userInvoked || o.Mode != lathe.Primary)
 	})
 	if i < 0 {
 		return nil, tool.Failf("No subagent %q. Available: %s.", a.Agent, strings.Join(s.delegates(), ", "))
@@ -118,7 +118,7 @@ func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, er
 	if a.Background && !limits.Background {
 		return nil, tool.Failf("Tasks do not run in the background here (setting subagents.background). Call task without background.")
 	}
-	if n := len(strings.Fields(a.Prompt)); n < limits.MinBrief && a.Resume == "" && !s.unasked {
+	if n := len(strings.Fields(a.Prompt)); n < limits.MinBrief && a.Resume == "" && !s.userInvoked {
 		return nil, tool.Failf("The prompt has %d words, and at least %d are needed (setting subagents.brief): the agent sees nothing else. Add the goal, what is known with paths, what to leave alone, and the exact form of the answer.", n, limits.MinBrief)
 	}
 	return &s.settings.Agents[i], nil
@@ -127,7 +127,7 @@ func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, er
 // delegates are the agents that may be given tasks, by name.
 func (s *stepInput) delegates() (names []string) {
 	for _, a := range s.settings.Agents {
-		if a.Mode != lathe.Primary && s.judge.Action(fold.TaskTool, a.Name) != lathe.Deny {
+		if a.Mode != lathe.Primary && s.evaluator.Action(fold.TaskTool, a.Name) != lathe.Deny {
 			names = append(names, a.Name)
 		}
 	}
@@ -222,7 +222,7 @@ type task struct {
 // writes reports whether a child may change files as it likes: two of those in one work tree
 // get into each other's way.
 func (s *stepInput) writes(agent *Agent) bool {
-	return agent.permissions().Evaluate("edit", "*").Action != lathe.Deny && s.judge.Action("edit", "*") != lathe.Deny
+	return agent.permissions().Evaluate("edit", "*").Action != lathe.Deny && s.evaluator.Action("edit", "*") != lathe.Deny
 }
 
 // metadata is what the parent's part says of the child.
@@ -332,9 +332,9 @@ func (t *task) stopChild(ctx context.Context, err error) (tool.Report, error) {
 	if e.ctx.Err() != nil { // the child ends with the program, and can be taken up again
 		return tool.Report{}, err
 	}
-	settled, cancel := settle(ctx)
+	settled, cancel := settleContext(ctx)
 	defer cancel()
-	if stopped := e.actors.quit(settled, t.child.ID); stopped != nil {
+	if stopped := e.actors.cancelAndWait(settled, t.child.ID); stopped != nil {
 		e.log.Warn("subagent not stopped", "session", t.child.ID, "error", stopped)
 	}
 	if !errors.Is(err, errLate) {
@@ -350,9 +350,9 @@ func (t *task) stopChild(ctx context.Context, err error) (tool.Report, error) {
 	return r, nil
 }
 
-// quit ends the turn of a session, which nobody but its parent has begun, and waits until
+// cancelAndWait ends the turn of a session, which nobody but its parent has begun, and waits until
 // that is settled.
-func (all *actors) quit(ctx context.Context, id lathe.SessionID) error {
+func (all *actors) cancelAndWait(ctx context.Context, id lathe.SessionID) error {
 	if _, err := all.engine.store.Admit(ctx, id, lathe.Cancel{}); err != nil {
 		return err
 	}

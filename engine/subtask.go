@@ -49,11 +49,11 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 // prepareTask makes the step of a task, and writes its answer down with the call.
 func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*stepRun, *fold.Call, error) {
 	st := r.newStepRun(s)
-	st.unasked, st.mentioned, st.queue = true, true, newStepQueue()
+	st.userInvoked, st.mentioned, st.queue = true, true, newStepQueue()
 	if err := st.loadPermissions(ctx); err != nil {
 		return nil, nil, err
 	}
-	m := r.answer(s)
+	m := r.newAnswer(s)
 	a := m.Data.(*lathe.Assistant)
 	if a.Agent, a.Mode = t.Agent, t.Agent; t.Model != nil {
 		a.Model = *t.Model
@@ -71,7 +71,7 @@ func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*s
 		CallID: r.engine.ids.CallID(), Tool: fold.TaskTool, State: &lathe.Running{Input: input, Title: t.Description, Start: now},
 	})}
 	st.fold.Order = append(st.fold.Order, c)
-	err := r.log.write(ctx, r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.Part, Time: now})
+	err := r.log.write(ctx, r.log.busyFact(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.Part, Time: now})
 	if h := r.log.mem.ByID[m.ID]; h != nil {
 		st.fold.Message.Created = h.Created
 	}

@@ -29,7 +29,7 @@ const (
 
 // title is the result of a job: a name for the session.
 type title struct {
-	words string
+	text  string
 	err   error
 	spent lathe.Spending
 }
@@ -37,7 +37,7 @@ type title struct {
 // generateTitle asks for a title when a session begins, if nobody gave it one. The small model is
 // asked, while the first step runs.
 func (j *jobs) generateTitle(ctx context.Context, s state, c *stepConfig) {
-	messages := untitled(s)
+	messages := titleSource(s)
 	if j.titled || messages == nil {
 		return
 	}
@@ -64,9 +64,9 @@ func (j *jobs) generateTitle(ctx context.Context, s state, c *stepConfig) {
 	})
 }
 
-// untitled is the beginning of a conversation that needs a title, up to its first prompt; nil if it
+// titleSource is the beginning of a conversation that needs a title, up to its first prompt; nil if it
 // has one or is further on.
-func untitled(s state) []lathe.Message {
+func titleSource(s state) []lathe.Message {
 	if s.session.Parent != "" || !lathe.IsDefaultTitle(s.session.Title) {
 		return nil
 	}
@@ -80,7 +80,7 @@ func untitled(s state) []lathe.Message {
 	}
 	messages := plainMessages(s.messages[:first+1])
 	for i := range messages {
-		messages[i].Parts = slices.DeleteFunc(slices.Clone(messages[i].Parts), isAside)
+		messages[i].Parts = slices.DeleteFunc(slices.Clone(messages[i].Parts), isAddedByPromotion)
 	}
 	return messages
 }
@@ -147,7 +147,7 @@ func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req 
 		e.telemetry.Spend(m.Ref, tokens, cost)
 	}
 	out.spent.Steps = 0
-	out.words = cleanTitle(text.String())
+	out.text = cleanTitle(text.String())
 	return out
 }
 
@@ -197,10 +197,10 @@ func (done title) apply(ctx context.Context, j *jobs) {
 		return
 	}
 	j.log.catchUp()
-	if done.words == "" || !lathe.IsDefaultTitle(j.log.mem.Session.Title) {
+	if done.text == "" || !lathe.IsDefaultTitle(j.log.mem.Session.Title) {
 		return
 	}
-	if _, err := j.log.edit(ctx, lathe.Edit{Title: lathe.Some(done.words)}); err != nil {
+	if _, err := j.log.edit(ctx, lathe.Edit{Title: lathe.Some(done.text)}); err != nil {
 		j.warn("title not saved", err)
 	}
 }

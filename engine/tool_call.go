@@ -31,7 +31,7 @@ func (s *stepRun) newCall(c *fold.Call) *tool.Call {
 		Session: s.session.ID, Message: s.fold.Message.ID, ID: c.Body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
 		Dir: s.place.Directory, Root: s.place.Worktree, Input: history.InputOf(c.Body().State), Mentioned: s.mentioned, External: s.settings.Outside,
 		Host: &host{
-			step: s.stepInput, queue: s.queue, call: c, judge: s.asks.judge, snap: s.snap, stepClock: s.ledger.clock,
+			step: s.stepInput, queue: s.queue, call: c, evaluator: s.asks.evaluator, snap: s.snap, stepClock: s.ledger.clock,
 			model: s.fold.Message.Data.(*lathe.Assistant).Model, by: lathe.ToolRef{Message: s.fold.Message.ID, Call: c.Body().CallID},
 		},
 	}
@@ -41,8 +41,8 @@ func (s *stepRun) newCall(c *fold.Call) *tool.Call {
 // own and writes nothing.
 func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int) (tool.Result, error) {
 	s, spec, hooks := h.step, t.Spec(), &h.step.settings.Hooks
-	h.renew()
-	if err := s.allowed(spec, h.judge); err != nil {
+	h.refreshRules()
+	if err := s.allowed(spec, h.evaluator); err != nil {
 		return tool.Result{}, err
 	}
 	if hooks.ToolBefore != nil {
@@ -75,7 +75,7 @@ func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int)
 // allowed refuses tools the model was not shown.
 func (s *stepInput) allowed(spec tool.Spec, j permission.Evaluator) error {
 	switch {
-	case s.unasked:
+	case s.userInvoked:
 		return nil
 	case s.last:
 		return &permission.Refusal{Code: lathe.Denied, Text: "This is the last step of the turn: tools are off. Conclude in words."}

@@ -57,7 +57,7 @@ func (r *runner) load(ctx context.Context) (state, error) {
 	if err != nil {
 		return state{}, err
 	}
-	s := state{session: r.log.mem.Session, waiting: waiting, wants: wants}
+	s := state{session: r.log.mem.Session, queued: waiting, wants: wants}
 	behind := map[lathe.MessageID]bool{}
 	for _, w := range waiting {
 		behind[w.Message] = true
@@ -79,21 +79,21 @@ func (r *runner) repair(ctx context.Context, left []*history.Message) error {
 		return err
 	}
 	if r.actor != nil {
-		facts = append(facts, r.log.busy())
+		facts = append(facts, r.log.busyFact())
 	}
 	for _, h := range left {
 		found := r.rescuedPatch(ctx, h)
 		r.jobs.changed = r.jobs.changed || len(found) > 0
 		facts = append(facts, found...)
-		facts = append(facts, closed(h, r.engine.now())...)
+		facts = append(facts, closeFacts(h, r.engine.now())...)
 	}
 	return r.log.write(ctx, append(facts, &lathe.Interrupted{Session: r.log.lease.Session})...)
 }
 
-// closed are the facts that end an answer which nobody works on any more.
-func closed(h *history.Message, at lathe.Time) (facts []lathe.Fact) {
+// closeFacts are the facts that end an answer which nobody works on any more.
+func closeFacts(h *history.Message, at lathe.Time) (facts []lathe.Fact) {
 	for _, p := range h.Parts {
-		if end := ended(p, at); end != nil {
+		if end := closedBody(p, at); end != nil {
 			p.Body = end
 			facts = append(facts, &lathe.PartChanged{Part: p, Time: at})
 		}
@@ -108,8 +108,8 @@ func closed(h *history.Message, at lathe.Time) (facts []lathe.Fact) {
 	return append(facts, &lathe.MessageChanged{Info: m})
 }
 
-// ended is the body of a part that is still open, brought to its end; nil if it has one.
-func ended(p lathe.Part, at lathe.Time) lathe.Body {
+// closedBody is the body of a part that is still open, brought to its end; nil if it has one.
+func closedBody(p lathe.Part, at lathe.Time) lathe.Body {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
 		if p.Open() {
@@ -191,10 +191,10 @@ func (r *runner) refuse(ctx context.Context, s state, err error) error {
 		return err
 	}
 	fault := faultOf(err)
-	m := r.answer(s)
+	m := r.newAnswer(s)
 	a := m.Data.(*lathe.Assistant)
 	a.Completed, a.Error = m.Created, fault
-	facts := []lathe.Fact{r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.SessionFailed{Session: s.session.ID, Error: fault}}
+	facts := []lathe.Fact{r.log.busyFact(), &lathe.MessageChanged{Info: m}, &lathe.SessionFailed{Session: s.session.ID, Error: fault}}
 	if fault == errClosing.Fault {
 		facts = append(facts, &lathe.Interrupted{Session: s.session.ID})
 	}
@@ -205,7 +205,7 @@ func (r *runner) refuse(ctx context.Context, s state, err error) error {
 // step wanted another, gets an answer that says so. Without it the next look at the session
 // would continue by itself.
 func (r *runner) abort(ctx context.Context) error {
-	settled, cancel := settle(ctx)
+	settled, cancel := settleContext(ctx)
 	defer cancel()
 	s, err := r.load(settled)
 	if err != nil {
@@ -219,8 +219,8 @@ func (r *runner) abort(ctx context.Context) error {
 	}
 }
 
-// answer is a new answer to the newest prompt.
-func (r *runner) answer(s state) lathe.Message {
+// newAnswer is a new answer to the newest prompt.
+func (r *runner) newAnswer(s state) lathe.Message {
 	a := &lathe.Assistant{Path: lathe.Paths{Cwd: s.session.Directory, Root: s.session.Directory}}
 	if r.config.place.Worktree != "" {
 		a.Path = lathe.Paths{Cwd: r.config.place.Directory, Root: r.config.place.Worktree}

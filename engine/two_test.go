@@ -72,7 +72,7 @@ func TestTwo_SeeEachOther(t *testing.T) {
 	w.ok(r.Grow(p.ID, " anew"))
 	w.ok(r.Checkpoint(t.Context()))
 	sees("message.part.delta")
-	must(r.Commit(t.Context(), &lathe.PartChanged{Part: ended(p, "Rewritten anew.")}))(w)
+	must(r.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "Rewritten anew.")}))(w)
 	sees("message.part.updated")
 	if n := engine.Texts(w.Engine); n != 0 {
 		t.Errorf("%d texts are left on the bus", n)
@@ -129,7 +129,7 @@ func TestTwo_EndsWhileNobodyListens(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(w *world, r engine.Runner, p lathe.Part){
 		"settled": func(w *world, r engine.Runner, p lathe.Part) {
-			must(r.Commit(w.Context(), &lathe.PartChanged{Part: ended(p, "over")}))(w)
+			must(r.Commit(w.Context(), &lathe.PartChanged{Part: closedBody(p, "over")}))(w)
 		},
 		"removed": func(w *world, r engine.Runner, p lathe.Part) {
 			must(r.Commit(w.Context(), &lathe.PartRemoved{Session: p.Session, Message: p.Message, Part: p.ID}))(w)
@@ -194,7 +194,7 @@ func TestTwo_StoreIsAheadOfTheBus(t *testing.T) {
 	must(r.Commit(t.Context(), &lathe.PartChanged{Part: p}))(w)
 	w.looks()
 	l.heard()
-	must(r.Commit(t.Context(), &lathe.PartChanged{Part: ended(p, "so far and over")}))(w)
+	must(r.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "so far and over")}))(w)
 	w.ok(r.Release(t.Context()))
 	resumed := w.listen(lathe.Scope{}, l.at)
 	f := newFold()
@@ -278,7 +278,7 @@ func TestTwo_LooksByItself(t *testing.T) {
 	w.ok(r.Grow(p.ID, "words"))
 	w.ok(r.Checkpoint(t.Context()))
 	arrives("message.part.delta")
-	must(r.Commit(t.Context(), &lathe.PartChanged{Part: ended(p, "words.")}))(w)
+	must(r.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "words.")}))(w)
 	arrives("message.part.updated")
 	w.ok(r.Release(t.Context()))
 }
@@ -313,7 +313,7 @@ func TestTwo_ChildProcess(t *testing.T) {
 			w.ok(r.Grow(p.ID, rest))
 			w.ok(r.Checkpoint(t.Context()))
 		case "settle":
-			must(r.Commit(t.Context(), &lathe.PartChanged{Part: ended(p, rest)}))(w)
+			must(r.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, rest)}))(w)
 		case "inbox":
 			waiting, _, err := w.Store().Inbox(t.Context(), s.ID)
 			w.ok(err)
@@ -412,7 +412,7 @@ func TestTwo_Processes(t *testing.T) {
 	_ = c.cmd.Wait()
 	r := w.runner(id)
 	last := f.exact[id].Messages()[1].Parts[0]
-	must(r.Commit(t.Context(), &lathe.PartChanged{Part: ended(last, last.GrowingText())}))(w)
+	must(r.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(last, last.GrowingText())}))(w)
 	w.ok(r.Release(t.Context()))
 	until("message.part.updated")
 	f.compare(w, lathe.Scope{})

@@ -68,14 +68,14 @@ type Set struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
-	mu     sync.Mutex // guards the fields below
-	waited bool       // for servers
-	heard  bool       // events are passed on
-	joined joined
+	mu         sync.Mutex // guards the fields below
+	waited     bool       // for servers
+	forwarding bool       // events are passed on
+	cached     cachedSettings
 }
 
-// joined is what was made of settings, until they or the servers change.
-type joined struct {
+// cachedSettings is what was made of settings, until they or the servers change.
+type cachedSettings struct {
 	base       *engine.StepSettings
 	generation uint64
 	out        *engine.StepSettings
@@ -122,18 +122,18 @@ func (g *Set) Apply(ctx context.Context, base *engine.StepSettings) (*engine.Ste
 		if err := g.plugins.Start(ctx); err != nil {
 			return nil, err
 		}
-		g.listen()
+		g.forwardEvents()
 	}
-	g.await(ctx, base.Headless)
+	g.waitForServers(ctx, base.Headless)
 	brought := g.servers.Tools()
 	generation := g.servers.Generation()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.joined.out != nil && g.joined.base == base && g.joined.generation == generation {
-		return g.joined.out, nil
+	if g.cached.out != nil && g.cached.base == base && g.cached.generation == generation {
+		return g.cached.out, nil
 	}
 	out := *base
-	tools, err := g.defined(ctx, g.tools(base.Tools.All(), brought))
+	tools, err := g.defineTools(ctx, g.tools(base.Tools.All(), brought))
 	if err != nil {
 		return nil, err
 	}
@@ -145,13 +145,13 @@ func (g *Set) Apply(ctx context.Context, base *engine.StepSettings) (*engine.Ste
 	out.Commands = g.commands(base.Commands)
 	out.Instructions = g.instructions(base.Instructions)
 	out.Resource = g.resource
-	g.joined = joined{base, generation, &out}
-	return g.joined.out, nil
+	g.cached = cachedSettings{base, generation, &out}
+	return g.cached.out, nil
 }
 
-// await gives servers that were never seen some time before the first step where nobody watches:
+// waitForServers gives servers that were never seen some time before the first step where nobody watches:
 // there is no second prompt that could use what comes later.
-func (g *Set) await(ctx context.Context, headless bool) {
+func (g *Set) waitForServers(ctx context.Context, headless bool) {
 	g.mu.Lock()
 	wait := headless && !g.waited && g.Wait > 0
 	g.waited = true
@@ -163,14 +163,14 @@ func (g *Set) await(ctx context.Context, headless bool) {
 	}
 }
 
-// listen passes events on to plugins that want them.
-func (g *Set) listen() {
+// forwardEvents passes events on to plugins that want them.
+func (g *Set) forwardEvents() {
 	if g.Events == nil || !g.plugins.Has("event") && !g.plugins.Has("event.part.delta") {
 		return
 	}
 	g.mu.Lock()
-	heard := g.heard
-	g.heard = true
+	heard := g.forwarding
+	g.forwarding = true
 	g.mu.Unlock()
 	if heard {
 		return

@@ -30,7 +30,7 @@ func (g *Set) hooks(h engine.Hooks) engine.Hooks {
 	put(g, &h.ToolAfter, "tool.execute.after", g.toolAfter)
 	put(g, &h.PermissionAsk, "permission.ask", g.permissionAsk)
 	put(g, &h.Compacting, "experimental.session.compacting", g.compacting)
-	put(g, &h.Continue, "experimental.compaction.autocontinue", g.goesOn)
+	put(g, &h.Continue, "experimental.compaction.autocontinue", g.autoContinue)
 	return h
 }
 
@@ -258,7 +258,7 @@ func (g *Set) compacting(ctx context.Context, id lathe.SessionID) (engine.Compac
 	return engine.CompactionPrompt{Context: out.Context, Prompt: out.Prompt}, err
 }
 
-func (g *Set) goesOn(ctx context.Context, o engine.RequestInfo, overflow bool) (bool, error) {
+func (g *Set) autoContinue(ctx context.Context, o engine.RequestInfo, overflow bool) (bool, error) {
 	in := g.request(o)
 	in.Overflow = &overflow
 	out := struct {

@@ -45,7 +45,7 @@ func (g *Set) tools(base, brought []tool.Tool) []tool.Tool {
 
 // pluginTool is a tool that a plugin runs.
 type pluginTool struct {
-	company *plugin.Hub
+	plugins *plugin.Hub
 	plugin.Tool
 }
 
@@ -59,7 +59,7 @@ func (t pluginTool) Run(ctx context.Context, c *tool.Call) (tool.Result, error) 
 	if err := c.Host.Ask(ctx, tool.Permission{Name: t.ID, Patterns: []string{"*"}, Always: []string{"*"}}); err != nil {
 		return tool.Result{}, err
 	}
-	res, err := t.company.Execute(ctx, t.ID, c.Input, plugin.ToolContext{
+	res, err := t.plugins.Execute(ctx, t.ID, c.Input, plugin.ToolContext{
 		Session: c.Session, Message: c.Message, Call: c.ID, Agent: c.Agent, Directory: c.Dir, Worktree: c.Root,
 	}, plugin.ToolCallbacks{
 		Ask: func(ctx context.Context, a plugin.PermissionRequest) error {
@@ -83,8 +83,8 @@ func (t pluginTool) Run(ctx context.Context, c *tool.Call) (tool.Result, error) 
 	return out, nil
 }
 
-// defined lets plugins say what models are told of tools.
-func (g *Set) defined(ctx context.Context, tools []tool.Tool) ([]tool.Tool, error) {
+// defineTools lets plugins say what models are told of tools.
+func (g *Set) defineTools(ctx context.Context, tools []tool.Tool) ([]tool.Tool, error) {
 	if g.plugins == nil || !g.plugins.Has("tool.definition") {
 		return tools, nil
 	}

@@ -17,8 +17,8 @@ import (
 const (
 	// BytesPerToken is low: it is the worst case that is reserved.
 	BytesPerToken = 3
-	// leastOutput is the shortest answer worth asking for, in tokens.
-	leastOutput = 4096
+	// minOutputTokens is the shortest answer worth asking for, in tokens.
+	minOutputTokens = 4096
 )
 
 // Estimate is what a request will cost, before it is sent. Only input is known.
@@ -43,20 +43,20 @@ func New(r model.Request, p model.Price) Estimate {
 	if _, dear := model.Count(model.Usage{Input: input, CacheWrite: input}, p); dear > cost {
 		cost = dear
 	}
-	return Estimate{input: input, output: int64(r.MaxOutput), thought: thinking(r.Options), inputCost: cost, price: p}
+	return Estimate{input: input, output: int64(r.MaxOutput), thought: thinkingTokens(r.Options), inputCost: cost, price: p}
 }
 
-// thinking is how many tokens a model is told to think for; a provider may count them on
+// thinkingTokens is how many tokens a model is told to think for; a provider may count them on
 // top of the answer's.
-func thinking(options map[string]json.RawMessage) (n int64) {
+func thinkingTokens(options map[string]json.RawMessage) (n int64) {
 	for _, name := range []string{"thinking", "reasoningConfig", "thinkingConfig"} {
-		var told struct {
+		var option struct {
 			A int64 `json:"budgetTokens"`
 			B int64 `json:"budget_tokens"`
 			C int64 `json:"thinkingBudget"`
 		}
-		if json.Unmarshal(options[name], &told) == nil {
-			n = max(n, told.A, told.B, told.C)
+		if json.Unmarshal(options[name], &option) == nil {
+			n = max(n, option.A, option.B, option.C)
 		}
 	}
 	return n
@@ -69,33 +69,33 @@ func (e Estimate) Total(output int64) lathe.Spending {
 	return lathe.Spending{Cost: e.inputCost.Add(cost).Add(-bare), Tokens: e.input + output, Steps: 1}
 }
 
-// most and least are the longest and the shortest answer, with what is thought before.
-func (e Estimate) most() int64 {
+// maxOutput and least are the longest and the shortest answer, with what is thought before.
+func (e Estimate) maxOutput() int64 {
 	if e.thought >= e.output {
 		return e.thought + e.output
 	}
 	return e.output
 }
 
-func (e Estimate) least() int64 { return min(e.most(), e.thought+leastOutput) }
+func (e Estimate) minOutput() int64 { return min(e.maxOutput(), e.thought+minOutputTokens) }
 
 // Reserve is what must be held for the request.
 func (e Estimate) Reserve(slot, day string, b lathe.Budget) store.Reservation {
 	sure := e.Total(0)
 	sure.Steps = 0
-	return store.Reservation{Slot: slot, Day: day, Max: e.Total(e.most()), Min: e.Total(e.least()), Certain: sure, Budget: b}
+	return store.Reservation{Slot: slot, Day: day, Max: e.Total(e.maxOutput()), Min: e.Total(e.minOutput()), Certain: sure, Budget: b}
 }
 
 // MaxOutput is how long an answer may be for what was given: the limit to tell the provider.
 func (e Estimate) MaxOutput(given lathe.Spending) int {
-	most := min(e.most(), given.Tokens-e.input)
+	most := min(e.maxOutput(), given.Tokens-e.input)
 	if _, one := model.Count(model.Usage{Input: e.input, Output: 1e6}, e.price); one > 0 {
 		_, bare := model.Count(model.Usage{Input: e.input}, e.price)
 		if each := (one - bare) / 1e6; each > 0 {
 			most = min(most, int64((given.Cost-e.inputCost)/each))
 		}
 	}
-	if e.thought > 0 && most < e.most() {
+	if e.thought > 0 && most < e.maxOutput() {
 		most -= e.thought
 	}
 	return int(max(min(most, e.output), 1))
@@ -112,7 +112,7 @@ func LimitError(id lathe.SessionID, a lathe.Account, by store.Measure, want stor
 	case a.Key != string(id):
 		whose = "Parent session " + a.Key
 	}
-	spent, limit, flag, next := fmt.Sprint(a.Spent.Cost), fmt.Sprint(a.Limit.Cost), "--max-cost", "the next request may need "+cents(want.Min.Cost)
+	spent, limit, flag, next := fmt.Sprint(a.Spent.Cost), fmt.Sprint(a.Limit.Cost), "--max-cost", "the next request may need "+formatCents(want.Min.Cost)
 	switch by {
 	case store.ByTokens:
 		spent, limit, flag = fmt.Sprint(a.Spent.Tokens, " tokens"), fmt.Sprint(a.Limit.Tokens), "--max-tokens"
@@ -145,8 +145,8 @@ func NewError(words string) error {
 	return &lathe.Error{Code: lathe.Denied, Message: words, Fault: &lathe.UnknownFault{Message: words, Ref: Ref}}
 }
 
-// cents rounds up: what is guessed has no more digits.
-func cents(m lathe.Money) string {
+// formatCents rounds up: what is guessed has no more digits.
+func formatCents(m lathe.Money) string {
 	cent := lathe.Dollars(0.01)
 	return ((m + cent - 1) / cent * cent).String()
 }

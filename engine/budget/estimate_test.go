@@ -23,10 +23,10 @@ func TestEstimate_PropLongestFitsWhatIsGiven(t *testing.T) {
 			r.Options = map[string]json.RawMessage{"thinking": json.RawMessage(`{"type":"enabled","budgetTokens":` + jsonInt(n) + `}`)}
 		}
 		e := New(r, price)
-		if got := e.MaxOutput(e.Total(e.most())); got != r.MaxOutput {
+		if got := e.MaxOutput(e.Total(e.maxOutput())); got != r.MaxOutput {
 			t.Fatalf("with all that is wanted, %d of %d", got, r.MaxOutput)
 		}
-		tokens := rapid.Int64Range(e.least(), e.most()).Draw(t, "given")
+		tokens := rapid.Int64Range(e.minOutput(), e.maxOutput()).Draw(t, "given")
 		given := e.Total(tokens)
 		out := e.MaxOutput(given)
 		worst := int64(out)

@@ -132,7 +132,7 @@ func (v Result) IsEmpty() bool { return !v.Retry && len(v.ToModel)+len(v.ToUser)
 // AtEnd looks at a turn whose last answer has come. What the user said since without wanting an
 // answer, or ran in the shell, is not the turn's.
 func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Result) {
-	if len(s.Checks) == 0 || len(answers) == 0 || lastAsked(s.Messages) != asked {
+	if len(s.Checks) == 0 || len(answers) == 0 || lastUserPrompt(s.Messages) != asked {
 		return out
 	}
 	last := answers[len(answers)-1]
@@ -140,7 +140,7 @@ func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Re
 		return out
 	}
 	t := s.turn()
-	if t.refused() {
+	if t.wasRefused() {
 		return out
 	}
 	say := t.prompts < MaxPrompts
@@ -194,8 +194,8 @@ type Meta struct {
 	Levels map[Check]int `json:"levels"`
 }
 
-// ourMember is the member of metadata that is not the wire's.
-const ourMember = "lathe"
+// metaKey is the member of metadata that is not the wire's.
+const metaKey = "lathe"
 
 func MetaOf(meta json.RawMessage) Meta {
 	var m struct {
@@ -222,14 +222,14 @@ func WithMeta(meta json.RawMessage, found ...Issue) json.RawMessage {
 	}
 	var m map[string]json.RawMessage
 	_ = json.Unmarshal(meta, &m) // what is no object has no member
-	ours := m[ourMember]
+	ours := m[metaKey]
 	if list, err := json.Marshal(said.Checks); err == nil {
 		ours = history.WithMember(ours, "checks", list)
 	}
 	if list, err := json.Marshal(said.Levels); err == nil && len(said.Levels) > 0 {
 		ours = history.WithMember(ours, "levels", list)
 	}
-	return history.WithMember(meta, ourMember, ours)
+	return history.WithMember(meta, metaKey, ours)
 }
 
 // isCheckPrompt reports whether a message was written by a check.
@@ -264,8 +264,8 @@ func CountIssues(messages []lathe.Message) map[Check]int {
 	return out
 }
 
-// lastAsked is the newest prompt that is not one of ours that lets a compressed history continue.
-func lastAsked(messages []*history.Message) *history.Message {
+// lastUserPrompt is the newest prompt that is not one of ours that lets a compressed history continue.
+func lastUserPrompt(messages []*history.Message) *history.Message {
 	for {
 		u := history.LastUser(messages)
 		if u == nil || !history.IsSynthetic(u.Parts) || !history.HasMark(u.Parts[0].Body.(*lathe.Text).Metadata, history.ContinueMark) {

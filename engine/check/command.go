@@ -18,11 +18,11 @@ var wordsText string
 
 var lists = phrase.WordLists(wordsText)
 
-// isOne reports whether a word is in a list of words.txt.
-func isOne(list, word string) bool { return slices.Contains(lists()[list], word) }
+// inList reports whether a word is in a list of words.txt.
+func inList(list, word string) bool { return slices.Contains(lists()[list], word) }
 
-// simple splits a command line into the words of its commands.
-func simple(line string) (out [][]string) {
+// splitCommands splits a command line into the words of its commands.
+func splitCommands(line string) (out [][]string) {
 	for _, p := range clauses(line) {
 		if len(p.words) > 0 {
 			out = append(out, p.words)
@@ -38,20 +38,20 @@ func isAssignment(word string) bool {
 
 // RunsTests reports whether a command line runs tests.
 func RunsTests(line string) bool {
-	return slices.ContainsFunc(simple(line), IsTest)
+	return slices.ContainsFunc(splitCommands(line), IsTest)
 }
 
 // IsTest reports whether a command runs tests.
-func IsTest(words []string) bool { return starts("test", words) }
+func IsTest(words []string) bool { return isKind("test", words) }
 
-// isTry reports whether a command tests, builds or runs something.
-func isTry(words []string) bool { return IsTest(words) || starts("try", words) }
+// isVerification reports whether a command tests, builds or runs something.
+func isVerification(words []string) bool { return IsTest(words) || isKind("try", words) }
 
-// starts reports whether a command, behind those that run another, is one of a kind.
-func starts(kind string, words []string) bool {
+// isKind reports whether a command, behind those that run another, is one of a kind.
+func isKind(kind string, words []string) bool {
 	for i, w := range words {
 		name := path.Base(w)
-		if isOne(kind, name) || kind == "try" && strings.HasPrefix(w, "./") {
+		if inList(kind, name) || kind == "try" && strings.HasPrefix(w, "./") {
 			return true
 		}
 		if behind := lists()[kind+" "+name]; behind != nil {
@@ -60,7 +60,7 @@ func starts(kind string, words []string) bool {
 				return slices.Contains(behind, w)
 			})
 		}
-		if !isOne("runner", name) && !strings.HasPrefix(name, "-") && strings.Trim(name, "0123456789smh.") != "" && (kind == "try" || !isAssignment(name)) {
+		if !inList("runner", name) && !strings.HasPrefix(name, "-") && strings.Trim(name, "0123456789smh.") != "" && (kind == "try" || !isAssignment(name)) {
 			return false
 		}
 	}
@@ -70,13 +70,13 @@ func starts(kind string, words []string) bool {
 // failureWords are in the output of what failed, where the exit code is that of another command.
 var failureWords = []string{"FAIL", "failed", "Failed", "error:", "Error:", "error[", "ERROR", "panic:", "Traceback", "not ok "}
 
-// tried reports whether a command line tests, builds or runs something and nothing says that it
+// ranWithoutFailure reports whether a command line tests, builds or runs something and nothing says that it
 // failed. In a pipe, where the exit code is not its own, the output must say so.
-func tried(line string, exit int, output string) bool {
-	if exit != 0 || !slices.ContainsFunc(simple(line), isTry) {
+func ranWithoutFailure(line string, exit int, output string) bool {
+	if exit != 0 || !slices.ContainsFunc(splitCommands(line), isVerification) {
 		return false
 	}
-	if ExitOf(line, exit, isTry) == 0 {
+	if ExitOf(line, exit, isVerification) == 0 {
 		return true
 	}
 	output = noFailures().ReplaceAllString(output, "")
@@ -90,44 +90,44 @@ var noFailures = phrase.Regexp(`(?i)\b(?:0|no) (?:tests? )?(?:failed|failures?|f
 // file, a cache.
 func isGenerated(file string, byCommand bool) bool {
 	name := filepath.Base(file)
-	if isOne("generated ending", strings.ToLower(filepath.Ext(name))) || isOne("generated file", name) || strings.HasSuffix(name, ".min.js") || strings.HasSuffix(name, ".min.css") {
+	if inList("generated ending", strings.ToLower(filepath.Ext(name))) || inList("generated file", name) || strings.HasSuffix(name, ".min.js") || strings.HasSuffix(name, ".min.css") {
 		return true
 	}
 	for dir := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(file)), "/") {
-		if isOne("generated folder", dir) || byCommand && isOne("built folder", dir) || strings.HasSuffix(dir, ".egg-info") {
+		if inList("generated folder", dir) || byCommand && inList("built folder", dir) || strings.HasSuffix(dir, ".egg-info") {
 			return true
 		}
 	}
 	return false
 }
 
-// onlyLooks reports whether a command line can change nothing.
-func onlyLooks(line string) bool {
-	all := simple(line)
+// isReadOnly reports whether a command line can change nothing.
+func isReadOnly(line string) bool {
+	all := splitCommands(line)
 	if len(all) == 0 || strings.ContainsAny(line, ">`") || strings.Contains(line, "$(") {
 		return false
 	}
 	for _, words := range all {
 		switch name := path.Base(words[0]); {
-		case name == "git" && len(words) > 1 && isOne("look git", words[1]):
+		case name == "git" && len(words) > 1 && inList("look git", words[1]):
 		case name == "find" && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-exec") || w == "-delete" }):
 			return false
-		case !isOne("look", name):
+		case !inList("look", name):
 			return false
 		}
 	}
 	return true
 }
 
-// waits reports whether a command is one that may be made again and again.
-func waits(line string) bool {
-	return slices.ContainsFunc(simple(line), func(words []string) bool {
+// isPolling reports whether a command is one that may be made again and again.
+func isPolling(line string) bool {
+	return slices.ContainsFunc(splitCommands(line), func(words []string) bool {
 		return slices.Contains([]string{"sleep", "wait", "watch"}, path.Base(words[0]))
 	})
 }
 
 func IsCode(file string) bool {
-	return isOne("code", strings.ToLower(filepath.Ext(file)))
+	return inList("code", strings.ToLower(filepath.Ext(file)))
 }
 
 // testNames are the names of files with tests in the usual languages.

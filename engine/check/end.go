@@ -24,7 +24,7 @@ func (t *turnView) todos(Input) (Issue, bool) {
 		if len(d.open) == 0 {
 			break
 		}
-		return Issue{Todos, 0, fmt.Sprintf("The list still has %s: %s.", phrase.Count(len(d.open), "open item"), listed(d.open, 5)), "Finish it, or mark what you leave as cancelled and say why."}, true
+		return Issue{Todos, 0, fmt.Sprintf("The list still has %s: %s.", phrase.Count(len(d.open), "open item"), joinFirst(d.open, 5)), "Finish it, or mark what you leave as cancelled and say why."}, true
 	}
 	return Issue{Check: Todos}, false
 }
@@ -35,14 +35,14 @@ func openTodos(meta json.RawMessage) (open []string) {
 	_ = json.Unmarshal(meta, &m) // what is no list has none
 	for _, todo := range m.Todos {
 		if todo.Status == "pending" || todo.Status == "in_progress" {
-			open = append(open, clipped(todo.Content, 40))
+			open = append(open, clip(todo.Content, 40))
 		}
 	}
 	return open
 }
 
-// listed is the first few of some items.
-func listed(items []string, most int) string {
+// joinFirst is the first few of some items.
+func joinFirst(items []string, most int) string {
 	shown := strings.Join(items[:min(len(items), most)], "; ")
 	if len(items) > most {
 		shown += "; …"
@@ -55,12 +55,12 @@ func listed(items []string, most int) string {
 func (t *turnView) unverified(s Input) (Issue, bool) {
 	var files []string
 	for _, d := range t.actions {
-		if d.Command != "" && !d.looks && (len(d.wrote) == 0 || d.test) {
+		if d.Command != "" && !d.readOnly && (len(d.wrote) == 0 || d.test) {
 			files = nil // it ran
 			continue
 		}
 		for _, f := range d.wrote {
-			if IsCode(f) && s.counts(d, f) && !slices.Contains(files, f) {
+			if IsCode(f) && s.isChange(d, f) && !slices.Contains(files, f) {
 				files = append(files, f)
 			}
 		}
@@ -68,7 +68,7 @@ func (t *turnView) unverified(s Input) (Issue, bool) {
 	if len(files) == 0 {
 		return Issue{Check: Unverified}, false
 	}
-	fact := fmt.Sprintf("The last change of code (%s) was not tried: no build and no test ran after it.", names(files))
+	fact := fmt.Sprintf("The last change of code (%s) was not tried: no build and no test ran after it.", shortNames(files))
 	if known := t.testRun(s); known.Command != "" {
 		fact += " The tests here are run by " + known.String() + "."
 	}
@@ -79,11 +79,11 @@ func (t *turnView) unverified(s Input) (Issue, bool) {
 func (t *turnView) testRun(s Input) lathe.TestRun {
 	for _, d := range slices.Backward(t.actions) {
 		if command := TestCommand(d.Command); d.test && command != "" {
-			return lathe.TestRun{Command: clipped(command, 120), Exit: d.Tests}
+			return lathe.TestRun{Command: clip(command, 120), Exit: d.Tests}
 		}
 	}
 	known := s.Tests
-	known.Command = clipped(known.Command, 120)
+	known.Command = clip(known.Command, 120)
 	return known
 }
 
@@ -101,50 +101,50 @@ var (
 // others have changed is not always known; then it says nothing.
 func (t *turnView) emptyDiff(s Input) (Issue, bool) {
 	none := Issue{Check: EmptyDiff}
-	if len(t.changed(s)) > 0 || !wishes().MatchString(t.prompt) || questions().MatchString(strings.TrimSpace(t.prompt)) {
+	if len(t.changedFiles(s)) > 0 || !wishes().MatchString(t.prompt) || questions().MatchString(strings.TrimSpace(t.prompt)) {
 		return none, false
 	}
 	for _, d := range t.actions {
-		if d.Tool == "task" || d.Command != "" && !d.looks && !t.tracked {
+		if d.Tool == "task" || d.Command != "" && !d.readOnly && !t.tracked {
 			return none, false
 		}
 	}
-	claim := claims().FindString(t.said())
+	claim := claims().FindString(t.answerText())
 	if claim == "" {
 		return none, false
 	}
-	return Issue{EmptyDiff, 0, fmt.Sprintf("You say %q, but no file has changed since the prompt.", clipped(claim, 40)), "Make the change now, or say plainly that there is none and why."}, true
+	return Issue{EmptyDiff, 0, fmt.Sprintf("You say %q, but no file has changed since the prompt.", clip(claim, 40)), "Make the change now, or say plainly that there is none and why."}, true
 }
 
 // checklist asks about a turn that changed files, once, with the prompt it is measured by. It
 // says nothing where a test, a build or a run behind the last change has passed, or was asked for.
 func (t *turnView) checklist(s Input) (Issue, bool) {
 	const most = 1500 // characters of the prompt
-	files := t.changed(s)
+	files := t.changedFiles(s)
 	_, untried := t.unverified(s)
-	if !slices.ContainsFunc(files, t.composed) || t.passed(s) || s.Checks[Unverified] == Act && (untried || t.fired[Unverified]) {
+	if !slices.ContainsFunc(files, t.isAuthored) || t.hasVerified(s) || s.Checks[Unverified] == Act && (untried || t.fired[Unverified]) {
 		return Issue{Check: Checklist}, false
 	}
 	return Issue{
-		Checklist, 0, fmt.Sprintf("Before you end: %s changed (%s) for this prompt:\n<prompt>\n%s\n</prompt>\n", phrase.Count(len(files), "file"), names(files), clippedText(t.prompt, most)),
+		Checklist, 0, fmt.Sprintf("Before you end: %s changed (%s) for this prompt:\n<prompt>\n%s\n</prompt>\n", phrase.Count(len(files), "file"), shortNames(files), clippedText(t.prompt, most)),
 		"Is each requirement met? How was each checked? Are there side effects or stray files? What is not done? Repair what is missing, then give your final answer again, complete.",
 	}, true
 }
 
-// composed reports whether a file is one that the model wrote, or code: what else commands change, as
+// isAuthored reports whether a file is one that the model wrote, or code: what else commands change, as
 // a version or a log of changes, is their purpose.
-func (t *turnView) composed(file string) bool {
+func (t *turnView) isAuthored(file string) bool {
 	return IsCode(file) || slices.ContainsFunc(t.actions, func(d *Action) bool { return d.Command == "" && slices.Contains(d.wrote, file) })
 }
 
-// passed reports whether something that shows whether a change works ran behind the last one, and
+// hasVerified reports whether something that shows whether a change works ran behind the last one, and
 // did not fail.
-func (t *turnView) passed(s Input) bool {
+func (t *turnView) hasVerified(s Input) bool {
 	for _, d := range slices.Backward(t.actions) {
-		if d.tries {
+		if d.verifies {
 			return true
 		}
-		if d.test || slices.ContainsFunc(d.wrote, func(f string) bool { return s.counts(d, f) }) {
+		if d.test || slices.ContainsFunc(d.wrote, func(f string) bool { return s.isChange(d, f) }) {
 			return false
 		}
 	}
@@ -178,7 +178,7 @@ func (t *turnView) leftovers(Input) (Issue, bool) {
 	}
 	var what []string
 	if len(files) > 0 {
-		what = append(what, "files "+names(files))
+		what = append(what, "files "+shortNames(files))
 	}
 	if len(running) > 0 {
 		what = append(what, "still running "+strings.Join(running[:min(len(running), 3)], ", "))
@@ -188,7 +188,7 @@ func (t *turnView) leftovers(Input) (Issue, bool) {
 
 // mentions reports whether a command removes or moves a file by its name.
 func mentions(command, file string) bool {
-	for _, words := range simple(command) {
+	for _, words := range splitCommands(command) {
 		if !slices.Contains([]string{"rm", "mv", "git"}, words[0]) {
 			continue
 		}
@@ -217,7 +217,7 @@ func leftRunning(d *Action) (out []string) {
 		if _, err := strconv.Atoi(pid); err != nil {
 			break
 		}
-		out = append(out, pid+" "+clipped(name, 30))
+		out = append(out, pid+" "+clip(name, 30))
 	}
 	return out
 }
@@ -226,7 +226,7 @@ func leftRunning(d *Action) (out []string) {
 // line does not tell, as in kill $(cat server.pid), is taken to.
 func isEnded(command, process string) bool {
 	pid, name, _ := strings.Cut(process, " ")
-	for _, words := range simple(command) {
+	for _, words := range splitCommands(command) {
 		switch words[0] {
 		case "kill", "fuser":
 			if slices.Contains(words, pid) || strings.ContainsAny(strings.Join(words[1:], " "), "$%`") || words[0] == "fuser" && slices.Contains(words, "-k") {

@@ -72,12 +72,12 @@ func operatorAt(line string, at int) (op string, size int) {
 // isPlain reports whether a line is commands one after the other and nothing else.
 func isPlain(all []clause) bool {
 	return !slices.ContainsFunc(all, func(p clause) bool {
-		return p.next == "(" || p.next == ")" || len(p.words) > 0 && isOne("compound", p.words[0])
+		return p.next == "(" || p.next == ")" || len(p.words) > 0 && inList("compound", p.words[0])
 	})
 }
 
 // isQuiet reports whether a command says nothing about a project by how it ends.
-func isQuiet(p clause) bool { return len(p.words) == 0 || isOne("quiet", p.words[0]) }
+func isQuiet(p clause) bool { return len(p.words) == 0 || inList("quiet", p.words[0]) }
 
 // shellOptions are those a line sets for what comes behind them.
 type shellOptions struct{ errexit, pipefail bool }
@@ -107,7 +107,7 @@ func ExitOf(line string, exit int, sought func(words []string) bool) int {
 		if !sought(p.words) {
 			continue
 		}
-		if found = true; !tellsBefore(all[:i], exit, sought) || !tellsBehind(all[i:], options, exit, sought) {
+		if found = true; !exitSurvivesBefore(all[:i], exit, sought) || !exitSurvivesAfter(all[i:], options, exit, sought) {
 			return -1
 		}
 	}
@@ -117,8 +117,8 @@ func ExitOf(line string, exit int, sought func(words []string) bool) int {
 	return exit
 }
 
-// tellsBefore reports whether what stands before a command leaves the exit code to it.
-func tellsBefore(before []clause, exit int, sought func([]string) bool) bool {
+// exitSurvivesBefore reports whether what stands before a command leaves the exit code to it.
+func exitSurvivesBefore(before []clause, exit int, sought func([]string) bool) bool {
 	for _, p := range slices.Backward(before) {
 		switch p.next {
 		case "||":
@@ -135,9 +135,9 @@ func tellsBefore(before []clause, exit int, sought func([]string) bool) bool {
 	return true
 }
 
-// tellsBehind reports whether what stands behind a command, the first of the clauses, leaves the
+// exitSurvivesAfter reports whether what stands behind a command, the first of the clauses, leaves the
 // exit code to it.
-func tellsBehind(from []clause, options shellOptions, exit int, sought func([]string) bool) bool {
+func exitSurvivesAfter(from []clause, options shellOptions, exit int, sought func([]string) bool) bool {
 	piped := false
 	for i, p := range from {
 		if i == len(from)-1 {

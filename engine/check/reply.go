@@ -43,7 +43,7 @@ func (s Input) checkEmpty(t *turnView, answers []*history.Message, say bool) (ou
 	if s.Checks[EmptyReply] != Act || t.fired[EmptyReply] {
 		return out
 	}
-	if n := len(answers); !hasThoughts(answers[n-1]) && (n == 1 || !isEmpty(answers[n-2])) && !t.retried() {
+	if n := len(answers); !hasThoughts(answers[n-1]) && (n == 1 || !isEmpty(answers[n-2])) && !t.wasRetried() {
 		return Result{Retry: true}
 	}
 	if !say {
@@ -52,8 +52,8 @@ func (s Input) checkEmpty(t *turnView, answers []*history.Message, say bool) (ou
 	return Result{ToModel: []Issue{{EmptyReply, 0, fmt.Sprintf("You have answered with nothing %s.", times(t.empty())), "Continue the task; if it is done, say in words what came of it."}}}
 }
 
-// retried reports whether an empty answer was followed by another attempt.
-func (t *turnView) retried() bool {
+// wasRetried reports whether an empty answer was followed by another attempt.
+func (t *turnView) wasRetried() bool {
 	n := len(t.answers)
 	return n > 1 && slices.ContainsFunc(t.answers[:n-1], isEmpty)
 }
@@ -96,10 +96,10 @@ func (t *turnView) saidNotDone(Input) (Issue, bool) {
 	}
 	sentence := lastSentence(wordsOf(last))
 	m := announces().FindStringSubmatch(sentence)
-	if m == nil || !isOne("work", strings.ToLower(m[1])) || strings.HasSuffix(sentence, "?") || conditional().MatchString(sentence) {
+	if m == nil || !inList("work", strings.ToLower(m[1])) || strings.HasSuffix(sentence, "?") || conditional().MatchString(sentence) {
 		return Issue{}, false
 	}
-	return Issue{SaidNotDone, 0, fmt.Sprintf("You said %q and called no tool.", clipped(sentence, 80)), "Do it now; if nothing is left to do, say so."}, true
+	return Issue{SaidNotDone, 0, fmt.Sprintf("You said %q and called no tool.", clip(sentence, 80)), "Do it now; if nothing is left to do, say so."}, true
 }
 
 // conditional marks offers and things for later, which wait for the user.
@@ -120,7 +120,7 @@ func lastSentence(text string) string {
 	return line
 }
 
-// clipped shortens a text to one line of at most so many characters.
-func clipped(text string, most int) string {
+// clip shortens a text to one line of at most so many characters.
+func clip(text string, most int) string {
 	return clippedText(strings.Join(strings.Fields(text), " "), most)
 }

@@ -52,7 +52,7 @@ func NewResultChecker(in Input) *ResultChecker {
 // ended before it.
 func (w *ResultChecker) Check(now *Action, step []*Action) (found []Issue) {
 	all := slices.Concat(w.before, step)
-	for _, find := range []func([]*Action, *Action) (Issue, bool){repeats, cycles, failsAgain, idles, editsTests, staleTodos, w.spends} {
+	for _, find := range []func([]*Action, *Action) (Issue, bool){repeats, cycles, failsAgain, idles, editsTests, staleTodos, w.nearsBudget} {
 		f, ok := find(all, now)
 		if ok && w.checks[f.Check] == Act {
 			found = append(found, f)
@@ -68,13 +68,13 @@ func (d *Action) same(o *Action) bool {
 
 // mayChange reports whether what was seen before it may be no longer so.
 func (d *Action) mayChange() bool {
-	return len(d.wrote) > 0 || d.Command != "" && !d.looks || d.Tool == "task"
+	return len(d.wrote) > 0 || d.Command != "" && !d.readOnly || d.Tool == "task"
 }
 
 // repeats finds a call made before with the same result, when nothing has happened between
 // them that could have changed it. The second time says so; the third is the loop guard's.
 func repeats(before []*Action, now *Action) (Issue, bool) {
-	if now.mayChange() && now.Command == "" || slices.Contains([]string{"todowrite", "question", "skill"}, now.Tool) || waits(now.Command) {
+	if now.mayChange() && now.Command == "" || slices.Contains([]string{"todowrite", "question", "skill"}, now.Tool) || isPolling(now.Command) {
 		return Issue{}, false
 	}
 	seen := 0
@@ -112,7 +112,7 @@ func cycleAt(all []*Action) int {
 			break
 		}
 		run := all[n:]
-		repeated := !slices.ContainsFunc(run, func(d *Action) bool { return d.allowed || waits(d.Command) })
+		repeated := !slices.ContainsFunc(run, func(d *Action) bool { return d.allowed || isPolling(d.Command) })
 		for i := length; i < len(run) && repeated; i++ {
 			repeated = run[i].same(run[i-length])
 		}
@@ -155,7 +155,7 @@ func failsAgain(before []*Action, now *Action) (Issue, bool) {
 	if n != failingEdits {
 		return Issue{}, false
 	}
-	return Issue{Loop, 0, fmt.Sprintf("%d changes of %s have failed in a row.", n, names([]string{now.target})), "Read the lines in question again, then make one smaller change, or write the file as a whole."}, true
+	return Issue{Loop, 0, fmt.Sprintf("%d changes of %s have failed in a row.", n, shortNames([]string{now.target})), "Read the lines in question again, then make one smaller change, or write the file as a whole."}, true
 }
 
 // idles finds many calls that read no new file, change nothing and say nothing new.
@@ -169,7 +169,7 @@ func idles(before []*Action, now *Action) (Issue, bool) {
 	idle := 0
 	for _, d := range append(slices.Clip(before), now) {
 		idle++
-		if len(d.wrote) > 0 || !seen[d.output] || waits(d.Command) {
+		if len(d.wrote) > 0 || !seen[d.output] || isPolling(d.Command) {
 			idle = 0
 		}
 		seen[d.output] = true
@@ -205,7 +205,7 @@ func editsTests(before []*Action, now *Action) (Issue, bool) {
 		return Issue{}, false
 	}
 	return Issue{
-		TestsEdited, 0, fmt.Sprintf("%s failed with exit %d, and in this turn only tests were changed (%s), no source.", clipped(failed.Command, 60), failed.Tests, names(now.wrote)),
+		TestsEdited, 0, fmt.Sprintf("%s failed with exit %d, and in this turn only tests were changed (%s), no source.", clip(failed.Command, 60), failed.Tests, shortNames(now.wrote)),
 		"Make sure that the test was wrong and not the code.",
 	}, true
 }
@@ -228,7 +228,7 @@ func staleTodos(before []*Action, now *Action) (Issue, bool) {
 			return Issue{}, false
 		}
 		return Issue{
-			StaleTodos, 0, fmt.Sprintf("since the list was written there were %s and %s; open on it: %s.", phrase.Count(calls, "call"), phrase.Count(len(files), "changed file"), listed(d.open, 3)),
+			StaleTodos, 0, fmt.Sprintf("since the list was written there were %s and %s; open on it: %s.", phrase.Count(calls, "call"), phrase.Count(len(files), "changed file"), joinFirst(d.open, 3)),
 			"Bring it up to date.",
 		}, true
 	}
@@ -238,8 +238,8 @@ func staleTodos(before []*Action, now *Action) (Issue, bool) {
 // budgetMarks are the parts of a budget, in percent, at which what remains is told.
 var budgetMarks = [...]int{95, 80, 50}
 
-// spends finds that half, four fifths or nearly all of something bounded is used; each once.
-func (w *ResultChecker) spends(before []*Action, _ *Action) (Issue, bool) {
+// nearsBudget finds that half, four fifths or nearly all of something bounded is used; each once.
+func (w *ResultChecker) nearsBudget(before []*Action, _ *Action) (Issue, bool) {
 	told := 0
 	for _, d := range before {
 		told = max(told, d.levels[Budget])

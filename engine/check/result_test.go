@@ -141,7 +141,7 @@ func TestChecks_Commands(t *testing.T) {
 		got := ""
 		if RunsTests(line) {
 			got = "test"
-		} else if onlyLooks(line) {
+		} else if isReadOnly(line) {
 			got = "look"
 		}
 		if got != want {

@@ -31,12 +31,12 @@ type Action struct {
 	old     bool // its output is no longer in the context
 	allowed bool // by a person, although it repeats itself
 
-	Command string // of a shell
-	exit    int
-	test    bool // the command runs tests
-	Tests   int  // how they ended, -1 if that is not known
-	tries   bool // the command tests, builds or runs something, and nothing says that it failed
-	looks   bool // the command changes nothing
+	Command  string // of a shell
+	exit     int
+	test     bool // the command runs tests
+	Tests    int  // how they ended, -1 if that is not known
+	verifies bool // the command tests, builds or runs something, and nothing says that it failed
+	readOnly bool // the command changes nothing
 
 	open                 []string // items of the list it wrote
 	target               string   // the file it is about, "" if none
@@ -126,7 +126,7 @@ func (t *turnView) act(h *history.Message, s Input) {
 				continue
 			}
 			d := s.Read.action(b)
-			if d.Command != "" && !d.looks {
+			if d.Command != "" && !d.readOnly {
 				copied := *d // what it wrote is the step's to say
 				d, command = &copied, &copied
 			}
@@ -149,15 +149,15 @@ func (t *turnView) act(h *history.Message, s Input) {
 
 // withoutIgnored takes from calls the files below a directory that the comparison of the trees
 // before and after the step does not name: git ignores them, or they are as they were.
-func (t *turnView) withoutIgnored(deeds []*Action, directory string, patched []string) {
+func (t *turnView) withoutIgnored(actions []*Action, directory string, patched []string) {
 	ignored := func(f string) bool {
 		return directory != "" && strings.HasPrefix(f, directory+string(filepath.Separator)) && !slices.Contains(patched, f)
 	}
-	for i, d := range deeds {
+	for i, d := range actions {
 		if d.Command == "" && slices.ContainsFunc(d.wrote, ignored) {
 			copied := *d
 			copied.wrote = slices.DeleteFunc(slices.Clone(d.wrote), ignored)
-			deeds[i] = &copied
+			actions[i] = &copied
 		}
 	}
 }
@@ -172,18 +172,18 @@ func isCompared(messages []*history.Message) bool {
 	})
 }
 
-// refused reports whether a person or a rule has stopped something: then nobody insists.
-func (t *turnView) refused() bool {
+// wasRefused reports whether a person or a rule has stopped something: then nobody insists.
+func (t *turnView) wasRefused() bool {
 	return slices.ContainsFunc(t.actions, func(d *Action) bool { return d.Stopped })
 }
 
-// changed lists the files that the turn changed, in order, each once: those that people write,
+// changedFiles lists the files that the turn changed, in order, each once: those that people write,
 // and that are still there.
-func (t *turnView) changed(s Input) (files []string) {
+func (t *turnView) changedFiles(s Input) (files []string) {
 	for _, d := range t.actions {
 		files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(d.removed, f) })
 		for _, f := range d.wrote {
-			if !slices.Contains(files, f) && s.counts(d, f) {
+			if !slices.Contains(files, f) && s.isChange(d, f) {
 				files = append(files, f)
 			}
 		}
@@ -191,9 +191,9 @@ func (t *turnView) changed(s Input) (files []string) {
 	return files
 }
 
-// counts reports whether a file that a call wrote is a change: not one that it removed, nor one
+// isChange reports whether a file that a call wrote is a change: not one that it removed, nor one
 // that programs make. What lies above the project says nothing about a file.
-func (s Input) counts(d *Action, file string) bool {
+func (s Input) isChange(d *Action, file string) bool {
 	within, ok := strings.CutPrefix(file, s.Session.Directory+string(filepath.Separator))
 	if !ok {
 		within = filepath.Base(file)
@@ -201,8 +201,8 @@ func (s Input) counts(d *Action, file string) bool {
 	return !slices.Contains(d.removed, file) && !isGenerated(within, d.Command != "") && (s.IsDeleted == nil || !s.IsDeleted(file))
 }
 
-// said is the text of the last answer.
-func (t *turnView) said() string {
+// answerText is the text of the last answer.
+func (t *turnView) answerText() string {
 	if len(t.answers) == 0 {
 		return ""
 	}
@@ -239,31 +239,31 @@ func ReadAction(c *lathe.ToolCall) *Action {
 			d.output = d.output[:i]
 		}
 	}
-	d.read(meta)
+	d.parse(meta)
 	return d
 }
 
-// read takes from arguments and metadata what the call was about.
-func (d *Action) read(meta json.RawMessage) {
+// parse takes from arguments and metadata what the call was about.
+func (d *Action) parse(meta json.RawMessage) {
 	var in struct{ FilePath, Path, Command, PatchText string }
 	_ = json.Unmarshal(d.input, &in) // what is not there is about nothing
 	switch d.Tool {
 	case "bash":
 		d.Command = in.Command
-		d.test, d.looks = RunsTests(in.Command), onlyLooks(in.Command)
+		d.test, d.readOnly = RunsTests(in.Command), isReadOnly(in.Command)
 		var ended struct{ Exit *int }
 		if json.Unmarshal(meta, &ended) == nil && ended.Exit != nil {
 			d.exit = *ended.Exit
 		} else {
 			d.exit = -1
 		}
-		d.Tests, d.tries = ExitOf(in.Command, d.exit, IsTest), tried(in.Command, d.exit, d.output)
+		d.Tests, d.verifies = ExitOf(in.Command, d.exit, IsTest), ranWithoutFailure(in.Command, d.exit, d.output)
 	case "read", "edit", "write":
 		if d.target = in.FilePath; d.target == "" {
 			d.target = in.Path
 		}
 		if !d.failed && d.Tool != "read" {
-			d.written(meta)
+			d.addWritten(meta)
 		}
 	case "todowrite":
 		d.open = openTodos(meta)
@@ -275,8 +275,8 @@ func (d *Action) read(meta json.RawMessage) {
 	}
 }
 
-// written is a file that was written or edited.
-func (d *Action) written(meta json.RawMessage) {
+// addWritten is a file that was written or edited.
+func (d *Action) addWritten(meta json.RawMessage) {
 	var m struct {
 		Filepath string
 		Exists   *bool
@@ -328,8 +328,8 @@ func PatchTarget(text string) string {
 	return ""
 }
 
-// names shows a few files by their last names.
-func names(files []string) string {
+// shortNames shows a few files by their last names.
+func shortNames(files []string) string {
 	const most = 4
 	var out []string
 	for _, f := range files[:min(len(files), most)] {

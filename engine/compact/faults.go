@@ -91,8 +91,8 @@ func inventedPaths(text, source string) (faults []string) {
 	return faults
 }
 
-// letters spells a heading as all spellings of it are compared: without marks, in small letters.
-func letters(text string) string {
+// normalizeHeading spells a heading as all spellings of it are compared: without marks, in small letters.
+func normalizeHeading(text string) string {
 	text = strings.ReplaceAll(strings.ToLower(text), "&", " and ")
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }), " ")
 }
@@ -104,9 +104,9 @@ func headingIn(line string) string {
 	marked := strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") || strings.HasPrefix(line, "__")
 	before, _, colon := strings.Cut(line, ":")
 	for _, h := range summaryHeadings() {
-		name := letters(h)
+		name := normalizeHeading(h)
 		switch {
-		case letters(line) == name, colon && letters(before) == name, marked && strings.HasPrefix(letters(line)+" ", name+" "):
+		case normalizeHeading(line) == name, colon && normalizeHeading(before) == name, marked && strings.HasPrefix(normalizeHeading(line)+" ", name+" "):
 			return name
 		}
 	}
@@ -125,7 +125,7 @@ func headingFaults(text string) (faults []string) {
 	}
 	var missing []string
 	for _, h := range summaryHeadings() {
-		if !found[letters(h)] {
+		if !found[normalizeHeading(h)] {
 			missing = append(missing, h)
 		}
 	}

@@ -87,8 +87,8 @@ func (l *laterCalls) maskable(c *lathe.ToolCall) int {
 	}
 	f := factsOf(done)
 	little := f.isWorthLittle(c.Tool, l.touched)
-	f.touch(c.Tool, l.touched)
-	stays := isKept(c.Tool, l.todos) || l.exchanges < PruneExchanges || l.calls <= PruneCalls
+	f.noteFiles(c.Tool, l.touched)
+	stays := isProtected(c.Tool, l.todos) || l.exchanges < PruneExchanges || l.calls <= PruneCalls
 	l.todos = l.todos || c.Tool == "todowrite"
 	if stays || done.Compacted != 0 {
 		return -1
@@ -102,8 +102,8 @@ func (l *laterCalls) maskable(c *lathe.ToolCall) int {
 	return size
 }
 
-// isKept reports whether a tool's output always stays; of the todos the newest list does.
-func isKept(tool string, newer bool) bool {
+// isProtected reports whether a tool's output always stays; of the todos the newest list does.
+func isProtected(tool string, newer bool) bool {
 	return tool == "skill" || tool == "todowrite" && !newer
 }
 
@@ -112,7 +112,7 @@ func isKept(tool string, newer bool) bool {
 func (f callFacts) isWorthLittle(tool string, touched map[string]bool) bool {
 	switch tool {
 	case "read":
-		return touched[f.FilePath] || touched[f.extent()]
+		return touched[f.FilePath] || touched[f.readRange()]
 	case "glob", "grep", "list", "webfetch", "websearch":
 		return true
 	case "bash":
@@ -122,11 +122,11 @@ func (f callFacts) isWorthLittle(tool string, touched map[string]bool) bool {
 	}
 }
 
-// touch notes the files a call has read or written.
-func (f callFacts) touch(tool string, files map[string]bool) {
+// noteFiles notes the files a call has read or written.
+func (f callFacts) noteFiles(tool string, files map[string]bool) {
 	switch tool {
 	case "read":
-		files[f.extent()] = true
+		files[f.readRange()] = true
 	case "edit", "write":
 		files[f.FilePath] = true
 	}
@@ -135,8 +135,8 @@ func (f callFacts) touch(tool string, files map[string]bool) {
 	}
 }
 
-// extent names what of a file was read: other lines of it are not the same.
-func (f callFacts) extent() string {
+// readRange names what of a file was read: other lines of it are not the same.
+func (f callFacts) readRange() string {
 	if f.Offset <= 1 && f.Limit == 0 {
 		return f.FilePath
 	}

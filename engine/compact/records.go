@@ -72,7 +72,7 @@ func factsOf(s lathe.ToolState) (f callFacts) {
 // RecordsOf reads a history. What the prompts say counts of prompts only; the rest of all.
 func RecordsOf(messages, prompts []*history.Message, diffs []lathe.FileDiff) (r Records) {
 	for _, h := range prompts {
-		if words := ownWords(h); words != "" && (len(r.prompts) == 0 || r.prompts[len(r.prompts)-1] != words) {
+		if words := userText(h); words != "" && (len(r.prompts) == 0 || r.prompts[len(r.prompts)-1] != words) {
 			r.prompts = append(r.prompts, words)
 		}
 	}
@@ -169,8 +169,8 @@ func testResult(f callFacts, output string) string {
 	return end + ": " + cutText(strings.Join(lines, "\n"), 600)
 }
 
-// ownWords are a person's own words in a prompt.
-func ownWords(h *history.Message) string {
+// userText are a person's own words in a prompt.
+func userText(h *history.Message) string {
 	if !history.IsUserPrompt(h) {
 		return ""
 	}

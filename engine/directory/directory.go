@@ -56,7 +56,7 @@ func (d *Directories) Instance(ctx context.Context, dir string) (Instance, error
 	for {
 		h, mine := d.find(dir)
 		if mine {
-			d.fill(ctx, dir, h)
+			d.openEntry(ctx, dir, h)
 			return h.inst, h.err
 		}
 		select {
@@ -84,15 +84,15 @@ func (d *Directories) find(dir string) (h *entry, mine bool) {
 	return h, !ok
 }
 
-// fill opens the instance and lets those go on who wait for it. After a failure the next
+// openEntry opens the instance and lets those go on who wait for it. After a failure the next
 // caller tries again.
-func (d *Directories) fill(ctx context.Context, dir string, h *entry) {
+func (d *Directories) openEntry(ctx context.Context, dir string, h *entry) {
 	h.again = true // also if opening panics
 	defer func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if h.err == nil && !h.again {
-			d.dropFormer(h.inst.Place)
+			d.dropStale(h.inst.Place)
 		} else if d.open[dir] == h {
 			delete(d.open, dir)
 		}
@@ -102,9 +102,9 @@ func (d *Directories) fill(ctx context.Context, dir string, h *entry) {
 	h.again = h.err != nil && ctx.Err() != nil
 }
 
-// dropFormer lets go of instances that know the same worktree under another project: it
+// dropStale lets go of instances that know the same worktree under another project: it
 // has got a remote, say, and its sessions were filed anew.
-func (d *Directories) dropFormer(now workspace.Place) {
+func (d *Directories) dropStale(now workspace.Place) {
 	for dir, h := range d.open {
 		select {
 		case <-h.ready:

@@ -34,7 +34,7 @@ func (pub *Publisher) HasListeners() bool {
 func (pub *Publisher) Publish(b store.Batch) {
 	events := b.Events
 	if b.Foreign {
-		events = pub.grown(events)
+		events = pub.growTexts(events)
 	}
 	pub.receive(b.Events)
 	pub.bus.Publish(events...) // at once: nobody who comes in between gets half of them
@@ -46,8 +46,8 @@ func (pub *Publisher) Publish(b store.Batch) {
 	}
 }
 
-// grown lets the texts of others grow and returns the events to publish besides.
-func (pub *Publisher) grown(events []lathe.Event) []lathe.Event {
+// growTexts lets the texts of others grow and returns the events to publish besides.
+func (pub *Publisher) growTexts(events []lathe.Event) []lathe.Event {
 	var out []lathe.Event
 	for _, e := range events {
 		p, ok := e.Fact.(*lathe.PartChanged)

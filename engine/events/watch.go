@@ -42,12 +42,12 @@ func (w *watch) leave() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.users--; w.users == 0 {
-		w.halt()
+		w.stopPolling()
 	}
 }
 
-// halt tells the goroutine to end. The mutex is held.
-func (w *watch) halt() {
+// stopPolling tells the goroutine to end. The mutex is held.
+func (w *watch) stopPolling() {
 	if w.stop != nil {
 		w.stop()
 		w.stop = nil
@@ -73,7 +73,7 @@ func (w *watch) run(ctx context.Context) {
 func (w *watch) close() {
 	w.mu.Lock()
 	w.closed = true
-	w.halt()
+	w.stopPolling()
 	w.mu.Unlock()
 	w.running.Wait()
 }

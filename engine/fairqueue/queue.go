@@ -25,7 +25,7 @@ type Queue struct {
 }
 
 // ticket is one who waits.
-type ticket struct{ given chan struct{} } // closed when it has a place
+type ticket struct{ granted chan struct{} } // closed when it has a place
 
 // New returns a queue for so many places.
 func New(places int) *Queue {
@@ -39,7 +39,7 @@ func (q *Queue) Acquire(ctx context.Context, session lathe.SessionID) (leave fun
 		return nil, err
 	}
 	q.Waited.Observe(time.Since(began))
-	return q.leave, nil
+	return q.release, nil
 }
 
 func (q *Queue) wait(ctx context.Context, session lathe.SessionID) error {
@@ -49,25 +49,25 @@ func (q *Queue) wait(ctx context.Context, session lathe.SessionID) error {
 		q.mu.Unlock()
 		return nil
 	}
-	t := &ticket{given: make(chan struct{})}
+	t := &ticket{granted: make(chan struct{})}
 	if len(q.lines[session]) == 0 {
 		q.order = append(q.order, session)
 	}
 	q.lines[session] = append(q.lines[session], t)
 	q.mu.Unlock()
 	select {
-	case <-t.given:
+	case <-t.granted:
 		return nil
 	case <-ctx.Done():
 	}
-	if !q.forget(session, t) {
-		q.leave() // it was given in the same instant
+	if !q.cancel(session, t) {
+		q.release() // it was given in the same instant
 	}
 	return context.Cause(ctx)
 }
 
-// forget takes back a ticket, and reports whether it was still waiting.
-func (q *Queue) forget(session lathe.SessionID, t *ticket) bool {
+// cancel takes back a ticket, and reports whether it was still waiting.
+func (q *Queue) cancel(session lathe.SessionID, t *ticket) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := slices.Index(q.lines[session], t)
@@ -81,8 +81,8 @@ func (q *Queue) forget(session lathe.SessionID, t *ticket) bool {
 	return true
 }
 
-// leave gives a place to the next one.
-func (q *Queue) leave() {
+// release gives a place to the next one.
+func (q *Queue) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.order) == 0 {
@@ -96,7 +96,7 @@ func (q *Queue) leave() {
 	if len(line) > 1 {
 		q.order = append(q.order, session)
 	}
-	close(line[0].given)
+	close(line[0].granted)
 }
 
 // setLine keeps no line that is empty. The mutex is held.

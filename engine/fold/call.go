@@ -78,8 +78,8 @@ func (f *Fold) toolCall(at lathe.Time, e model.ToolCall) error {
 		name = c.Tool.Spec().Name
 	}
 	repeated := 0
-	if !e.Executed && (IsRepeated(f.earlier(), name, input) || f.Checker.ContinuesCycle(f.settled(), name, input)) {
-		repeated = 1 + refusedRepeats(f.earlier(), name, input)
+	if !e.Executed && (IsRepeated(f.earlierCalls(), name, input) || f.Checker.ContinuesCycle(f.settledActions(), name, input)) {
+		repeated = 1 + refusedRepeats(f.earlierCalls(), name, input)
 	}
 	next, err := c.Body().Run(input, at)
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *Fold) toolCall(at lathe.Time, e model.ToolCall) error {
 	f.Put(c.Part, at)
 	switch want := (StartTool{c, repeated}); {
 	case e.Executed:
-	case !isWhole(e.Input):
+	case !isComplete(e.Input):
 		f.doubtful = append(f.doubtful, want)
 	default:
 		f.out.Actions = append(f.out.Actions, want)
@@ -104,9 +104,9 @@ func (f *Fold) toolCall(at lathe.Time, e model.ToolCall) error {
 	return nil
 }
 
-// isWhole reports whether arguments surely came to their end. Others could be repaired, or have
+// isComplete reports whether arguments surely came to their end. Others could be repaired, or have
 // not begun; whether they were cut off shows when the answer ends.
-func isWhole(input string) bool {
+func isComplete(input string) bool {
 	input = strings.TrimSpace(input)
 	return input != "" && input != "{}" && json.Valid([]byte(input))
 }
@@ -126,8 +126,8 @@ func (f *Fold) finish(at lathe.Time, e model.Finish) {
 	f.doubtful = nil
 }
 
-// earlier lists the calls of the turn, oldest first.
-func (f *Fold) earlier() []*lathe.ToolCall {
+// earlierCalls lists the calls of the turn, oldest first.
+func (f *Fold) earlierCalls() []*lathe.ToolCall {
 	calls := slices.Clone(f.Prior)
 	for _, c := range f.Order {
 		calls = append(calls, c.Body())
@@ -209,10 +209,10 @@ func (f *Fold) complete(c *Call, r tool.Result, at lathe.Time) {
 	}
 	next, err := c.Body().Complete(res)
 	if err == nil {
-		res.Output, res.Metadata = check.WithNotes(res.Output, res.Metadata, f.noted(c, next))
+		res.Output, res.Metadata = check.WithNotes(res.Output, res.Metadata, f.checkIssues(c, next))
 		next, err = c.Body().Complete(res)
 	}
-	f.move(c, next, err, at)
+	f.setState(c, next, err, at)
 }
 
 // fail settles a call that has not ended, with a mark on its metadata if one is given.
@@ -229,10 +229,10 @@ func (f *Fold) fail(c *Call, text, mark string, at lathe.Time) {
 	}
 	next, err := c.Body().Fail(text, meta, at)
 	if err == nil {
-		text, meta = check.WithNotes(text, meta, f.noted(c, next))
+		text, meta = check.WithNotes(text, meta, f.checkIssues(c, next))
 		next, err = c.Body().Fail(text, meta, at)
 	}
-	f.move(c, next, err, at)
+	f.setState(c, next, err, at)
 }
 
 // Progress shows what a running call is doing; "" and nil leave things as they are.
@@ -251,11 +251,11 @@ func (f *Fold) Progress(c *Call, title string, meta json.RawMessage, at lathe.Ti
 		meta = history.WithMark(meta, history.DoomLoop)
 	}
 	next, err := c.Body().Progress(title, meta)
-	f.move(c, next, err, at)
+	f.setState(c, next, err, at)
 }
 
-// move writes the next state of a call; a move that the states refuse comes late.
-func (f *Fold) move(c *Call, next *lathe.ToolCall, err error, at lathe.Time) {
+// setState writes the next state of a call; a move that the states refuse comes late.
+func (f *Fold) setState(c *Call, next *lathe.ToolCall, err error, at lathe.Time) {
 	if err != nil {
 		return
 	}
@@ -279,9 +279,9 @@ func (f *Fold) StructuredAnswer() json.RawMessage {
 // ErrUnexpectedCall is why an answer fails that calls tools where a summary was asked for.
 var ErrUnexpectedCall = errors.New("a call in a summary")
 
-// noted is what checks say about a call that is about to settle. Refusals and cancels stay as
+// checkIssues is what checks say about a call that is about to settle. Refusals and cancels stay as
 // they are.
-func (f *Fold) noted(c *Call, settled *lathe.ToolCall) []check.Issue {
+func (f *Fold) checkIssues(c *Call, settled *lathe.ToolCall) []check.Issue {
 	if f.Checker == nil || c.Tool == nil {
 		return nil
 	}
@@ -289,11 +289,11 @@ func (f *Fold) noted(c *Call, settled *lathe.ToolCall) []check.Issue {
 	if now.Stopped || history.HasMark(history.MetadataOf(settled.State), history.InterruptedMark) {
 		return nil
 	}
-	return f.Checker.Check(now, f.settled())
+	return f.Checker.Check(now, f.settledActions())
 }
 
-// settled are the calls of the step that have ended.
-func (f *Fold) settled() (step []*check.Action) {
+// settledActions are the calls of the step that have ended.
+func (f *Fold) settledActions() (step []*check.Action) {
 	if f.Checker == nil {
 		return nil
 	}

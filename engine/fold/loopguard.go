@@ -9,14 +9,14 @@ import (
 	"github.com/lathe-agent/lathe/engine/history"
 )
 
-// doomAfter identical calls in a row, the last one is asked about before it runs.
-const doomAfter = 3
+// repeatLimit identical calls in a row, the last one is asked about before it runs.
+const repeatLimit = 3
 
 // IsRepeated reports whether a call is one too many: the calls before it, back to the last
 // word of the user, end in as many like it as may pass. Calls are given oldest first.
 func IsRepeated(before []*lathe.ToolCall, tool string, input json.RawMessage) bool {
 	passed := countSame(before, tool, input, func(meta json.RawMessage) bool { return !history.HasMark(meta, history.DoomLoop) })
-	return passed+1 >= doomAfter
+	return passed+1 >= repeatLimit
 }
 
 // refusedRepeats counts the calls like this one, right before it, that were refused because they

@@ -65,7 +65,7 @@ func TestMemories_Rest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := kept(t)
 		var rests atomic.Int64
-		k.rest = func() { rests.Add(1) }
+		k.onIdle = func() { rests.Add(1) }
 		k.Put(remembered("a", 10))
 		time.Sleep(memoryTime - time.Second)
 		k.Put(remembered("b", 10))

@@ -145,10 +145,10 @@ func (m *Conversation) put(msg lathe.Message, seq int64) *Message {
 func (m *Conversation) part(h *Message, p lathe.Part, seq int64) {
 	h.parts[p.ID] = seq
 	m.markChanged(h)
-	m.bytes += weight(p)
+	m.bytes += memorySize(p)
 	for i := len(h.Parts) - 1; i >= 0; i-- {
 		if h.Parts[i].ID == p.ID {
-			m.bytes -= weight(h.Parts[i])
+			m.bytes -= memorySize(h.Parts[i])
 			h.Parts = slices.Clone(h.Parts) // a tool may still look at the history of its step
 			h.Parts[i] = p
 			return
@@ -161,20 +161,20 @@ func (m *Conversation) part(h *Message, p lathe.Part, seq int64) {
 func (m *Conversation) take(h *Message, id lathe.PartID) {
 	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool {
 		if p.ID == id {
-			m.bytes -= weight(p)
+			m.bytes -= memorySize(p)
 		}
 		return p.ID == id
 	})
 	m.markChanged(h)
 }
 
-// weight is about what a part takes in memory.
-func weight(p lathe.Part) int { return 1024 + p.Size() }
+// memorySize is about what a part takes in memory.
+func memorySize(p lathe.Part) int { return 1024 + p.Size() }
 
 func (m *Conversation) remove(id lathe.MessageID) {
 	if h := m.ByID[id]; h != nil {
 		for _, p := range h.Parts {
-			m.bytes -= weight(p)
+			m.bytes -= memorySize(p)
 		}
 	}
 	delete(m.ByID, id)
@@ -218,7 +218,7 @@ func (m *Conversation) Convert(messages []*Message, to model.Target) (out []mode
 // goroutines.
 type Cache struct {
 	now      func() lathe.Time
-	rest     func()
+	onIdle   func()
 	versions atomic.Int64
 
 	mu    sync.Mutex // guards the fields below
@@ -236,7 +236,7 @@ type cached struct {
 
 // NewCache keeps none yet. It calls rest once when a busy time is over.
 func NewCache(now func() lathe.Time, rest func()) *Cache {
-	return &Cache{now: now, rest: rest, byID: map[lathe.SessionID]cached{}}
+	return &Cache{now: now, onIdle: rest, byID: map[lathe.SessionID]cached{}}
 }
 
 const (
@@ -333,7 +333,7 @@ func (k *Cache) expire() {
 	k.sweep()
 	k.mu.Unlock()
 	if over {
-		k.rest()
+		k.onIdle()
 	}
 }
 

@@ -36,7 +36,7 @@ func outsideRules(f Folders) lathe.Ruleset {
 	rules := lathe.Ruleset{ruleOf(lathe.Ask, "external_directory", "*")}
 	for _, dir := range append([]string{f.Outputs}, f.Open...) {
 		if dir != "" {
-			rules = append(rules, ruleOf(lathe.Allow, "external_directory", below(dir)))
+			rules = append(rules, ruleOf(lathe.Allow, "external_directory", subtree(dir)))
 		}
 	}
 	return rules
@@ -48,15 +48,15 @@ func readRules() lathe.Ruleset {
 	}
 }
 
-func below(dir string) string { return filepath.ToSlash(filepath.Join(dir, "*")) }
+func subtree(dir string) string { return filepath.ToSlash(filepath.Join(dir, "*")) }
 
 // FinalRules go behind all others: what is too long for a model is in files that it must be
 // able to read, unless that very folder is denied.
 func FinalRules(f Folders, rules lathe.Ruleset) lathe.Ruleset {
-	if f.Outputs == "" || slices.Contains(rules, ruleOf(lathe.Deny, "external_directory", below(f.Outputs))) {
+	if f.Outputs == "" || slices.Contains(rules, ruleOf(lathe.Deny, "external_directory", subtree(f.Outputs))) {
 		return nil
 	}
-	return lathe.Ruleset{ruleOf(lathe.Allow, "external_directory", below(f.Outputs))}
+	return lathe.Ruleset{ruleOf(lathe.Allow, "external_directory", subtree(f.Outputs))}
 }
 
 // ExploreRules are those of the agent that explores: it only reads, and asks wherever every agent must ask.
@@ -73,7 +73,7 @@ func ExploreRules(f Folders) lathe.Ruleset {
 func PlanRules(f Folders) lathe.Ruleset {
 	rules := lathe.Ruleset{ruleOf(lathe.Allow, "question", "*"), ruleOf(lathe.Allow, "plan_exit", "*"), ruleOf(lathe.Deny, "task", "general")}
 	if f.Plans != "" {
-		rules = append(rules, ruleOf(lathe.Allow, "external_directory", below(f.Plans)))
+		rules = append(rules, ruleOf(lathe.Allow, "external_directory", subtree(f.Plans)))
 	}
 	rules = append(rules, ruleOf(lathe.Deny, "edit", "*"))
 	for _, dir := range []string{".lathe", ".opencode"} {
@@ -87,9 +87,9 @@ func PlanRules(f Folders) lathe.Ruleset {
 	return rules
 }
 
-// harmless are the permissions that no mode asks about. What is not listed may change anything,
+// neverAsked are the permissions that no mode asks about. What is not listed may change anything,
 // as tools of MCP servers and plugins do.
-func harmless() []string {
+func neverAsked() []string {
 	return []string{"read", "glob", "grep", "list", "lsp", "webfetch", "websearch", "codesearch", "task", "skill", "todowrite", "todoread"}
 }
 
@@ -107,7 +107,7 @@ func modeRules(mode lathe.Mode, free bool) (rules lathe.Ruleset) {
 		return rules
 	}
 	rules = lathe.Ruleset{ruleOf(lathe.Ask, "*", "*")}
-	for _, name := range harmless() {
+	for _, name := range neverAsked() {
 		rules = append(rules, ruleOf(lathe.Allow, name, "*"))
 	}
 	if mode == lathe.AskMode {

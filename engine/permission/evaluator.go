@@ -68,8 +68,8 @@ func (j Evaluator) Action(permission, pattern string) lathe.Action {
 	return worst
 }
 
-// spoken is action for one pattern of a request, with the ways in which it is written.
-func (j Evaluator) spoken(p tool.Permission, i int) lathe.Action {
+// patternAction is action for one pattern of a request, with the ways in which it is written.
+func (j Evaluator) patternAction(p tool.Permission, i int) lathe.Action {
 	worst := lathe.Allow
 	for _, b := range j.Chain {
 		rule := b.Evaluate(p.Name, p.Patterns[i])
@@ -77,7 +77,7 @@ func (j Evaluator) spoken(p tool.Permission, i int) lathe.Action {
 		if !p.HasRequiredPrefix(rule, i) {
 			said = p.EvaluateExplicit(b.all(), i)
 		}
-		switch action := b.written(p, i, said); {
+		switch action := b.writtenAction(p, i, said); {
 		case p.ExplicitOnly && rule.Pattern == "*", action == lathe.Allow:
 		case action == lathe.Deny:
 			return lathe.Deny
@@ -88,9 +88,9 @@ func (j Evaluator) spoken(p tool.Permission, i int) lathe.Action {
 	return worst
 }
 
-// written is what the rules say of a pattern as it is written. What is allowed so must be under
+// writtenAction is what the rules say of a pattern as it is written. What is allowed so must be under
 // all of the rules' conditions, whoever made them.
-func (b Scope) written(p tool.Permission, i int, said lathe.Action) lathe.Action {
+func (b Scope) writtenAction(p tool.Permission, i int, said lathe.Action) lathe.Action {
 	if i >= len(p.Written) || len(p.Written[i]) == 0 {
 		return said
 	}
@@ -106,25 +106,25 @@ func (b Scope) written(p tool.Permission, i int, said lathe.Action) lathe.Action
 func (j Evaluator) Decide(p tool.Permission) (lathe.Action, error) {
 	ask := false
 	for i, pattern := range p.Patterns {
-		switch j.spoken(p, i) {
+		switch j.patternAction(p, i) {
 		case lathe.Deny:
-			return lathe.Deny, j.denied(p, pattern)
+			return lathe.Deny, j.denyError(p, pattern)
 		case lathe.Ask:
 			ask = ask || !j.isApproved(p, i)
 		}
 	}
-	switch action, spelling := j.objection(p); {
+	switch action, spelling := j.extraCondition(p); {
 	case action == lathe.Deny:
-		return lathe.Deny, j.denied(p, spelling)
+		return lathe.Deny, j.denyError(p, spelling)
 	case action == lathe.Ask || ask:
 		return lathe.Ask, nil
 	}
 	return lathe.Allow, nil
 }
 
-// objection is the strictest that the session and its ancestors have against a request
+// extraCondition is the strictest that the session and its ancestors have against a request
 // beside its patterns. No approval takes it away.
-func (j Evaluator) objection(p tool.Permission) (worst lathe.Action, spelling string) {
+func (j Evaluator) extraCondition(p tool.Permission) (worst lathe.Action, spelling string) {
 	worst = lathe.Allow
 	if p.Name != "bash" && len(p.Also) == 0 && len(p.Maybe) == 0 && !p.Unparsed {
 		return worst, ""
@@ -147,7 +147,7 @@ func (j Evaluator) isApproved(p tool.Permission, i int) bool {
 
 // AllApproved reports whether approvals alone allow the request.
 func (j Evaluator) AllApproved(p tool.Permission) bool {
-	action, _ := j.objection(p)
+	action, _ := j.extraCondition(p)
 	for i := range p.Patterns {
 		if !j.isApproved(p, i) {
 			return false
@@ -156,8 +156,8 @@ func (j Evaluator) AllApproved(p tool.Permission) bool {
 	return action == lathe.Allow
 }
 
-// denied tells the model which rules speak about what it wanted.
-func (j Evaluator) denied(p tool.Permission, pattern string) error {
+// denyError tells the model which rules speak about what it wanted.
+func (j Evaluator) denyError(p tool.Permission, pattern string) error {
 	var rules []json.RawMessage
 	for _, b := range j.Chain {
 		for _, r := range b.all() {

@@ -43,7 +43,7 @@ func (a Attachments) Expand(ctx context.Context, parts []lathe.Part) (out []lath
 			if err != nil {
 				a.Report(err)
 			}
-			out = append(out, standIns(p.ID, bodies)...)
+			out = append(out, replacementParts(p.ID, bodies)...)
 		case *lathe.AgentMention:
 			text := " Turn what the user just wrote into a prompt for the sub-agent " + b.Name + " and hand it over with the task tool."
 			if a.Denies(b.Name) {
@@ -57,9 +57,9 @@ func (a Attachments) Expand(ctx context.Context, parts []lathe.Part) (out []lath
 	return out
 }
 
-// standIns are the parts that stand for an attachment. Its id is that of the last file: two parts
+// replacementParts are the parts that stand for an attachment. Its id is that of the last file: two parts
 // of one id would be one.
-func standIns(id lathe.PartID, bodies []lathe.Body) []lathe.Part {
+func replacementParts(id lathe.PartID, bodies []lathe.Body) []lathe.Part {
 	parts, own := make([]lathe.Part, len(bodies)), -1
 	for i, b := range bodies {
 		parts[i].Body = b
@@ -85,7 +85,7 @@ func (a Attachments) expandFile(ctx context.Context, f *lathe.File) ([]lathe.Bod
 		if err != nil {
 			return unreadable(f, f.Filename, err)
 		}
-		return []lathe.Body{called(f.Filename, nil), history.Synthetic(text), f}, nil
+		return []lathe.Body{readHeader(f.Filename, nil), history.Synthetic(text), f}, nil
 	case scheme == "file":
 		u, err := url.Parse(f.URL)
 		if err != nil {
@@ -106,9 +106,9 @@ func pathOf(u *url.URL) string {
 	return filepath.FromSlash(p)
 }
 
-// called says in the words of the read tool where the text that follows comes from. A model that is not told of a
+// readHeader says in the words of the read tool where the text that follows comes from. A model that is not told of a
 // range of lines takes it for the whole file.
-func called(path string, query url.Values) *lathe.Text {
+func readHeader(path string, query url.Values) *lathe.Text {
 	input := "{\"filePath\":" + string(lathe.AppendJSONString(nil, path))
 	if from, limit := lineRange(query); from > 0 {
 		input += ",\"offset\":" + strconv.Itoa(from)
@@ -176,7 +176,7 @@ func (a Attachments) expandPath(ctx context.Context, f *lathe.File, path string,
 		return unreadable(f, path, err)
 	}
 	shown.URL = "data:" + f.Mime + ";base64," + base64.StdEncoding.EncodeToString(data)
-	return []lathe.Body{called(path, nil), &shown}, nil
+	return []lathe.Body{readHeader(path, nil), &shown}, nil
 }
 
 // read reads as the read tool does, without asking: the user named the file.
@@ -186,7 +186,7 @@ func (a Attachments) read(ctx context.Context, path string, query url.Values, sh
 	if err != nil {
 		return unreadable(shown, path, err)
 	}
-	out := []lathe.Body{called(path, query), history.Synthetic(res.Output)}
+	out := []lathe.Body{readHeader(path, query), history.Synthetic(res.Output)}
 	for _, f := range res.Attachments {
 		out = append(out, f)
 	}

@@ -26,7 +26,7 @@ type Instruction struct {
 	Text string
 }
 
-func (i Instruction) shown() string { return "Instructions from: " + i.Name + "\n" + i.Text }
+func (i Instruction) render() string { return "Instructions from: " + i.Name + "\n" + i.Text }
 
 // The bounds of the list of skills, in bytes: about 40 tokens each, 2,000 in all.
 const (
@@ -81,7 +81,7 @@ func (s System) Build(now lathe.Time) lathe.SystemPrompt {
 	texts = append(texts, around+"\nDate: "+now.Std().Format("2006-01-02"))
 	p.Sources = append(p.Sources, lathe.SystemPromptSource{Name: environmentSource, Digest: digestOf(around)})
 	for _, i := range s.Instructions {
-		texts = append(texts, i.shown())
+		texts = append(texts, i.render())
 		p.Sources = append(p.Sources, lathe.SystemPromptSource{Name: i.Name, Digest: digestOf(i.Text)})
 	}
 	if list := s.skillList(); list != "" {
@@ -232,7 +232,7 @@ func (s System) sourceText(name string) string {
 	}
 	for _, i := range s.Instructions {
 		if i.Name == name {
-			return i.shown()
+			return i.render()
 		}
 	}
 	return ""

@@ -55,7 +55,7 @@ func (r Sessions) CreateNext(ctx context.Context, inst directory.Instance, in la
 			return s, err
 		}
 		s.Parent = parent.ID
-		s.Rules = append(inherit(parent.Rules), in.Rules...)
+		s.Rules = append(inheritedRules(parent.Rules), in.Rules...)
 	}
 	if s.Title = in.Title; s.Title == "" {
 		s.Title = lathe.DefaultTitle(s.Parent != "", s.Created)
@@ -73,10 +73,10 @@ func (r Sessions) record(inst directory.Instance) lathe.Session {
 	}
 }
 
-// inherit is what a child must not exceed of its parent's rules. A deny that has exceptions behind it is
+// inheritedRules is what a child must not exceed of its parent's rules. A deny that has exceptions behind it is
 // left to the parent's own rules, by which the child is judged too: as a rule of the child it would deny
 // the exceptions, and an exception as a rule of the child would be above what its agent is denied.
-func inherit(parent lathe.Ruleset) (out lathe.Ruleset) {
+func inheritedRules(parent lathe.Ruleset) (out lathe.Ruleset) {
 	for i, r := range parent {
 		meets := func(a, b string) bool { return lathe.Wildcard(a, b) || lathe.Wildcard(b, a) }
 		excepted := func(o lathe.Rule) bool {
@@ -91,9 +91,9 @@ func inherit(parent lathe.Ruleset) (out lathe.Ruleset) {
 	return out
 }
 
-// bounded are the rules of a session that is to stand alone: whatever its ancestors are denied it is
+// standaloneRules are the rules of a session that is to stand alone: whatever its ancestors are denied it is
 // denied by itself, exceptions included.
-func (r Sessions) bounded(ctx context.Context, s lathe.Session) (lathe.Ruleset, error) {
+func (r Sessions) standaloneRules(ctx context.Context, s lathe.Session) (lathe.Ruleset, error) {
 	rules, seen := s.Rules, map[lathe.SessionID]bool{s.ID: true}
 	for s.Parent != "" && !seen[s.Parent] {
 		seen[s.Parent] = true
@@ -184,7 +184,7 @@ func (r Sessions) Fork(ctx context.Context, dir string, id lathe.SessionID, befo
 		return lathe.Session{}, err
 	}
 	s := r.record(inst)
-	if s.Rules, err = r.bounded(ctx, from); err != nil {
+	if s.Rules, err = r.standaloneRules(ctx, from); err != nil {
 		return lathe.Session{}, err
 	}
 	s.Title = lathe.ForkTitle(from.Title)

@@ -63,12 +63,12 @@ func (c *Clock) Resume() {
 	}
 }
 
-// leastWait is the shortest time that is told as waiting: no person is that fast, a program is.
-const leastWait = 500 * time.Millisecond
+// minWait is the shortest time that is told as waiting: no person is that fast, a program is.
+const minWait = 500 * time.Millisecond
 
 // AddWait keeps when a person was waited for.
 func (c *Clock) AddWait(w lathe.Wait) {
-	if c == nil || time.Duration(w[1]-w[0])*time.Millisecond < leastWait {
+	if c == nil || time.Duration(w[1]-w[0])*time.Millisecond < minWait {
 		return
 	}
 	c.mu.Lock()

@@ -37,9 +37,9 @@ func (s Limits) fits(busy, writers int, writes bool) bool {
 // places of those at work for one parent. It is safe for use by many goroutines. Its mutex
 // comes after that of actors and is never held over anything that waits.
 type Registry struct {
-	mu    sync.Mutex                        // guards the fields below, and those of what they hold
-	calls map[lathe.SessionID][]*Delegation // by the child
-	teams map[lathe.SessionID]*siblings     // by the parent
+	mu       sync.Mutex                        // guards the fields below, and those of what they hold
+	calls    map[lathe.SessionID][]*Delegation // by the child
+	siblings map[lathe.SessionID]*siblings     // by the parent
 }
 
 // Delegation is a call that waits for a child.
@@ -47,7 +47,7 @@ type Delegation struct {
 	Parent, Child lathe.SessionID
 	Clocks        []*Clock      // that stand while the child asks a person
 	Changed       chan struct{} // holds one when the child has done something
-	leaving       bool          // the parent is being canceled: no word of the child's end
+	canceling     bool          // the parent is being canceled: no word of the child's end
 	done          []shownCall   // the last calls of the child
 	count         int           // of all
 }
@@ -56,17 +56,17 @@ type Delegation struct {
 type shownCall struct {
 	ID    lathe.PartID `json:"id"`
 	Tool  string       `json:"tool"`
-	State callShown    `json:"state"`
+	State shownState   `json:"state"`
 }
 
-type callShown struct {
+type shownState struct {
 	Status string `json:"status"`
 	Title  string `json:"title,omitempty"`
 }
 
-// maxDeeds bounds what of a child is shown in its parent's part: each change of it is written
+// maxShownCalls bounds what of a child is shown in its parent's part: each change of it is written
 // and told anew.
-const maxDeeds = 12
+const maxShownCalls = 12
 
 // Register makes a call known that waits for a child, until leave.
 func (c *Registry) Register(h *Delegation) (leave func()) {
@@ -117,7 +117,7 @@ func (c *Registry) Receive(ev lathe.Event) {
 
 // note puts a call where it stands already, else at the end. The mutex is held.
 func (h *Delegation) note(id lathe.PartID, call *lathe.ToolCall) {
-	d := shownCall{ID: id, Tool: call.Tool, State: callShown{Status: call.State.Status()}}
+	d := shownCall{ID: id, Tool: call.Tool, State: shownState{Status: call.State.Status()}}
 	switch s := call.State.(type) {
 	case *lathe.Pending, *lathe.Failed:
 	case *lathe.Running:
@@ -133,7 +133,7 @@ func (h *Delegation) note(id lathe.PartID, call *lathe.ToolCall) {
 		return
 	}
 	h.count++
-	if h.done = append(h.done, d); len(h.done) > maxDeeds {
+	if h.done = append(h.done, d); len(h.done) > maxShownCalls {
 		h.done = slices.Delete(h.done, 0, 1)
 	}
 }
@@ -168,7 +168,7 @@ func (c *Registry) BeginCancel(parent lathe.SessionID) {
 	defer c.mu.Unlock()
 	for _, calls := range c.calls {
 		for _, h := range calls {
-			h.leaving = h.leaving || h.Parent == parent
+			h.canceling = h.canceling || h.Parent == parent
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (c *Registry) BeginCancel(parent lathe.SessionID) {
 func (c *Registry) IsCanceling(h *Delegation) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return h.leaving
+	return h.canceling
 }
 
 // siblings is the children of one session that are at work, and those that wait for a place. Only
@@ -199,9 +199,9 @@ func (c *Registry) Acquire(ctx context.Context, parent lathe.SessionID, limits L
 	p := c.queue(parent, limits, writes)
 	select {
 	case <-p.ready:
-		return sync.OnceFunc(func() { c.free(parent, p) }), nil
+		return sync.OnceFunc(func() { c.release(parent, p) }), nil
 	case <-ctx.Done():
-		c.free(parent, p)
+		c.release(parent, p)
 		return nil, context.Cause(ctx)
 	}
 }
@@ -211,9 +211,9 @@ func (c *Registry) TryAcquire(parent lathe.SessionID, limits Limits, writes bool
 	p := c.queue(parent, limits, writes)
 	select {
 	case <-p.ready:
-		return sync.OnceFunc(func() { c.free(parent, p) }), true
+		return sync.OnceFunc(func() { c.release(parent, p) }), true
 	default:
-		c.free(parent, p)
+		c.release(parent, p)
 		return nil, false
 	}
 }
@@ -221,19 +221,19 @@ func (c *Registry) TryAcquire(parent lathe.SessionID, limits Limits, writes bool
 // Reserve takes a place whether there is one or not: for a child that had it before.
 func (c *Registry) Reserve(parent lathe.SessionID, writes bool) (leave func()) {
 	p := c.queue(parent, Limits{Parallel: -1, Writers: -1}, writes)
-	return sync.OnceFunc(func() { c.free(parent, p) })
+	return sync.OnceFunc(func() { c.release(parent, p) })
 }
 
 func (c *Registry) queue(parent lathe.SessionID, limits Limits, writes bool) *slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.teams == nil {
-		c.teams = map[lathe.SessionID]*siblings{}
+	if c.siblings == nil {
+		c.siblings = map[lathe.SessionID]*siblings{}
 	}
-	t := c.teams[parent]
+	t := c.siblings[parent]
 	if t == nil {
 		t = &siblings{}
-		c.teams[parent] = t
+		c.siblings[parent] = t
 	}
 	p := &slot{limits: limits, writes: writes, ready: make(chan struct{})}
 	t.waiting = append(t.waiting, p)
@@ -241,11 +241,11 @@ func (c *Registry) queue(parent lathe.SessionID, limits Limits, writes bool) *sl
 	return p
 }
 
-// free gives a place back, or stops waiting for it.
-func (c *Registry) free(parent lathe.SessionID, p *slot) {
+// release gives a place back, or stops waiting for it.
+func (c *Registry) release(parent lathe.SessionID, p *slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.teams[parent]
+	t := c.siblings[parent]
 	if i := slices.Index(t.waiting, p); i >= 0 {
 		t.waiting = slices.Delete(t.waiting, i, i+1)
 	} else {
@@ -256,7 +256,7 @@ func (c *Registry) free(parent lathe.SessionID, p *slot) {
 	}
 	t.admit()
 	if t.busy == 0 && len(t.waiting) == 0 {
-		delete(c.teams, parent)
+		delete(c.siblings, parent)
 	}
 }
 

@@ -49,9 +49,9 @@ func Report(child lathe.Session, steps int, messages []lathe.Message) tool.Repor
 	r.State, r.Text = outcomeOf(*last)
 	switch {
 	case r.Failed():
-		r.Text += foundWords(found(messages[from:]))
+		r.Text += findingsText(lastFindings(messages[from:]))
 	case r.Text == "" && steps > 0 && r.Steps >= steps:
-		r.State, r.Text = tool.TaskPartial, "It reached its step limit before it could conclude."+foundWords(found(messages[from:]))
+		r.State, r.Text = tool.TaskPartial, "It reached its step limit before it could conclude."+findingsText(lastFindings(messages[from:]))
 	case r.Text == "":
 		r.State = Silent
 	case steps > 0 && r.Steps >= steps:
@@ -95,8 +95,8 @@ func lastText(m lathe.Message) string {
 	return ""
 }
 
-// found is what a child said on its way, the last three times.
-func found(messages []lathe.Message) string {
+// lastFindings is what a child said on its way, the last three times.
+func lastFindings(messages []lathe.Message) string {
 	var said []string
 	for _, m := range slices.Backward(messages) {
 		if _, ok := m.Data.(*lathe.Assistant); !ok {
@@ -110,7 +110,7 @@ func found(messages []lathe.Message) string {
 	return strings.Join(said, "\n\n")
 }
 
-func foundWords(said string) string {
+func findingsText(said string) string {
 	if said == "" {
 		return ""
 	}

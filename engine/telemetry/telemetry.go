@@ -48,8 +48,8 @@ type toolMeter struct {
 	took   metric.Histogram
 }
 
-// mostNames bounds how many models and tools are told apart: names come from outside.
-const mostNames = 200
+// maxNames bounds how many models and tools are told apart: names come from outside.
+const maxNames = 200
 
 // model is the meter of a model; those beyond the bound share one.
 func (m *Recorder) model(ref lathe.ModelRef) *modelMeter {
@@ -69,7 +69,7 @@ func meterOf[K comparable, M any](all *map[K]*M, key, other K) *M {
 	if *all == nil {
 		*all = map[K]*M{}
 	}
-	if (*all)[key] == nil && len(*all) >= mostNames {
+	if (*all)[key] == nil && len(*all) >= maxNames {
 		key = other
 	}
 	if (*all)[key] == nil {

@@ -41,7 +41,7 @@ func FindPoint(messages []*history.Message, message lathe.MessageID, part lathe.
 			return p, false
 		}
 		before := messages[at].Parts[:len(messages[at].Parts)-len(rest)]
-		if slices.ContainsFunc(before, isUseful) {
+		if slices.ContainsFunc(before, hasContent) {
 			return Point{message, part, at}, true
 		}
 	}
@@ -51,8 +51,8 @@ func FindPoint(messages []*history.Message, message lathe.MessageID, part lathe.
 	return Point{Message: messages[at].ID, From: at}, true
 }
 
-// isUseful says that a part is something said or done.
-func isUseful(p lathe.Part) bool {
+// hasContent says that a part is something said or done.
+func hasContent(p lathe.Part) bool {
 	switch p.Body.(type) {
 	case *lathe.Text, *lathe.ToolCall:
 		return true
@@ -103,7 +103,7 @@ func WithSubagents(ctx context.Context, db *store.Store, id lathe.SessionID, mes
 		return nil, nil
 	}
 	out := slices.Clone(messages)
-	err := descend(ctx, db, id, messages[0].Created, func(_ lathe.Session, since []lathe.Message) error {
+	err := walkChildren(ctx, db, id, messages[0].Created, func(_ lathe.Session, since []lathe.Message) error {
 		out = append(out, since...)
 		return nil
 	})
@@ -111,8 +111,8 @@ func WithSubagents(ctx context.Context, db *store.Store, id lathe.SessionID, mes
 	return out, err
 }
 
-// descend visits the sessions below one with their steps since a time that are not undone.
-func descend(ctx context.Context, db *store.Store, id lathe.SessionID, since lathe.Time, visit func(lathe.Session, []lathe.Message) error) error {
+// walkChildren visits the sessions below one with their steps since a time that are not undone.
+func walkChildren(ctx context.Context, db *store.Store, id lathe.SessionID, since lathe.Time, visit func(lathe.Session, []lathe.Message) error) error {
 	for todo := []lathe.SessionID{id}; len(todo) > 0; {
 		children, err := db.Sessions(ctx, lathe.Query{Parent: todo[0], Archived: lathe.WithArchived})
 		if err != nil {
@@ -125,7 +125,7 @@ func descend(ctx context.Context, db *store.Store, id lathe.SessionID, since lat
 			if err != nil {
 				return err
 			}
-			messages = notUndone(messages, c.Revert)
+			messages = withoutUndone(messages, c.Revert)
 			at := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.Created >= since })
 			if at < 0 {
 				continue
@@ -141,15 +141,15 @@ func descend(ctx context.Context, db *store.Store, id lathe.SessionID, since lat
 // MarkSubagents marks as undone what subagents did since a time, when the undo of their parent becomes final: its
 // calls go, and nothing else would say that their changes are gone.
 func MarkSubagents(ctx context.Context, db *store.Store, id lathe.SessionID, since lathe.Time) error {
-	return descend(ctx, db, id, since, func(c lathe.Session, undone []lathe.Message) error {
+	return walkChildren(ctx, db, id, since, func(c lathe.Session, undone []lathe.Message) error {
 		_, err := db.Edit(ctx, c.ID, lathe.Edit{Revert: lathe.Some(&lathe.Revert{Message: undone[0].ID})})
 		return err
 	})
 }
 
-// notUndone leaves out what an undo has taken back of a history. Of a message that is undone in part
+// withoutUndone leaves out what an undo has taken back of a history. Of a message that is undone in part
 // the step is: what it changed is noted at its end.
-func notUndone(messages []lathe.Message, back *lathe.Revert) []lathe.Message {
+func withoutUndone(messages []lathe.Message, back *lathe.Revert) []lathe.Message {
 	if back == nil {
 		return messages
 	}

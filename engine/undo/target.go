@@ -24,7 +24,7 @@ func (t Targets) Undo(ctx context.Context, s lathe.Session, u lathe.Undo) (lathe
 	if err != nil {
 		return u, err
 	}
-	at := standing(prompts, s.Revert)
+	at := countRemaining(prompts, s.Revert)
 	if at == 0 {
 		return u, lathe.Errorf(lathe.NotFound, "nothing to undo in %s", s.ID)
 	}
@@ -48,7 +48,7 @@ func (t Targets) Redo(ctx context.Context, s lathe.Session, u lathe.Undo) (lathe
 	if err != nil {
 		return u, err
 	}
-	at := standing(prompts, s.Revert)
+	at := countRemaining(prompts, s.Revert)
 	if s.Revert.Part == "" {
 		at++
 	}
@@ -92,8 +92,8 @@ func (t Targets) prompts(ctx context.Context, id lathe.SessionID) (ids []lathe.M
 	return ids, err
 }
 
-// standing is how many prompts are not undone.
-func standing(prompts []lathe.MessageID, r *lathe.Revert) int {
+// countRemaining is how many prompts are not undone.
+func countRemaining(prompts []lathe.MessageID, r *lathe.Revert) int {
 	if r != nil {
 		if i := slices.Index(prompts, r.Message); i >= 0 {
 			return i
