@@ -51,16 +51,16 @@ type (
 		Executed        bool // the provider runs it itself
 		Meta            Meta
 	}
-	// ToolResult is what a call gave that the provider ran itself.
+	// ToolResult is the result of a call that the provider ran itself.
 	ToolResult struct {
 		ID, Name string
 		Output   json.RawMessage
 		Failed   bool
 		Meta     Meta
 	}
-	// Source is something the answer rests on.
+	// Source is a citation of the answer.
 	Source struct{ ID, URL, Title string }
-	// UsageUpdate tells what the answer has used so far; the last one counts.
+	// UsageUpdate is the usage of the answer so far; the last one wins.
 	UsageUpdate struct{ Usage Usage }
 	// Finish is the last event of an answer that came to its end.
 	Finish struct {

@@ -26,7 +26,7 @@ type Model interface {
 	Stream(ctx context.Context, r Request) iter.Seq2[Event, error]
 }
 
-// Request is everything a model is told. Equal requests are equal bytes on the wire.
+// Request is the complete input of a model. Equal requests are equal bytes on the wire.
 type Request struct {
 	Model       string // the provider's own id of it
 	System      []string
@@ -44,7 +44,7 @@ type Request struct {
 	Cache CacheTTL
 }
 
-// CacheTTL is how long a prompt cache is asked to hold.
+// CacheTTL is the requested lifetime of a prompt cache entry.
 type CacheTTL string
 
 // The times a prompt cache can hold.
@@ -69,7 +69,7 @@ type Freeform struct {
 	Grammar  string // in Lark's notation
 }
 
-// Role is who speaks in a message.
+// Role is the author of a message.
 type Role string
 
 // The roles. Tool messages carry the results of calls.
@@ -119,7 +119,7 @@ type (
 		Executed bool
 		Meta     Meta
 	}
-	// ResultContent is what a call gave.
+	// ResultContent is the result of a call.
 	ResultContent struct {
 		ID, Name string
 		Text     string

@@ -49,7 +49,7 @@ func (p Price) at(input int64) Price {
 	return best
 }
 
-// WithHourCache is the price when a prompt is kept for an hour: providers take twice the input for what
+// WithHourCache is the price with a cache lifetime of an hour: providers take twice the input for what
 // they write then.
 func (p Price) WithHourCache() Price {
 	if p.CacheWrite > 0 {

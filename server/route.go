@@ -117,8 +117,7 @@ func raw[Q any](r row, media string, f func(c *call, q Q) error) row {
 	return r
 }
 
-// routes makes the handlers: one for each path, which knows its methods, and one for all that
-// is unknown.
+// routes makes the handlers: one for each path with its methods, and one for unknown paths.
 func (s *Server) routes(rows []row) *http.ServeMux {
 	byPath := map[string]*endpoint{}
 	mux := http.NewServeMux()
@@ -141,7 +140,7 @@ func (s *Server) routes(rows []row) *http.ServeMux {
 // endpoint is one path.
 type endpoint struct {
 	server  *Server
-	methods map[string]*row // none for a path that nobody knows
+	methods map[string]*row // none for an unknown path
 }
 
 // find returns the row for a method; HEAD is a GET whose body is not sent.

@@ -38,7 +38,7 @@ type schemas struct {
 }
 
 // of describes a Go type as encoding/json writes it. Types of the vocabulary write themselves;
-// for them wire.txt says what they are.
+// wire.txt has their schemas.
 func (s *schemas) of(t reflect.Type) *schema {
 	if name, ok := s.wire[t]; ok {
 		return ref(name)
@@ -70,7 +70,7 @@ func (s *schemas) of(t reflect.Type) *schema {
 	}
 }
 
-// object describes a struct. One that says its name stands with the others of the document.
+// object describes a struct. A named one goes to the schemas of the document.
 func (s *schemas) object(t reflect.Type) *schema {
 	name := ""
 	if n, ok := reflect.Zero(t).Interface().(interface{ schemaName() string }); ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// ServeHTTP answers one request: who asks is judged first, then the route is found.
+// ServeHTTP handles one request: it authenticates the client, then finds the route.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	own := &writer{ResponseWriter: w, id: string(s.options.IDs.Event())[len("evt_"):], gzip: wantsGzip(r)}
@@ -40,7 +40,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if done || err != nil {
 		return
 	}
-	if p := r.URL.EscapedPath(); p != "/" && path.Clean(p) != p { // a mux would send the client elsewhere
+	if p := r.URL.EscapedPath(); p != "/" && path.Clean(p) != p { // a mux would redirect the client
 		if err := (&endpoint{server: s}).serve(c); err != nil {
 			c.fail(err)
 		}
@@ -49,7 +49,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(own, r)
 }
 
-// recoverPanic answers for a handler that panicked.
+// recoverPanic sends the response of a handler that panicked.
 func (c *call) recoverPanic() {
 	v := recover()
 	if v == nil {

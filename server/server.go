@@ -53,14 +53,14 @@ type Engine interface {
 	RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error
 	// Projects returns all known projects, most recent first.
 	Projects(ctx context.Context) ([]lathe.Project, error)
-	// EditProject changes what the user gave a project.
+	// EditProject changes the name, icon or commands of a project.
 	EditProject(ctx context.Context, id string, edit lathe.ProjectEdit) (lathe.Project, error)
 	// Measure writes the metrics of the engine.
 	Measure(p *metric.Page)
 }
 
-// Backend is what a server stands on: an engine, and a small interface for each family of routes about what
-// surrounds it. All of them are needed.
+// Backend is an engine, and a small interface for each family of routes about its surroundings. All
+// are required unless noted.
 type Backend struct {
 	Engine      Engine
 	Instances   Instances
@@ -83,7 +83,7 @@ type Server struct {
 	meters    *meters
 	watch     *watch
 
-	closing context.Context // ends when the server does; streams and waits end with it
+	closing context.Context // ends when the server closes; streams and waits end with it
 	close   context.CancelFunc
 }
 

@@ -9,10 +9,10 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// sessionAPI answers for sessions and what is done with one as a whole.
+// sessionAPI serves sessions and operations on whole sessions.
 type sessionAPI struct {
 	engine Engine
-	shares shareAPI // shares a new session where the settings say so
+	shares shareAPI // shares a new session if the config says so
 }
 
 func (a sessionAPI) routes() []row {
@@ -69,7 +69,7 @@ func (a sessionAPI) listSessions(c *call, at workspace.Place, q listQuery, _ non
 	return a.engine.List(c.Context(), query)
 }
 
-// limitOf reads how many sessions are wanted; nothing sensible is the usual number.
+// limitOf reads the limit of a list, with a default for missing and invalid values.
 func limitOf(n loose) int {
 	const most = 1 << 20
 	if n >= 1 {
@@ -167,13 +167,13 @@ func (a sessionAPI) isBusy(ctx context.Context, id lathe.SessionID) (bool, error
 	return false, nil
 }
 
-// deleteSession ends what the session is doing first: nobody would see it.
+// deleteSession stops the session first, since its output would be lost.
 func (a sessionAPI) deleteSession(c *call, rec lathe.Session, _, _ none) (bool, error) {
 	busy, err := a.isBusy(c.Context(), rec.ID)
 	if err != nil {
 		return false, err
 	}
-	if busy { // of one that rests only its end is told
+	if busy { // an idle session only publishes its deletion
 		if err := a.engine.Cancel(c.Context(), rec.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound {
 			return false, err
 		}
@@ -196,7 +196,7 @@ type diffQuery struct {
 	Message string `query:"messageID"`
 }
 
-// sessionDiff knows no error: what does not exist has changed nothing.
+// sessionDiff has no errors: an unknown session has changed nothing.
 func (a sessionAPI) sessionDiff(c *call, q diffQuery, _ none) ([]lathe.FileDiff, error) {
 	id, err := c.sessionID()
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// A share is a page of this very server, at an address that cannot be guessed: the last part of
-// it is a secret, which stands in the session's record and nowhere else. It shows the
-// conversation, live while the session runs, and is gone when the record has no share or the
-// time in the record's address is over.
+// A share is a page of this server at a URL that cannot be guessed: its last part is a secret, which
+// is stored only in the session's record. It shows the conversation, live while the session runs. It
+// is gone when the record has no share or the time in its URL is over.
 
 //go:embed share/page.html
 var sharePage []byte
@@ -76,7 +75,7 @@ func (w *writer) page(media string, data []byte) {
 	w.whole(http.StatusOK, data)
 }
 
-// share gives a session its address. One that is shared already keeps it.
+// share gives a session its URL. A shared session keeps its URL.
 func (a shareAPI) share(c *call, rec lathe.Session, q shareQuery, _ none) (lathe.Session, error) {
 	lasts, err := lathe.ParseDuration(q.Expires)
 	if err != nil {
@@ -99,7 +98,7 @@ type shareQuery struct {
 	Expires string `query:"expires"`
 }
 
-// shareMode reports whether the settings say this of sharing.
+// shareMode reports whether the config sets this mode of sharing.
 func (a shareAPI) shareMode(c *call, at workspace.Place, mode string) (bool, error) {
 	l, err := a.settings.Config(c.Context(), at)
 	if err != nil {
@@ -108,8 +107,7 @@ func (a shareAPI) shareMode(c *call, at workspace.Place, mode string) (bool, err
 	return l.Config.Share == mode, nil
 }
 
-// shareNew shares a session at once, where the settings say so. Settings that are wrong are told
-// by whoever needs them.
+// shareNew shares a new session if the config says so. An invalid config is reported elsewhere.
 func (a shareAPI) shareNew(c *call, at workspace.Place, rec lathe.Session) (lathe.Session, error) {
 	if rec.Parent != "" { // child sessions are not shared on their own
 		return rec, nil
@@ -120,8 +118,8 @@ func (a shareAPI) shareNew(c *call, at workspace.Place, rec lathe.Session) (lath
 	return a.publish(c, rec, 0)
 }
 
-// publish gives a session an address that lasts so long, for ever if that is 0. One that is shared keeps its address; how
-// long it lasts can be said anew.
+// publish gives a session a URL with a lifetime, unlimited if it is 0. A shared session keeps its URL, with the new
+// lifetime.
 func (a shareAPI) publish(c *call, rec lathe.Session, lasts time.Duration) (lathe.Session, error) {
 	if rec.Share != nil && !rec.Share.Expired(time.Now()) && lasts == 0 {
 		return rec, nil
@@ -148,7 +146,7 @@ func (a shareAPI) unshare(c *call, rec lathe.Session, _, _ none) (lathe.Session,
 	return a.engine.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
 }
 
-// shared returns the session the path names, if its secret is right. What is wrong is not told.
+// shared returns the session of the path if its secret is right. The error does not say what is wrong.
 func (a shareAPI) shared(c *call) (lathe.Session, error) {
 	id, err := c.sessionID()
 	if err == nil {
@@ -163,7 +161,7 @@ func (a shareAPI) shared(c *call) (lathe.Session, error) {
 	return lathe.Session{}, notFound("Share not found; it may have been revoked or have expired")
 }
 
-// opens compares the secret of a share, in a time that does not depend on how much is right.
+// opens compares the secret of a share in constant time.
 func opens(rec lathe.Session, secret string) bool {
 	if rec.Share == nil || rec.Share.Expired(time.Now()) {
 		return false
@@ -210,7 +208,7 @@ func (a shareAPI) now(c *call, scope lathe.Scope) (string, error) {
 	return "", lathe.Errorf(lathe.Unavailable, "the server is shutting down")
 }
 
-// shareEvents tells what is said, and ends when the share does.
+// shareEvents streams the conversation until the share ends.
 func (a shareAPI) shareEvents(c *call, q streamQuery) error {
 	rec, err := a.shared(c)
 	if err != nil {

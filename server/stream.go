@@ -20,7 +20,7 @@ type streamAPI struct {
 	pulse    pulse
 }
 
-// heartbeatEvery is how often streams are told that the server lives.
+// heartbeatEvery is the default interval of heartbeats.
 const heartbeatEvery = 10 * time.Second
 
 // newStreams returns the streams of a server, with a heartbeat while one of them is open.
@@ -30,13 +30,13 @@ func newStreams(p publisher, every time.Duration, m *meters, b *branches, w *wat
 	return a
 }
 
-// publisher tells clients what happens beside sessions.
+// publisher sends events that are not about sessions.
 type publisher struct {
 	engine Engine
 	ids    *lathe.IDs
 }
 
-// publish tells those who follow a place, or everyone if it has no directory.
+// publish sends an event to the followers of a place, or to everyone if it has no directory.
 func (p publisher) publish(at workspace.Place, f lathe.Fact) {
 	p.engine.Publish(lathe.Event{ID: p.ids.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: f})
 }
@@ -55,7 +55,7 @@ type streamQuery struct {
 	Offsets bool   `query:"offsets"`
 }
 
-// directoryEvents streams one directory; it ends when its instance is let go.
+// directoryEvents streams one directory; it ends when its instance is disposed of.
 func (a *streamAPI) directoryEvents(c *call, q streamQuery) error {
 	at, _, err := c.place()
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *streamAPI) globalEvents(c *call, q streamQuery) error {
 	return a.stream(c, q, following{global: true, filter: func(lathe.Fact) (send, more bool) { return true, true }})
 }
 
-// following is what a stream is about.
+// following is the scope and format of a stream.
 type following struct {
 	scope  lathe.Scope
 	global bool
@@ -126,7 +126,7 @@ func (a *streamAPI) stream(c *call, q streamQuery, to following) error {
 	return nil
 }
 
-// beat tells all streams that the server lives.
+// beat sends a heartbeat to all streams.
 func (a *streamAPI) beat() {
 	a.publish(workspace.Place{}, &lathe.ServerHeartbeat{})
 	a.branches.lookAll()
@@ -151,7 +151,7 @@ const (
 	fullFrom  = 16 << 10         // bytes that are written without waiting for a rest
 )
 
-// send adds an event; false says that nobody takes it.
+// send adds an event; false means that the client is gone.
 func (o *outlet) send(ev lathe.Event) bool {
 	o.buf = o.frames.append(o.buf, ev, o.form, o.feed)
 	if len(o.buf) >= fullFrom {
@@ -160,7 +160,7 @@ func (o *outlet) send(ev lathe.Event) bool {
 	return !o.failed
 }
 
-// rest sends off what was added: nothing more comes for now.
+// rest flushes the added events, since nothing more is queued.
 func (o *outlet) rest() {
 	if o.write(); o.dirty && !o.failed {
 		o.allow()
@@ -169,8 +169,8 @@ func (o *outlet) rest() {
 	}
 }
 
-// write hands what was added to the connection in pieces, each with its own time: who takes
-// some of it is slow, not stuck.
+// write sends the added frames in pieces, each with its own deadline: a client that takes some of
+// it is slow, not stuck.
 func (o *outlet) write() {
 	for rest := o.buf; len(rest) > 0 && !o.failed; {
 		n := min(len(rest), fullFrom)
@@ -192,7 +192,7 @@ func (o *outlet) allow() {
 	}
 }
 
-// pulse beats while anyone is there to feel it.
+// pulse calls a function at an interval while it has users.
 type pulse struct {
 	every time.Duration
 	beat  func()
@@ -203,7 +203,7 @@ type pulse struct {
 	ended chan struct{} // closed when the goroutine has ended
 }
 
-// enter lets it beat until the function returned is called.
+// enter adds a user until the returned function is called.
 func (p *pulse) enter() (leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,7 +215,7 @@ func (p *pulse) enter() (leave func()) {
 	return p.leave
 }
 
-// leave ends the goroutine with the last who feels it, who waits for that.
+// leave removes a user. The last one ends the goroutine and waits for it.
 func (p *pulse) leave() {
 	p.mu.Lock()
 	p.users--

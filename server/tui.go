@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// The routes that drive terminal clients: each becomes an event that they obey. Who asks for
-// /tui/control/next gets the requests themselves.
+// The routes that drive terminal clients: each publishes an event that they obey. Callers of
+// /tui/control/next get the requests themselves.
 
 // tuiAPI drives terminal clients.
 type tuiAPI struct {
@@ -48,7 +48,7 @@ func (a *tuiAPI) routes() []row {
 	return rows
 }
 
-// drive tells terminal clients of the directory, and hands the request to one that waits for it.
+// drive publishes an event to terminal clients, and passes the request to one that waits for it.
 func (a *tuiAPI) drive(c *call, f lathe.Fact, body any) (bool, error) {
 	at, _, err := c.place()
 	if err != nil {
@@ -75,7 +75,7 @@ type tuiCommand struct {
 	Command string `json:"command"`
 }
 
-// oldCommands are the names that clients used before, and what they are called now.
+// oldCommands maps old command names to current ones.
 var oldCommands = map[string]string{
 	"session_new": "session.new", "session_share": "session.share", "session_interrupt": "session.interrupt", "session_compact": "session.compact",
 	"messages_page_up": "session.page.up", "messages_page_down": "session.page.down", "messages_line_up": "session.line.up",
@@ -83,7 +83,7 @@ var oldCommands = map[string]string{
 	"messages_first": "session.first", "messages_last": "session.last", "agent_cycle": "agent.cycle",
 }
 
-// executeCommand passes names with a dot on as they are. Names that nobody knows do nothing.
+// executeCommand passes names with a dot on as they are. Unknown names do nothing.
 func (a *tuiAPI) executeCommand(c *call, _ none, in tuiCommand) (bool, error) {
 	name := oldCommands[in.Command]
 	if name == "" && strings.Contains(in.Command, ".") {

@@ -18,8 +18,8 @@ type controlRequest struct {
 	Body json.RawMessage `json:"body"`
 }
 
-// control keeps requests for clients that take them one by one. They are kept for a directory
-// only while somebody asks for them now and then, or they would pile up for nobody.
+// control queues requests for clients that take them one by one. A directory has a queue only while
+// clients ask for it now and then, or requests would pile up.
 type control struct {
 	mu   sync.Mutex // guards dirs
 	dirs map[string]*controlQueue
@@ -27,16 +27,16 @@ type control struct {
 
 type controlQueue struct {
 	requests chan controlRequest
-	asked    time.Time // when somebody asked last
+	asked    time.Time // time of the last request for the queue
 	waiting  int       // number of waiting clients
 }
 
 const (
 	controlRoom = 100         // requests that wait; more are dropped
-	controlTime = time.Minute // for which they are kept after somebody asked
+	controlTime = time.Minute // how long requests are queued after a client asked
 )
 
-// put keeps a request if somebody is there to take it.
+// put queues a request if a client is there to take it.
 func (q *control) put(dir string, r controlRequest) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -53,7 +53,7 @@ func (q *control) put(dir string, r controlRequest) {
 	}
 }
 
-// enter notes that somebody waits; leave that they no longer do.
+// enter counts a waiting client; leave removes it.
 func (q *control) enter(dir string) (requests <-chan controlRequest, leave func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -92,7 +92,7 @@ func (a *tuiAPI) nextControl(c *call, _, _ none) (controlRequest, error) {
 	}
 }
 
-// answerControl takes any answer: those who drive clients have theirs already.
+// answerControl ignores the answer: the driver already has its response.
 func (a *tuiAPI) answerControl(c *call, _ none, _ json.RawMessage) (bool, error) {
 	_, _, err := c.place()
 	return err == nil, err

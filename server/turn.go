@@ -57,7 +57,7 @@ func (m *modelBody) ref() *lathe.ModelRef {
 	return &lathe.ModelRef{Provider: m.Provider, Model: m.Model}
 }
 
-// prompt checks the body and makes what the engine takes.
+// prompt checks the body and converts it for the engine.
 func (b promptBody) prompt() (lathe.Prompt, error) {
 	p := lathe.Prompt{
 		ID: b.Message, Agent: b.Agent, Model: b.Model.ref(), Variant: b.Variant, System: b.System, Tools: b.Tools,
@@ -131,7 +131,7 @@ func (c *call) prompted(in promptBody) (lathe.SessionID, lathe.Prompt, error) {
 	return rec.ID, p, err
 }
 
-// prompt answers when the session rests. Whoever goes away leaves the turn running.
+// prompt responds when the session is idle. The turn continues if the client disconnects.
 func (a turnAPI) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
 	id, p, err := c.prompted(in)
 	if err != nil {
@@ -151,8 +151,8 @@ func (c *call) waitIdle(turns Engine, id lathe.SessionID) (lathe.Message, error)
 	return turns.Wait(ctx, id)
 }
 
-// promptAsync answers when the prompt is safe. What keeps it from being answered, such as a
-// model that does not exist, is told as session.error.
+// promptAsync responds when the prompt is stored. A later failure, such as an unknown model, is
+// published as session.error.
 func (a turnAPI) promptAsync(c *call, _ none, in promptBody) (none, error) {
 	id, p, err := c.prompted(in)
 	if err != nil {
@@ -174,7 +174,7 @@ type shellBody struct {
 	Command string          `json:"command"`
 }
 
-// shell answers when the command has ended. Whoever goes away leaves it running; abort ends it.
+// shell responds when the command has ended. It continues if the client disconnects; abort stops it.
 func (a turnAPI) shell(c *call, rec lathe.Session, _ none, in shellBody) (lathe.Message, error) {
 	if err := checkMessage(in.Message); err != nil {
 		return lathe.Message{}, err
@@ -182,7 +182,7 @@ func (a turnAPI) shell(c *call, rec lathe.Session, _ none, in shellBody) (lathe.
 	return a.engine.Shell(context.WithoutCancel(c.Context()), rec.ID, lathe.ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command})
 }
 
-// abort of a session that nobody knows has nothing to do.
+// abort ignores an unknown session.
 func (a turnAPI) abort(c *call, _, _ none) (bool, error) {
 	id, err := c.sessionID()
 	if err != nil {
@@ -200,7 +200,7 @@ type revertBody struct {
 	Part    lathe.PartID    `json:"partID,omitempty"`
 }
 
-// revert to a message that nobody knows changes nothing.
+// revert to an unknown message changes nothing.
 func (a turnAPI) revert(c *call, rec lathe.Session, _ none, in revertBody) (lathe.Session, error) {
 	if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
 		return rec, badRequest("Body", "messageID: %v", err)

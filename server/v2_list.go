@@ -12,7 +12,7 @@ import (
 )
 
 // The lists of OpenCode's next API: the data of the classic routes in newer shapes. They
-// stand on the same backends, so that the two can never differ in what they know.
+// use the same backends, so that both always agree.
 
 func (a v2API) lists() []row {
 	return []row{
@@ -62,7 +62,7 @@ type (
 		Provider string `json:"providerID"`
 		Variant  string `json:"variant,omitempty"`
 	}
-	// v2Request is what is added to requests for a model. Headers that carry keys are not told.
+	// v2Request are the additions to a model's requests, without headers that carry keys.
 	v2Request struct {
 		Headers map[string]string          `json:"headers"`
 		Body    map[string]json.RawMessage `json:"body"`
@@ -128,7 +128,7 @@ func v2RequestOf(a lathe.Agent) v2Request {
 	return v2Request{Headers: map[string]string{}, Body: withoutKeys(body)}
 }
 
-// withoutKeys drops the members that hold what only a provider should see.
+// withoutKeys drops secret members.
 func withoutKeys(m map[string]json.RawMessage) map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(m))
 	for name, value := range m {
@@ -213,8 +213,8 @@ type (
 func (reference) schemaName() string       { return "ReferenceInfo" }
 func (referenceSource) schemaName() string { return "ReferenceLocalSource" }
 
-// references are the folders that settings give a name, by name. A repository is never fetched, so
-// that there is no folder to tell.
+// references are the named folders of the config. Repositories are never fetched, so they have no
+// folder.
 func (a v2API) references(c *call, at workspace.Place) (out []reference, err error) {
 	l, err := a.settings.Config(c.Context(), at)
 	if err != nil {

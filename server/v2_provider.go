@@ -220,8 +220,7 @@ func withoutLogin(address string) string {
 	return u.String()
 }
 
-// Integration is what a user can log in to, the ways to, and what is there already. Nothing in it
-// is secret.
+// Integration is a provider with its login methods and connections. It contains no secrets.
 type Integration struct {
 	ID          string              `json:"id"`
 	Name        string              `json:"name"`
@@ -238,7 +237,7 @@ type IntegrationMethod struct {
 	Names []string `json:"names,omitempty"`
 }
 
-// Connection is a credential that was found: one of the file (credential, with ID and Label), or a
+// Connection is an existing credential: from the credential file (credential, with ID and Label) or a
 // variable (env, with Name).
 type Connection struct {
 	Type  string `json:"type" enum:"credential,env"`

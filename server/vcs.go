@@ -54,8 +54,8 @@ func orNull(s string) *string {
 	return &s
 }
 
-// branches remembers which branch directories were on that somebody asked about, to tell when it
-// is another one. It is looked at when asked, and with every heartbeat of streams.
+// branches records the branch of each requested directory and publishes changes. It checks on request
+// and with every heartbeat of streams.
 type branches struct {
 	publisher
 
@@ -71,7 +71,7 @@ type seenBranch struct {
 // mostBranches is how many directories are watched; beyond it, others are forgotten.
 const mostBranches = 100
 
-// look returns the branch of a place, and tells if it was another one before.
+// look returns the branch of a place, and publishes an event if it changed.
 func (b *branches) look(at workspace.Place) string {
 	name := git.Branch(at)
 	b.mu.Lock()
@@ -118,7 +118,7 @@ func (a vcsAPI) vcsStatus(c *call, at workspace.Place, _, _ none) ([]vcsFile, er
 	return out, unreadable(err)
 }
 
-// unreadable says that git cannot read a repository: that is the repository's fault, not ours.
+// unreadable is the error for a repository that git cannot read.
 func unreadable(err error) error {
 	if err == nil || lathe.CodeOf(err) != lathe.Internal {
 		return err
@@ -147,7 +147,7 @@ func (a vcsAPI) vcsDiff(c *call, at workspace.Place, q vcsQuery, _ none) ([]lath
 	return Changes(c.Context(), a.git, at, ask)
 }
 
-// Changes is what git says differs.
+// Changes returns the files that differ according to git.
 func Changes(ctx context.Context, g *git.Git, at workspace.Place, ask git.DiffOptions) ([]lathe.FileDiff, error) {
 	all, err := g.Diff(ctx, at, ask)
 	return all, unreadable(err)

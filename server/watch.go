@@ -8,22 +8,21 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// ChangeWatcher tells what was changed beside the server: files that somebody edited, logins that another
-// process made.
+// ChangeWatcher detects changes from outside the server: edited files, logins of another process.
 type ChangeWatcher interface {
-	// Changed reports what of a directory is no longer as it was when this was last asked, or as
-	// clients were told before. It reads no file that has not changed.
+	// Changed reports changes of a directory since the last call, or since clients were last
+	// notified. It reads only changed files.
 	Changed(at workspace.Place) (settings, credentials bool)
 }
 
 const (
-	// watchEvery is how often settings and credentials are looked at while a stream is open.
+	// watchEvery is the default interval of checks while a stream is open.
 	watchEvery = 2 * time.Second
-	// mostWatched is how many directories are looked at; beyond it, others are forgotten.
+	// mostWatched limits the watched directories; older ones are dropped.
 	mostWatched = 100
 )
 
-// watch remembers the directories that clients asked about, and looks at them while streams are open.
+// watch checks the directories of clients for changes while streams are open.
 type watch struct {
 	publisher
 	watched ChangeWatcher // may be nil
@@ -39,7 +38,7 @@ func newWatch(p publisher, watched ChangeWatcher, every time.Duration) *watch {
 	return w
 }
 
-// add has a directory looked at.
+// add watches a directory.
 func (w *watch) add(at workspace.Place) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,7 +57,7 @@ func (w *watch) all() (places []workspace.Place) {
 	return places
 }
 
-// lookAround tells clients to ask again for what depends on files that have changed.
+// lookAround notifies clients of changes, so that they reload.
 func (w *watch) lookAround() {
 	for _, at := range w.all() {
 		settings, credentials := w.watched.Changed(at)
@@ -83,8 +82,8 @@ func (w *watch) enter() (leave func()) {
 	return w.pulse.enter()
 }
 
-// Watch looks for changes of a directory as a server does while a stream is open, and publishes them until stop is
-// called: for a program that reads the events of its engine itself.
+// Watch checks a directory for changes like a server with an open stream, and publishes them until stop is called.
+// It is for a program that reads the events of its engine itself.
 func Watch(e Engine, watched ChangeWatcher, at workspace.Place) (stop func()) {
 	p := publisher{engine: e, ids: lathe.NewIDs()}
 	files, branches := newWatch(p, watched, watchEvery), &branches{publisher: p}

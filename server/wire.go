@@ -12,8 +12,8 @@ import (
 //go:embed wire.txt
 var wireText string
 
-// wireSchemas describes the vocabulary. Its types write their JSON themselves, so that nothing
-// can be read off them; a test holds every sample of them against what stands in wire.txt.
+// wireSchemas describes the vocabulary. Its types write their JSON themselves, so reflection cannot
+// describe them. A test checks every sample against wire.txt.
 func wireSchemas() *schemas {
 	s := &schemas{named: map[string]*schema{}, wire: map[reflect.Type]string{
 		reflect.TypeFor[lathe.Session]():           "Session",

@@ -33,13 +33,13 @@ type Client struct {
 	UserAgent string                                           // how this program calls itself
 }
 
-// Prompt is what a user must know to log in.
+// Prompt is the page and code for the user to log in.
 type Prompt struct {
 	URL  string // the page to open
 	Code string // to be typed there; "" when there is nothing to type
 }
 
-// LoginUI is how a login talks to its user.
+// LoginUI shows a login to its user.
 type LoginUI struct {
 	Show func(Prompt)
 	// Paste waits for what the user copied from the page, for browsers that run elsewhere, and

@@ -83,7 +83,7 @@ func (f *File) InvalidIDs() ([]string, error) {
 	return out, nil
 }
 
-// Borrowed returns the ids that are only in another program's file.
+// Borrowed returns the provider IDs that are only in OpenCode's file.
 func (f *File) Borrowed() ([]string, error) {
 	all, err := f.All()
 	if err != nil {
@@ -119,7 +119,7 @@ func (f *File) Credential(id string) (Credential, error) {
 	return all[clean(id)], err
 }
 
-// Set writes down a credential in place of the one there was.
+// Set saves a credential and replaces the previous one.
 func (f *File) Set(ctx context.Context, id string, c Credential) error {
 	return f.change(ctx, put(id, c))
 }
@@ -132,7 +132,7 @@ func put(id string, c Credential) func(map[string]json.RawMessage) error {
 	}
 }
 
-// Remove forgets the credential of a provider.
+// Remove deletes the credential of a provider.
 func (f *File) Remove(ctx context.Context, id string) error {
 	return f.change(ctx, func(entries map[string]json.RawMessage) error {
 		if take(entries, id) == nil {

@@ -70,7 +70,7 @@ func Methods() []Method {
 	}
 }
 
-// MethodOf returns the login of a provider, and whether there is one.
+// MethodOf returns the login method of a provider, and whether it has one.
 func MethodOf(all []Method, provider string) (Method, bool) {
 	if i := slices.IndexFunc(all, func(m Method) bool { return m.Provider == provider }); i >= 0 {
 		return all[i], true

@@ -1,6 +1,6 @@
-// Package servertest is an engine as a server wants it, for the tests of both ends of the wire. What needs the
-// program around an engine (settings, providers) is tested with the program, in cmd/lathe. A Backend is as safe for
-// use by many goroutines as its engine. Start with Backend.
+// Package servertest is an engine for the tests of server and client. Features that need the program around an
+// engine (config, providers) are tested with the program, in cmd/lathe. A Backend is as safe for use by many
+// goroutines as its engine. Start with Backend.
 package servertest
 
 import (
@@ -51,5 +51,5 @@ func (b Backend) Open(ctx context.Context, dir string) (workspace.Place, lathe.P
 	return inst.Place, inst.Project, err
 }
 
-// DisposeAll lets nothing go.
+// DisposeAll does nothing.
 func (b Backend) DisposeAll() {}
