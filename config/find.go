@@ -95,7 +95,7 @@ func (o *Options) files() []found {
 	return out
 }
 
-// files are the settings files in a folder.
+// files are the config files in a folder.
 func (f found) files() (out []found) {
 	for _, name := range fileNames {
 		out = append(out, f.below(name))
@@ -134,7 +134,7 @@ func (o *Options) systemDirs() (out []string) {
 	return out
 }
 
-// globalDirs are the folders of the user's settings for all projects.
+// globalDirs are the folders of the user's config for all projects.
 func (o *Options) globalDirs() (out []string) {
 	for _, brand := range brands {
 		if o.UserDir != "" {

@@ -86,7 +86,7 @@ func (l *loading) projectInstructions() (out []found) {
 }
 
 // named finds the files of a pattern: where it says if it is absolute, else in each folder
-// from the directory up. Without the project's settings, the user's folder takes its place.
+// from the directory up. Without the project's config, the user's folder takes its place.
 func (l *loading) named(pattern string) (out []found, err error) {
 	pattern = expandHome(pattern, l.Home)
 	if filepath.IsAbs(pattern) {

@@ -120,7 +120,7 @@ var markdownKinds = []markdownKind{
 	{"agent", "prompt", true, []string{"mode", "modes"}},
 }
 
-// markdown reads the agents, modes and commands of a folder as sources of the settings
+// markdown reads the agents, modes and commands of a folder as sources of the config
 // they stand for. A file whose head is not YAML is left out, with a warning.
 func (l *loading) markdown(dir found) {
 	for _, kind := range markdownKinds {
@@ -143,7 +143,7 @@ func (l *loading) markdown(dir found) {
 
 func isMarkdown(name string) bool { return filepath.Ext(name) == ".md" }
 
-// setting makes of a head and a body the value of a settings file that says the same.
+// setting makes of a head and a body the value of a config file that says the same.
 func (k markdownKind) setting(s *source, name, body string) *node {
 	head := s.root
 	if n := head.get("name"); n != nil && n.kind == isString && n.text != "" {

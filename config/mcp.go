@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// ReadMCPServer reads an MCP server in the words of the settings, as clients send it. Nothing is put in
+// ReadMCPServer reads an MCP server in the words of the config, as clients send it. Nothing is put in
 // for variables.
 func ReadMCPServer(data json.RawMessage) (out MCPServer, err error) {
 	text, err := json.Marshal(map[string]json.RawMessage{"it": data})

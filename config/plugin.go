@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// AddPlugin names a plugin in a settings file, behind those it has. Another version of the same is a
+// AddPlugin names a plugin in a config file, behind those it has. Another version of the same is a
 // Conflict, or replaced. A file that is not there is made.
 func AddPlugin(path, spec string, replace bool) error {
 	text, err := newFileReader().read(linkTarget(path))

@@ -112,7 +112,7 @@ func (l *loading) readSkill(path string, layer Layer) Skill {
 	return sk
 }
 
-// skillPlaces lists the folders to search, lowest first; more are those of the settings,
+// skillPlaces lists the folders to search, lowest first; more are those of the config,
 // mine those of the user's.
 func (l *loading) skillPlaces(more, mine []string) (out []found) {
 	var outside []string

@@ -81,7 +81,7 @@ func (l *loading) readSource(path string, layer Layer, table *spec) (*source, *E
 	switch {
 	case absent(err):
 		return nil, nil
-	case found != nil || err == errNotFile: // whether it is a settings file nobody can say
+	case found != nil || err == errNotFile: // whether it is a config file nobody can say
 		l.warn(Problem{Path: path, Message: "is ignored: " + errText(err)})
 		return nil, nil
 	case err != nil:

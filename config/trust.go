@@ -32,7 +32,7 @@ type Untrusted struct {
 	Risks  []Risk
 }
 
-// digest is what a decision to trust is bound to: change one of the settings and it is
+// digest is what a decision to trust is bound to: change one of the config and it is
 // asked for again.
 func digest(risks []Risk) string {
 	h := sha256.New()
@@ -84,7 +84,7 @@ func (l *loading) checkTrust() {
 	l.trust()
 }
 
-// trust lets the project's settings count.
+// trust lets the project's config count.
 func (l *loading) trust() {
 	for _, s := range l.sources {
 		if s.layer != Project || len(s.tokens) == 0 {

@@ -18,7 +18,7 @@ const (
 	trustedNames = 20_000
 )
 
-// programRisks are the files that the programs of a project's settings are made of: those that a local
+// programRisks are the files that the programs of a project's config are made of: those that a local
 // MCP server or a plugin loads from its own folder. Trust is bound to them, so that a change there
 // asks again.
 func (l riskFinder) programRisks(s *source) (out []Risk) {

@@ -16,21 +16,21 @@ const (
 	defaultWire   = 512 << 20 // as it comes over the network
 )
 
-// TooLongError is the error of an answer that is longer than it can be. It is not tried again, and what
-// came of the answer stays.
+// TooLongError is the error of an answer beyond its limits. It is not retried, and the partial answer
+// stays.
 func TooLongError(what string, limit int) *lathe.Error {
 	message := fmt.Sprintf("the provider sent more than %d KB of %s, beyond this model's limit; the partial answer is saved", limit>>10, what)
 	return &lathe.Error{Code: lathe.Refused, Message: message, Fault: &lathe.APIFault{Message: message}}
 }
 
-// Bounded is a model whose answers end in an error where they are longer than they can be. Output is
-// the model's limit in tokens, 0 where it is not known.
+// Bounded is a model whose answers end in an error beyond their limits. Output is the model's limit in
+// tokens, 0 if unknown.
 type Bounded struct {
 	Model
 	Output int
 }
 
-// Stream passes on what the model says up to the limits.
+// Stream passes on the events of the model up to the limits.
 func (b Bounded) Stream(ctx context.Context, r Request) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		limit := unknownText

@@ -23,18 +23,18 @@ const (
 	resultMedia      = "Attached media from tool result:"
 )
 
-// interruptedAfter stands below what a call had printed when it was cut off.
+// interruptedAfter follows the partial output of an interrupted call.
 const interruptedAfter = "[Tool execution was interrupted; its output until then is above]"
 
 // Target is the model a history is converted for.
 type Target struct {
 	Provider, Model string // ids of the catalog
-	// Input is what the model reads beside text, in the catalog's words: image, pdf, audio,
-	// video. It is told that it cannot read media of another sort. Nil means that it reads all.
+	// Input lists the media types that the model reads beside text: image, pdf, audio, video. A notice
+	// replaces other media. Nil means that it reads all.
 	Input []string
 	// ResultMedia reports which media a tool's result may hold; nil means none.
 	ResultMedia func(mime string) bool
-	StripMedia  bool // say what was attached instead of attaching it
+	StripMedia  bool // replace attachments by a notice
 	MaxOutput   int  // of a tool, in UTF-16 units; 0 means all of it
 }
 
@@ -45,7 +45,7 @@ func (t Target) reads(mime string) bool {
 	return kind == "" || t.Input == nil || slices.Contains(t.Input, kind)
 }
 
-// media is a file as the model can be given it: itself, or a text that says why not.
+// media is a file for the model: itself, or a notice that the model cannot read it.
 func (t Target) media(f FileContent) Content {
 	switch {
 	case Modality(f.Mime) == "image" && f.Data == "" && (f.URL == "" || strings.HasPrefix(f.URL, "data:")):
@@ -56,9 +56,9 @@ func (t Target) media(f FileContent) Content {
 	return f
 }
 
-// Convert turns a history into the neutral prompt: every call has a result, what only
-// another model understands becomes text, and what says nothing is left out. It is pure:
-// the same history gives the same messages.
+// Convert turns a history into the neutral prompt: every call has a result, content that only
+// another model understands becomes text, and empty content is dropped. It is pure: the same history
+// gives the same messages.
 func Convert(history []lathe.Message, to Target) []Message {
 	var out []Message
 	for _, m := range history {
@@ -217,8 +217,8 @@ func (c *converter) part(p lathe.Part) {
 	}
 }
 
-// call converts a tool call and what became of it; one that never ended is told as
-// interrupted, because every call needs a result.
+// call converts a tool call and its result. An unfinished call gets the result "interrupted", because
+// every call needs one.
 func (c *converter) call(t *lathe.ToolCall) {
 	executed := c.same && isExecuted(t.Metadata)
 	call := CallContent{ID: t.CallID, Name: t.Tool, Executed: executed, Meta: c.meta(t.Metadata)}
@@ -273,7 +273,7 @@ func (c *converter) output(s *lathe.Completed, res *ResultContent) {
 	}
 }
 
-// cleared stands for an output that was left out: what it was, how long, and how to get it back.
+// cleared is the notice for a dropped output: its tool, its length, and how to get it again.
 func cleared(tool string, s *lathe.Completed) string {
 	var meta struct{ OutputPath string }
 	_ = json.Unmarshal(s.Metadata, &meta) // without one the call can be made again
@@ -313,7 +313,7 @@ func isExecuted(meta json.RawMessage) bool {
 	return json.Unmarshal(meta, &m) == nil && m.ProviderExecuted
 }
 
-// partialOutput is what an interrupted tool had written, "" if that is nothing or not known.
+// partialOutput is the output of an interrupted tool, "" if empty or unknown.
 func partialOutput(meta json.RawMessage) string {
 	var m struct {
 		Interrupted bool

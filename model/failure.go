@@ -22,8 +22,8 @@ import (
 // maxErrorBody is how much of a refusal's body is kept.
 const maxErrorBody = 64 << 10
 
-// Failure is what a provider said when it refused, before it becomes a code. A protocol
-// fills in what its wire tells.
+// Failure is a provider's refusal before it becomes an error code. The protocol fills in the fields of
+// its wire.
 type Failure struct {
 	Provider string
 	URL      string
@@ -35,8 +35,8 @@ type Failure struct {
 	Message  string
 }
 
-// Error makes the failure a *lathe.Error: the code says who must act, the fault is what
-// messages show. What is secret never gets into either.
+// Error converts the failure to a *lathe.Error. Its code says who must act, its fault is shown in
+// messages. Neither contains secrets.
 func (f Failure) Error() *lathe.Error {
 	message := f.text()
 	code, retry := f.classify(message)
@@ -63,8 +63,8 @@ func (f Failure) Error() *lathe.Error {
 	return e
 }
 
-// text is the message for people: what the provider said, else its body, else the status. A
-// message that only repeats the status says nothing; its body then does.
+// text is the message for people: the provider's own, else its body, else the status. A message that
+// only repeats the status is replaced by the body.
 func (f Failure) text() string {
 	message := strings.TrimSpace(f.Message)
 	reason := http.StatusText(f.Status)
@@ -120,8 +120,8 @@ func (f Failure) headers() json.RawMessage {
 	return b
 }
 
-// Words that tell what a failure means, where no code does. They are compiled when the first
-// failure comes, for most programs end without one.
+// Patterns that classify a failure without a code. They are compiled at the first failure, since most
+// runs have none.
 var (
 	overflowWords = words(`(?i)prompt is too long|request_too_large|input is too long for requested model|exceeds the context window|` +
 		`exceeds (the |the model's |model's )*maximum context length|input token count.*exceeds the maximum|tokens in request more than max tokens allowed|` +
@@ -177,10 +177,10 @@ func (f Failure) classify(message string) (lathe.Code, bool) {
 	}
 }
 
-// maxRetryAfter is the longest wait that is told: what timers of other clients can hold.
+// maxRetryAfter is the longest reported wait, which other clients' timers can hold.
 const maxRetryAfter = 2147483647 * time.Millisecond
 
-// RetryAfter returns how long a provider asks to wait, and whether it does.
+// RetryAfter returns the wait that a provider requests, and whether it does.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if ms, ok := leadingNumber(h.Get("Retry-After-Ms")); ok {
 		return retryIn(ms), true
@@ -211,8 +211,8 @@ func leadingNumber(s string) (float64, bool) {
 	return f, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// ReadFailure reads the body of a refusal. The protocol then fills in what it says. Some
-// providers repeat the key they refuse: it is taken out here, where it is known.
+// ReadFailure reads the body of a refusal; the protocol then parses it. Some providers repeat the
+// rejected key, which is removed here.
 func ReadFailure(provider string, resp *http.Response) Failure {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	f := Failure{Provider: provider, Status: resp.StatusCode, Header: scrub.Header(resp.Header), Body: bytes.ToValidUTF8(body, []byte("\uFFFD"))}

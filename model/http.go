@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Endpoint is where and how a provider is reached.
+// Endpoint is the address of a provider with its credentials and limits.
 type Endpoint struct {
 	Provider  string
 	BaseURL   string            // without a slash at its end
@@ -27,14 +27,13 @@ type Endpoint struct {
 	Sign      Sign // nil where a key in the header is enough
 }
 
-// Sign puts a signature on a request that is otherwise complete, for providers that want every
-// one signed. The body is given for its sum and must not be changed. It may wait, as long as
-// the context of the request lives.
+// Sign signs a complete request, for providers that require signatures. The body is for its hash and
+// must not be changed. Sign may block until the context of the request ends.
 type Sign func(req *http.Request, body []byte) error
 
-// Deadlines bound every wait for a provider. Zero means the default, negative none. The
-// gap counts bytes: a model that thinks for minutes sends comments meanwhile, or else
-// settings allow it longer. Time in which nobody reads does not count.
+// Deadlines limit every wait for a provider. Zero means the default, negative none. The gap is
+// between bytes: a model that reasons for minutes sends comments meanwhile, or the config allows
+// more. Time without a reader does not count.
 type Deadlines struct {
 	Headers, First, Gap time.Duration
 }
@@ -46,9 +45,8 @@ const (
 	DefaultGap     = 5 * time.Minute
 )
 
-// Post sends a body and returns the response when its headers are there. Its body must be
-// closed; reading it fails when nothing comes for too long. A refusal is returned like any
-// other response.
+// Post sends a body and returns the response once its headers arrive. Close its body; reading it
+// fails after a timeout. A refusal is returned like any other response.
 func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[string]string) (*http.Response, error) {
 	d := Deadlines{cmp.Or(e.Deadlines.Headers, DefaultHeaders), cmp.Or(e.Deadlines.First, DefaultFirst), cmp.Or(e.Deadlines.Gap, DefaultGap)}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -97,8 +95,8 @@ func (e Endpoint) do(req *http.Request, body []byte) (*http.Response, error) {
 	return client.Do(req)
 }
 
-// stays follows a provider that sends the same request to another path of its own. Keys travel in
-// headers that net/http takes along to wherever it is sent, and the conversation with them.
+// stays allows redirects within the same host only. net/http would send keys in headers, and the
+// conversation, to any other host too.
 func stays(req *http.Request, via []*http.Request) error {
 	first, most := via[0], 5
 	if req.Method != first.Method || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme && req.URL.Scheme != "https" || len(via) > most {
@@ -107,8 +105,8 @@ func stays(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// watchdog cancels a request whose provider lets us wait for too long. It counts only while
-// somebody waits: a reader that is busy for an hour is no fault of the provider.
+// watchdog cancels a request after a timeout. It counts only while a reader waits: a reader that is
+// busy for an hour is not the provider's fault.
 type watchdog struct {
 	cancel context.CancelCauseFunc
 	born   time.Time
@@ -120,11 +118,11 @@ type watchdog struct {
 	timer  *time.Timer
 }
 
-// wait and rest say when a wait begins and ends. They cost little, for there are many.
+// wait and rest mark the start and end of a wait. They are cheap, since there are many.
 func (w *watchdog) wait() { w.since.Store(int64(time.Since(w.born)) + 1) }
 func (w *watchdog) rest() { w.since.Store(0) }
 
-// watch sets how long each wait may be from now on; any length when it is not positive.
+// watch sets the timeout of each wait from now on; none if it is not positive.
 func (w *watchdog) watch(limit time.Duration, format string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,7 +138,7 @@ func (w *watchdog) watch(limit time.Duration, format string) {
 
 func (w *watchdog) stop() { w.watch(0, "") }
 
-// look runs when a wait could be over, and again when it would be.
+// look runs when a wait may have timed out, and reschedules itself if it has not.
 func (w *watchdog) look() {
 	if err := w.over(); err != nil {
 		w.cancel(err)
@@ -173,7 +171,7 @@ type watchedBody struct {
 	begun bool          // the first bytes have come
 	read  int           // bytes so far
 	most  int           // that it may have
-	heard bool          // somebody tells what comes of them, see Heard
+	heard bool          // events are reported, see WithProgress
 	vain  time.Duration // waited since something did
 }
 
@@ -181,8 +179,8 @@ type watchedBody struct {
 // connection alive that has no one at its other end.
 const quietGaps = 12
 
-// WithProgress is yield for events of an answer with this body, which is told that something came of its
-// bytes. It is given up when that stays out for too long.
+// WithProgress wraps yield to report events to the body they came from. Reading the body fails if bytes
+// arrive without events for too long.
 func WithProgress(body io.Reader, yield func(Event, error) bool) func(Event, error) bool {
 	b, ok := body.(*watchedBody)
 	if !ok {
@@ -195,7 +193,7 @@ func WithProgress(body io.Reader, yield func(Event, error) bool) func(Event, err
 	}
 }
 
-// tooQuiet is the error of a body of which nothing comes any more, nil while there is hope.
+// tooQuiet is the error of a body without events for too long, nil before that.
 func (b *watchedBody) tooQuiet() error {
 	limit := quietGaps * b.gap
 	if !b.heard || b.gap <= 0 || b.vain <= limit {

@@ -39,8 +39,8 @@ func file(f *lathe.File) FileContent {
 	return out
 }
 
-// UnreadableNotice is what a model is told in the place of a file that it cannot be given, so that it
-// can tell the user.
+// UnreadableNotice is the text in place of a file that the model cannot read, so that the model can
+// report it to the user.
 func (f FileContent) UnreadableNotice() string {
 	return "[The file " + f.title() + " of type " + f.Mime + " cannot be read by this model. Tell the user.]"
 }
@@ -52,7 +52,7 @@ func (f FileContent) title() string {
 	return `"` + f.Name + `"`
 }
 
-// Address is where media are: somewhere, or in the address itself.
+// Address is the URL of the media, or a data URL.
 func (f FileContent) Address() string {
 	if f.Data == "" {
 		return f.URL
@@ -60,7 +60,7 @@ func (f FileContent) Address() string {
 	return "data:" + f.Mime + ";base64," + f.Data
 }
 
-// AsText returns the content of a file that is text, for wires that have no such files.
+// AsText returns the content of a text file, for wires without text files.
 func (f FileContent) AsText() (string, bool) {
 	isText := strings.HasPrefix(f.Mime, "text/")
 	switch f.Mime {

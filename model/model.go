@@ -1,11 +1,9 @@
 // Package model talks to language models.
 //
-// It owns the role [Model] and what passes through it: a [Request] in neutral words and a
-// stream of [Event]s, whatever the vendor. It turns a history into such a request
-// ([Convert]), counts what an answer used and cost, carries requests over HTTP with a
-// deadline on every wait, and makes every foreign failure a code, once ([Failure]). How
-// bytes look on a vendor's wire is for the packages below: one for each protocol, none
-// for a vendor.
+// It owns the interface [Model] with its vendor-neutral [Request] and stream of [Event]s. It
+// converts a history to such a request ([Convert]), counts the usage and cost of an answer, sends
+// requests over HTTP with a deadline on every wait, and converts every provider failure to an error
+// code ([Failure]). The packages below encode the wire: one for each protocol, none for a vendor.
 //
 // A Model is safe for use by many goroutines; a stream belongs to the one that ranges
 // over it, and ends its connection when that one stops.
@@ -37,7 +35,7 @@ type Request struct {
 	Temperature *float64
 	TopP        *float64
 	TopK        *int
-	// Options are the provider's own, merged from settings, agent and variant.
+	// Options are the provider's own, merged from the config, agent and variant.
 	Options map[string]json.RawMessage
 	Headers map[string]string
 	// Cache marks where the provider's prompt cache should hold, and for how long.
@@ -54,7 +52,7 @@ const (
 	CacheHour CacheTTL = "1h"
 )
 
-// Tool is what a model may call. Schema is JSON schema of its input.
+// Tool is a tool that a model can call. Schema is the JSON schema of its input.
 type Tool struct {
 	Name, Description string
 	Schema            json.RawMessage
@@ -91,8 +89,8 @@ type Message struct {
 // Content is a piece of a message. Sealed.
 type Content interface{ content() }
 
-// Meta is what a provider wants to get back unchanged, keyed by its name: signatures, item
-// ids, encrypted reasoning.
+// Meta is data to send back to a provider unchanged, keyed by its name: signatures, item IDs,
+// encrypted reasoning.
 type Meta = json.RawMessage
 
 type (
@@ -101,7 +99,7 @@ type (
 		Text string
 		Meta Meta
 	}
-	// ReasoningContent is what the same model thought before.
+	// ReasoningContent is earlier reasoning of the same model.
 	ReasoningContent struct {
 		Text string
 		Meta Meta

@@ -7,15 +7,15 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Outgoing is a request on its way, below the base address of an endpoint.
+// Outgoing is a request to a path below the base URL of an endpoint.
 type Outgoing struct {
 	Path   string
 	Body   []byte
 	Header map[string]string // beside the endpoint's
 }
 
-// Ask sends a request and lets read have the answer, whose body is closed after it. A refusal is
-// made an error by refused, which fills in what its wire tells.
+// Ask sends a request, passes the response to read, and closes its body. refused converts a refusal to
+// an error.
 func (e Endpoint) Ask(ctx context.Context, o Outgoing, refused func(f Failure) *lathe.Error, read func(resp *http.Response)) error {
 	resp, err := e.Post(ctx, o.Path, o.Body, o.Header)
 	if err != nil {
@@ -32,7 +32,7 @@ func (e Endpoint) Ask(ctx context.Context, o Outgoing, refused func(f Failure) *
 	return nil
 }
 
-// sentAway is the error of a provider that is elsewhere now, where its key may not be.
+// sentAway is the error of a redirect to another host, which must not get the key.
 func sentAway(provider string, resp *http.Response) error {
 	f := ReadFailure(provider, resp)
 	where := "another address"

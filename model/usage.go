@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Usage is what an answer used, in the one way all protocols report it here: input
-// includes what the cache served and took, output includes reasoning.
+// Usage is the token usage of an answer. In all protocols input includes cache reads and writes, and
+// output includes reasoning.
 type Usage struct {
 	Input, CacheRead, CacheWrite int64
 	Output, Reasoning            int64
@@ -17,7 +17,7 @@ type Usage struct {
 	Billed *lathe.Money
 }
 
-// Price is what tokens cost, in picodollars each. Tiers are for long inputs.
+// Price is the cost of tokens, in picodollars each. Tiers are for long inputs.
 type Price struct {
 	Input, Output, CacheRead, CacheWrite lathe.Money
 	Tiers                                []Tier // by size, rising
@@ -29,8 +29,7 @@ type Tier struct {
 	Price Price
 }
 
-// PerMillion turns dollars per million tokens into the price of one. What is no price
-// is free.
+// PerMillion converts dollars per million tokens to the price of one. An invalid price is 0.
 func PerMillion(dollars float64) lathe.Money {
 	if math.IsNaN(dollars) || math.IsInf(dollars, 0) || dollars < 0 {
 		return 0
@@ -49,8 +48,8 @@ func (p Price) at(input int64) Price {
 	return best
 }
 
-// WithHourCache is the price with a cache lifetime of an hour: providers take twice the input for what
-// they write then.
+// WithHourCache is the price with a cache lifetime of an hour: cache writes cost twice the
+// input then.
 func (p Price) WithHourCache() Price {
 	if p.CacheWrite > 0 {
 		p.CacheWrite = max(p.CacheWrite, 2*p.Input)
@@ -64,14 +63,14 @@ func (p Price) WithHourCache() Price {
 	return p
 }
 
-// HourCacheSaves reports whether keeping a prompt for an hour costs less than writing it once more: what it
-// costs beyond the short time is less than what one write instead of a read costs.
+// HourCacheSaves reports whether caching a prompt for an hour costs less than writing it once more: its
+// surcharge is below the difference between a write and a read.
 func (p Price) HourCacheSaves() bool {
 	return p.CacheWrite > 0 && p.WithHourCache().CacheWrite-p.CacheWrite < p.CacheWrite-p.CacheRead
 }
 
-// Count splits what was used the way messages show it, and adds up what it cost. Counts
-// that make no sense (negative, larger than their sum) become 0.
+// Count splits the usage as messages show it, and computes its cost. Invalid counts (negative, larger
+// than their sum) become 0.
 func Count(u Usage, p Price) (lathe.Tokens, lathe.Money) {
 	read, write := safe(u.CacheRead), safe(u.CacheWrite)
 	reasoning := safe(u.Reasoning)

@@ -1,5 +1,5 @@
 // Package aws signs requests for Amazon's cloud with the credentials that Amazon's own tools
-// use: keys of settings and of the environment, profiles of the shared files, and the commands
+// use: keys of the config and of the environment, profiles of the shared files, and the commands
 // that profiles name.
 //
 // It stands apart because what it imports is Amazon's: nothing of ours imports it but the

@@ -17,7 +17,7 @@ const (
 	renewBefore = 5 * time.Minute // how long before their end credentials are asked for again
 )
 
-// find returns the keys that are at hand, or the command that gives some. Keys of settings win,
+// find returns the keys that are at hand, or the command that gives some. Keys of the config win,
 // then a profile that settings name, then the environment, then the profile that counts anyway.
 func (s *Signer) find(p profile) (keys aws.Credentials, command string, err error) {
 	env := s.settings.Env

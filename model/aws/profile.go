@@ -12,7 +12,7 @@ import (
 // maxFile is how much of a shared file is read; real ones have a few kilobytes.
 const maxFile = 1 << 20
 
-// profile is the settings of one profile, by their names in lower case.
+// profile is the config of one profile, by their names in lower case.
 type profile map[string]string
 
 // read adds what a file says about a profile, and reports whether it knows it. What is there
@@ -47,7 +47,7 @@ func (p profile) read(path, name string) (found bool, err error) {
 	return found, nil
 }
 
-// section is the name of the profile that a line begins: the file of settings writes the word
+// section is the name of the profile that a line begins: the file of the config writes the word
 // before all but the default one.
 func section(line string) string {
 	name, _, _ := strings.Cut(line[1:], "]")

@@ -1,8 +1,8 @@
-// Package catalog knows which providers and models there are: their limits, prices and
-// abilities, and which protocol and address reach them.
+// Package catalog lists providers and models: their limits, prices and capabilities, and their
+// protocol and URL.
 //
 // It owns the catalog in the shape of models.dev, made of layers: what is embedded in
-// the program, a cached file, the provider section of the settings. It owns the choice of
+// the program, a cached file, the provider section of the config. It owns the choice of
 // a model (choice.go), its reasoning levels (variant.go), the table of vendors (vendor.go)
 // and how a model looks to clients (wire.go). It reads no environment and knows no
 // credentials; package provider makes clients of its entries.
@@ -25,7 +25,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Catalog answers what providers and models there are.
+// Catalog lists providers and models.
 type Catalog struct {
 	filter Filter
 	layers []Layer
@@ -81,7 +81,7 @@ func (c *Catalog) below(n int, id string) answer {
 	return c.layers[n-1].one(id, func() answer { return c.below(n-1, id) })
 }
 
-// Errors returns why layers could not be read, or parts of them; the catalog does without.
+// Errors returns the reasons why layers or parts of them could not be read.
 func (c *Catalog) Errors() (out []error) {
 	for _, l := range c.layers {
 		if err := l.err(); err != nil {
@@ -140,8 +140,7 @@ func didYouMean(ids []string) string {
 	return ", did you mean " + strings.Join(ids[:last], ", ") + " or " + ids[last] + "?"
 }
 
-// Filter says what a catalog leaves out. The zero value leaves out what is old or not
-// ready.
+// Filter hides providers and models. The zero value hides deprecated and alpha models.
 type Filter struct {
 	Enabled      []string // when there are any, only these providers
 	Disabled     []string
@@ -157,7 +156,7 @@ type Policy struct {
 	Resource string
 }
 
-// allows reports what the policies say. What none of them mentions is allowed.
+// allows reports whether the policies allow a provider. Unmatched providers are allowed.
 func (f Filter) allows(id string) bool {
 	for _, p := range slices.Backward(f.Policies) {
 		if ok, err := path.Match(p.Resource, id); ok || err != nil && p.Resource == id {

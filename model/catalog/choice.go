@@ -28,15 +28,15 @@ func (c *Catalog) Find(ref string) (*Model, error) {
 	return c.Model(provider, model)
 }
 
-// Preference is what decides on the model when a prompt names none.
+// Preference selects the model of a prompt that names none.
 type Preference struct {
-	Model  string      // from settings
+	Model  string      // from the config
 	Recent []string    // as used before, latest first
 	Usable []*Provider // with what models of theirs can be used
 }
 
-// Default returns the model to use: that of the settings, else the latest that can still be
-// used, else the best of the first usable provider, those of the settings before others.
+// Default returns the model to use: that of the config, else the latest that can still be
+// used, else the best of the first usable provider, those of the config before others.
 func (c *Catalog) Default(w Preference) (*Model, error) {
 	if w.Model != "" {
 		return c.Find(w.Model)
@@ -61,7 +61,7 @@ func (c *Catalog) Default(w Preference) (*Model, error) {
 	return best.Sorted()[0], nil
 }
 
-// Small returns the model for titles and summaries beside a main one: that of the settings,
+// Small returns the model for titles and summaries beside a main one: that of the config,
 // else a small one of the same provider, else the main one.
 func (c *Catalog) Small(setting string, main *Model) (*Model, error) {
 	if setting != "" {

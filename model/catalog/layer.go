@@ -56,7 +56,7 @@ func (m *Model) decode(b []byte) error {
 	return err
 }
 
-// Config is a layer from the provider section of the settings, an object by provider id.
+// Config is a layer from the provider section of the config, an object by provider id.
 // What an entry says changes what is there, member by member.
 func Config(section json.RawMessage) Layer {
 	read := sync.OnceValues(func() (entries map[string]*entry, err error) {
@@ -82,7 +82,7 @@ func Config(section json.RawMessage) Layer {
 	}
 }
 
-// entry is a provider in the settings.
+// entry is a provider in the config.
 type entry struct {
 	Name      string                     `json:"name"`
 	Env       []string                   `json:"env"`

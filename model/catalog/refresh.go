@@ -15,16 +15,16 @@ import (
 	"github.com/lathe-agent/lathe/internal/netaddr"
 )
 
-// DefaultURL is where the catalog is fetched from unless someone says otherwise.
+// DefaultURL is the default URL of the catalog.
 const DefaultURL = "https://models.dev/api.json"
 
-// How long the catalog may take to come, and how large it may be; it has about 2 MB.
+// Limits for the download of the catalog, which has about 2 MB.
 const (
 	refreshTime = time.Minute
 	refreshSize = 32 << 20
 )
 
-// Refreshed is what was fetched.
+// Refreshed describes a downloaded catalog.
 type Refreshed struct {
 	From              string
 	Providers, Models int
@@ -126,7 +126,7 @@ func fetch(parent context.Context, c *http.Client, from string) ([]byte, error) 
 	return src, nil
 }
 
-// sameCare lets nobody lead us from a safe connection to one that is not.
+// sameCare rejects redirects to insecure connections.
 func sameCare(req *http.Request, via []*http.Request) error {
 	if len(via) >= 5 {
 		return errors.New("too many redirects")

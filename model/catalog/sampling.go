@@ -26,7 +26,7 @@ var families = []struct {
 	{"kimi-k2", 0.6, 0, 0},
 }
 
-// Sampling returns what suits the model.
+// Sampling returns the recommended sampling of the model.
 func (m *Model) Sampling() (s Sampling) {
 	id := strings.ToLower(m.ID)
 	for _, f := range families {

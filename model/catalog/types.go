@@ -5,20 +5,20 @@ import "encoding/json"
 // Options are a provider's own options of a request or a client, as JSON.
 type Options = map[string]json.RawMessage
 
-// Provider is who serves models.
+// Provider serves models.
 type Provider struct {
 	ID, Name string
 	Env      []string // variables that may hold its credential, by preference
 	API      string   // base address; "" leaves it to the protocol
 	NPM      string   // names the protocol
 	Models   map[string]*Model
-	// From settings.
+	// From the config.
 	Options              Options
 	Whitelist, Blacklist []string
 	Configured           bool // settings have an entry for it
 }
 
-// Model is one model of one provider. Its tags are those of models.dev and of settings.
+// Model is one model of one provider. Its tags are those of models.dev and of the config.
 type Model struct {
 	ID         string `json:"-"` // in the catalog
 	Provider   string `json:"-"`
@@ -37,7 +37,7 @@ type Model struct {
 	ToolCall    bool        `json:"tool_call"`
 	OpenWeights bool        `json:"open_weights"`
 	Interleaved Interleaved `json:"interleaved"`
-	// Levels are what the catalog says about reasoning; nil when it says nothing.
+	// Levels are the catalog's reasoning options; nil if it has none.
 	Levels     []Level    `json:"reasoning_options"`
 	Cost       Cost       `json:"cost"`
 	Limit      Limit      `json:"limit"`
@@ -49,7 +49,7 @@ type Model struct {
 	Override Endpoint          `json:"provider"`
 	Options  Options           `json:"options"`
 	Headers  map[string]string `json:"headers"`
-	// ConfigVariants are the variants of the settings; [Model.Variants] merges them in.
+	// ConfigVariants are the variants of the config; [Model.Variants] merges them in.
 	ConfigVariants map[string]Options `json:"variants"`
 	Experimental   Experimental       `json:"experimental"`
 }
@@ -65,7 +65,7 @@ type Experimental struct {
 	Modes map[string]Mode `json:"modes"`
 }
 
-// Mode is what differs from the model it belongs to.
+// Mode has the differences to its model.
 type Mode struct {
 	Cost     *Cost `json:"cost"`
 	Provider struct {
@@ -77,7 +77,7 @@ type Mode struct {
 // Ref is the name users choose a model by.
 func (m *Model) Ref() string { return m.Provider + "/" + m.ID }
 
-// Status is how ready a model is.
+// Status is the release status of a model.
 type Status string
 
 // The states of a model.
@@ -129,7 +129,7 @@ type Rates struct {
 	CacheWrite float64 `json:"cache_write,omitempty"`
 }
 
-// Cost is what a model costs.
+// Cost is the price of a model.
 type Cost struct {
 	Rates
 	Over200K *Rates `json:"context_over_200k,omitempty"`

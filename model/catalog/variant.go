@@ -14,8 +14,8 @@ type Variant struct {
 	Options Options
 }
 
-// Variants returns the levels of a model, least effort first, with what the settings say
-// about them; those only in the settings come last, by name.
+// Variants returns the levels of a model, least effort first, with what the config says
+// about them; those only in the config come last, by name.
 func (m *Model) Variants() []Variant {
 	var out []Variant
 	if m.Reasoning {

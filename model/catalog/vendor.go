@@ -2,7 +2,7 @@ package catalog
 
 import "slices"
 
-// The packages that name a protocol in settings and in models.dev, as far as code here asks
+// The packages that name a protocol in the config and in models.dev, as far as code here asks
 // for them; package provider has the whole table.
 const (
 	Anthropic       = "@ai-sdk/anthropic"
@@ -29,7 +29,7 @@ const (
 	XAI             = "@ai-sdk/xai"
 )
 
-// Vendor is what is known of a provider before any catalog is read.
+// Vendor is built-in knowledge about a provider.
 type Vendor struct {
 	ID, Name string
 	NPM      string
@@ -37,13 +37,13 @@ type Vendor struct {
 	Env      []string // variables that may hold its key
 	// Catwalk are the ids the embedded list has its models under.
 	Catwalk []string
-	// ModelPrefix is what the ids of those models begin with; "" takes all.
+	// ModelPrefix is the prefix of those models' IDs; "" takes all.
 	ModelPrefix string
 	// Subscription says that tokens are paid for by subscription: its prices are 0.
 	Subscription bool
 	// NativeProtocol says that each family is spoken to in the protocol of its maker.
 	NativeProtocol bool
-	// Keyless says that it can be used without a credential, with what costs nothing.
+	// Keyless means that its free models need no credential.
 	Keyless bool
 }
 
@@ -92,7 +92,7 @@ var vendors = []Vendor{
 	{ID: "zhipuai-coding-plan", Name: "Zhipu AI Coding Plan", API: "https://open.bigmodel.cn/api/coding/paas/v4", Env: []string{"ZHIPU_API_KEY"}, Catwalk: []string{"zhipu-coding"}, Subscription: true},
 }
 
-// VendorOf returns what is known of a provider, nothing but zeros if that is nothing.
+// VendorOf returns the built-in knowledge about a provider, zero if there is none.
 func VendorOf(id string) Vendor {
 	if i := slices.IndexFunc(vendors, func(v Vendor) bool { return v.ID == id }); i >= 0 {
 		return vendors[i]

@@ -39,14 +39,14 @@ type WireModel struct {
 	Variants     map[string]json.RawMessage `json:"variants,omitempty"`
 }
 
-// WireAPI is how a model is reached.
+// WireAPI is the address of a model.
 type WireAPI struct {
 	ID  string `json:"id"`
 	URL string `json:"url"`
 	NPM string `json:"npm"`
 }
 
-// WireCapabilities is what a model can do. Interleaved is a boolean or names a field.
+// WireCapabilities are the capabilities of a model. Interleaved is a boolean or names a field.
 type WireCapabilities struct {
 	Temperature bool            `json:"temperature"`
 	Reasoning   bool            `json:"reasoning"`
@@ -57,7 +57,7 @@ type WireCapabilities struct {
 	Interleaved json.RawMessage `json:"interleaved"`
 }
 
-// WireMedia is what goes in or comes out.
+// WireMedia are input or output media types.
 type WireMedia struct {
 	Text  bool `json:"text"`
 	Audio bool `json:"audio"`
@@ -73,13 +73,13 @@ type WireRates struct {
 	Cache  WireCache `json:"cache"`
 }
 
-// WireCache is what the prompt cache costs.
+// WireCache is the price of the prompt cache.
 type WireCache struct {
 	Read  float64 `json:"read"`
 	Write float64 `json:"write"`
 }
 
-// WireCost is what a model costs.
+// WireCost is the price of a model.
 type WireCost struct {
 	WireRates
 	Tiers    []WireTier `json:"tiers,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// body is the members of a request, in order. Options of settings may replace those of ours,
+// body is the members of a request, in order. Options of the config may replace those of ours,
 // or take them away: they were written by someone who knows the server.
 type body struct{ wire.Members }
 

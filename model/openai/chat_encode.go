@@ -62,7 +62,7 @@ func (e *chatEncoder) tool(t model.Tool) []byte {
 	return append(b, '}', '}')
 }
 
-// chatOptions adds the options of settings in the words of the wire.
+// chatOptions adds the options of the config in the words of the wire.
 func (d Dialect) chatOptions(f *body, options map[string]json.RawMessage) {
 	wire.EachOption(options, func(name string, value json.RawMessage) {
 		switch name {

@@ -53,7 +53,7 @@ func (e *responsesEncoder) tool(t model.Tool) []byte {
 	return append(b, `,"strict":false}`...) // the protocol is strict unless told not to be
 }
 
-// responsesOptions adds the options of settings in the words of the wire.
+// responsesOptions adds the options of the config in the words of the wire.
 func (d Dialect) responsesOptions(f *body, options map[string]json.RawMessage) {
 	var reasoning, verbosity body
 	var include []string

@@ -70,7 +70,7 @@ func probe(ctx context.Context, c *http.Client, base string) (ids []string) {
 	return ids
 }
 
-// ConfigSection returns what was found as a provider section of settings, for [catalog.Config].
+// ConfigSection returns what was found as a provider section of the config, for [catalog.Config].
 func ConfigSection(found []Found) json.RawMessage {
 	type entry struct {
 		Name   string              `json:"name"`

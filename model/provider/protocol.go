@@ -23,7 +23,7 @@ const (
 	Converse  Protocol = "converse"
 )
 
-// speech is what a package name of settings stands for.
+// speech is what a package name of the config stands for.
 type speech struct {
 	npm      string
 	protocol Protocol

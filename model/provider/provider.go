@@ -1,6 +1,6 @@
 // Package provider makes a working client of an entry of the catalog.
 //
-// It owns which protocol a package name of settings stands for (protocol.go), where a
+// It owns which protocol a package name of the config stands for (protocol.go), where a
 // provider is and how a key travels there (cloud.go), what its options mean, and which
 // providers can be used at all (source.go). It finds servers on this machine when it is
 // asked to (discover.go). It reads no environment and no file itself: both are arguments.
@@ -205,7 +205,7 @@ func (m renewing) Stream(ctx context.Context, r model.Request) iter.Seq2[model.E
 	}
 }
 
-// options are what the settings of a provider say about its client.
+// options are what the config of a provider say about its client.
 type options struct {
 	APIKey        string            `json:"apiKey"`
 	BaseURL       string            `json:"baseURL"`

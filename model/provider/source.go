@@ -25,7 +25,7 @@ const (
 	FromEnv    Source = "env"    // a variable
 )
 
-// key is what a provider is told about who asks.
+// key is the credential for a provider.
 type key struct {
 	secret   auth.Secret
 	login    bool // a token of a login, not a key
@@ -36,8 +36,8 @@ type key struct {
 type Active struct {
 	Provider *catalog.Provider // with those of its models that can be
 	Source   Source
-	// Implicit says that nobody asked for it: it takes anyone for what costs nothing. It is
-	// for those who name it, and no choice to make for a user, whose words would go there.
+	// Implicit means that the user has not set it up: its free models need no key. It is used only by
+	// name, never as a default, since it would receive the user's prompts.
 	Implicit bool
 }
 
@@ -59,7 +59,7 @@ func ActiveProviders(c *catalog.Catalog, d Deps) (out []Active) {
 	return out
 }
 
-// Selectable returns the providers among which a default may be chosen: those a user has set up.
+// Selectable returns the providers for a default: the ones that the user has set up.
 func Selectable(all []Active) (out []*catalog.Provider) {
 	for _, a := range all {
 		if !a.Implicit {
@@ -165,8 +165,8 @@ func (c *client) findKey() (key, Source, error) {
 	return k, s, nil
 }
 
-// findSigner looks for what requests can be signed with: also in the files that nobody named,
-// for whoever asks for this provider.
+// findSigner looks for signing credentials, also in default files, since the user asked for this
+// provider.
 func (c *client) findSigner(s Source) (key, Source, error) {
 	o := c.options
 	ask := AWS{Service: "bedrock", Region: o.Region, Profile: o.Profile, AccessKeyID: o.AccessKey, SecretAccessKey: o.SecretKey, SessionToken: o.Session}
@@ -212,8 +212,8 @@ func (c *client) unauthorized() error {
 	return e
 }
 
-// Tokens returns what [Deps.Token] wants: it gives the token of a login, renewed by the
-// vendor's method when it has ended, once for all processes that share the file.
+// Tokens returns a function for [Deps.Token]: it returns the token of a login, and renews an expired one
+// with the vendor's method, once for all processes that share the file.
 func Tokens(f *auth.File, c auth.Client, methods []auth.Method) func(ctx context.Context, provider string) (auth.OAuth, error) {
 	now := c.Now
 	if now == nil {

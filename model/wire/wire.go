@@ -1,10 +1,8 @@
-// Package wire is what the protocols share between their bytes and the words of package model:
-// blocks that grow while they stream, texts whose characters are cut in two, numbers that may be
-// anything, encoded messages that are kept, and what families of models want of a conversation
-// whoever serves them.
+// Package wire has the parts that protocols share: blocks that grow while they stream, texts with
+// split characters, lenient numbers, a cache of encoded messages, and the rules of model families
+// for a conversation.
 //
-// It is for the packages beside it, and no part of what others build on. What it holds is for one
-// goroutine, but for [Kept].
+// It is for the packages beside it only. Its values are for one goroutine, except [Cache].
 //
 // Start reading at [Relay], then block.go and cache.go.
 package wire
