@@ -16,10 +16,10 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// jsonValue is JSON as it is.
+// jsonValue is raw JSON.
 type jsonValue = json.RawMessage
 
-// printAnswer prints the events of an answer as they come.
+// printAnswer prints the events of an answer as they arrive.
 func printAnswer(ctx context.Context, a *cli.App, q question) error {
 	s := &stream{app: a, asked: q, began: a.Now()}
 	show := s.show
@@ -42,30 +42,30 @@ func printAnswer(ctx context.Context, a *cli.App, q question) error {
 	}
 	switch s.reason {
 	case model.FinishFilter:
-		return lathe.Errorf(lathe.Refused, "the provider held the answer back (%s)", s.raw)
+		return lathe.Errorf(lathe.Refused, "the provider withheld the answer (%s)", s.raw)
 	case model.FinishError:
 		return lathe.Errorf(lathe.Unavailable, "the provider ended the answer with an error (%s)", s.raw)
 	}
 	return nil
 }
 
-// stream is an answer while it is printed.
+// stream prints one answer.
 type stream struct {
 	app   *cli.App
 	asked question
 	began time.Time
 
-	open    bool // the text on standard output has no line end yet
+	open    bool // standard output is in the middle of a line
 	block   string
 	said    bool
-	thought bool // the same for the thoughts on standard error
+	thought bool // standard error is in the middle of a line
 
 	usage       model.Usage
 	used        bool
 	reason, raw string
 }
 
-// note keeps what is told at the end.
+// note records values for the summary.
 func (s *stream) note(e model.Event) {
 	switch e := e.(type) {
 	case model.UsageUpdate:
@@ -76,7 +76,7 @@ func (s *stream) note(e model.Event) {
 	}
 }
 
-// show prints an event for people.
+// show prints an event as text.
 func (s *stream) show(e model.Event) error {
 	a := s.app
 	switch e := e.(type) {
@@ -87,18 +87,17 @@ func (s *stream) show(e model.Event) error {
 	case model.ReasoningEnd:
 		s.endThought()
 	case model.ToolCall:
-		s.beside("Call: %s %s", termtext.Plain(e.Name), termtext.Clip(termtext.Plain(e.Input), 500))
+		s.printNotice("Call: %s %s", termtext.Plain(e.Name), termtext.Clip(termtext.Plain(e.Input), 500))
 	case model.ToolResult:
-		s.beside("Result: %s %s", termtext.Plain(e.Name), termtext.Clip(termtext.Plain(string(e.Output)), 500))
+		s.printNotice("Result: %s %s", termtext.Plain(e.Name), termtext.Clip(termtext.Plain(string(e.Output)), 500))
 	case model.Source:
-		s.beside("Source: %s", termtext.Plain(strings.TrimSpace(e.Title+" "+e.URL)))
+		s.printNotice("Source: %s", termtext.Plain(strings.TrimSpace(e.Title+" "+e.URL)))
 	case model.Start, model.TextStart, model.TextEnd, model.ReasoningStart, model.InputStart, model.InputDelta, model.InputEnd, model.UsageUpdate, model.Finish:
 	}
 	return a.Out.Flush()
 }
 
-// text prints words as they come: as they are into a pipe, without control characters on a
-// screen.
+// text prints text as it arrives, without control characters on a terminal.
 func (s *stream) text(id, text string) error {
 	a := s.app
 	s.endThought()
@@ -116,7 +115,7 @@ func (s *stream) text(id, text string) error {
 	return a.Out.Flush()
 }
 
-// think prints a thought on standard error, dim where that can be shown.
+// think prints reasoning to standard error, faint on a color terminal.
 func (s *stream) think(text string) {
 	a := s.app
 	if text == "" {
@@ -137,7 +136,7 @@ func (s *stream) endThought() {
 	s.app.Ask("\n")
 }
 
-// endText ends the line of the text, if both streams are one screen.
+// endText ends the line of the text if both streams are terminals.
 func (s *stream) endText() {
 	if s.open && cli.IsTerminal(s.app.Stdout.File) {
 		s.open = false
@@ -146,14 +145,14 @@ func (s *stream) endText() {
 	}
 }
 
-// beside prints a remark between the words.
-func (s *stream) beside(format string, args ...any) {
+// printNotice prints a notice between the text.
+func (s *stream) printNotice(format string, args ...any) {
 	s.endThought()
 	s.endText()
 	s.app.Notify(format, args...)
 }
 
-// endLine ends what is open on both streams.
+// endLine ends unfinished lines on both streams.
 func (s *stream) endLine() {
 	s.endThought()
 	if s.open {
@@ -163,11 +162,11 @@ func (s *stream) endLine() {
 	s.app.Flush()
 }
 
-// summary says what the answer used, cost and took.
+// summary prints tokens, cost and time.
 func (s *stream) summary() {
 	a := s.app
 	if s.reason == model.FinishLength {
-		a.Notify("The answer was cut off at its limit of %s tokens.", termtext.Count(s.asked.request.MaxOutput))
+		a.Notify("The answer was truncated at the limit of %s tokens.", termtext.Count(s.asked.request.MaxOutput))
 	}
 	parts := []string{termtext.Plain(s.asked.info.Model.Ref())}
 	if s.used {
@@ -185,7 +184,7 @@ func (s *stream) summary() {
 
 func (s *stream) cost() (lathe.Tokens, lathe.Money) { return model.Count(s.usage, s.asked.info.Price) }
 
-// failed ends a stream of JSON with the error too, where its reader looks.
+// failed also prints the error as the last JSON line.
 func (s *stream) failed(err error) error {
 	if !s.app.JSON || errors.Is(err, errWrite) {
 		return err

@@ -10,10 +10,10 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// errWrite says that nobody reads.
+// errWrite reports that standard output is closed.
 var errWrite = errors.New("write the answer")
 
-// eventJSON is an event as a line of JSON.
+// eventJSON is one line of --json.
 type eventJSON struct {
 	Type     string    `json:"type"`
 	ID       string    `json:"id,omitempty"`
@@ -50,7 +50,7 @@ type errorEvent struct {
 	Retryable bool       `json:"retryable,omitempty"`
 }
 
-// line prints an event for programs.
+// line prints an event as JSON.
 func (s *stream) line(e model.Event) error {
 	switch e := e.(type) {
 	case model.UsageUpdate:
@@ -91,12 +91,12 @@ func lineOf(e model.Event) eventJSON {
 		return eventJSON{Type: "tool-result", ID: e.ID, Name: e.Name, Output: e.Output, Failed: e.Failed, Meta: e.Meta}
 	case model.Source:
 		return eventJSON{Type: "source", ID: e.ID, URL: e.URL, Title: e.Title}
-	case model.UsageUpdate, model.Finish: // they have forms of their own
+	case model.UsageUpdate, model.Finish: // encoded separately
 	}
 	return eventJSON{Type: "unknown"}
 }
 
-// write prints one line, at once.
+// write prints one line and flushes it.
 func (s *stream) write(v any) error {
 	err := layout.JSONTo(s.app.Out).Encoder().Encode(v)
 	if err = cmp.Or(err, s.app.Out.Flush()); err != nil {

@@ -30,20 +30,19 @@ func newAsk(a *cli.App) *cobra.Command {
 	var f askFlags
 	cmd := &cobra.Command{
 		Use:   "ask [TEXT...]",
-		Short: "Send one request to a model and print what comes back",
-		Long: `Sends one request to a model, without a session and without tools, and prints the answer as
-it comes: text on standard output; what the model thought, sources, and at last tokens, cost
-and time on standard error. --json prints each event as a line of JSON instead.
+		Short: "Send one request to a model and print the answer",
+		Long: `Send one request to a model, without a session or tools, and print the answer. The text goes to
+standard output. Reasoning, sources, and the final tokens, cost and time go to standard error.
+--json prints each event as one line of JSON instead.
 
-What is piped in is the prompt, below the TEXT if there is one. Without -m it is the model of
-your settings, else the one used last, else the best you can use.
+Piped input is appended to TEXT. Without -m, the model is the one in the config, else the last used
+one, else the best available one.
 
---record keeps the traffic in a file, without keys, also when the request fails: for bug
-reports. --replay answers from such a file instead of the network and needs no key; the
-request must be the same.
+--record saves the traffic to a file, without API keys, also for a failed request: attach it to bug
+reports. --replay answers from such a file, without network or API key; the request must be the same.
 
-Exit codes: 0 the answer came to its end, 1 it did not (refused, broken off, filtered, no such
-model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
+Exit codes: 0 complete answer, 1 failure (refused, truncated, filtered, unknown model, no API key),
+2 usage error, 130 interrupted.`,
 		Example: `  lathe debug ask -m anthropic/claude-haiku-4-5-20251001 "Are you there?"
   git diff | lathe debug ask "What does this change?"
   lathe debug ask -m own/m --json hello | jq -r 'select(.type == "usage")'
@@ -52,7 +51,7 @@ model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.record != "" && f.replay != "" {
-				return cli.Usagef("--record and --replay do not go together")
+				return cli.Usagef("--record and --replay cannot be combined")
 			}
 			text, err := promptText(c.Context(), a, args)
 			if err != nil {
@@ -61,30 +60,30 @@ model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
 			return askModel(c.Context(), a, f, text)
 		},
 	}
-	cmd.Flags().StringVarP(&f.model, "model", "m", "", "the `MODEL`, as provider/model")
-	cmd.Flags().StringVar(&f.variant, "variant", "", "the `LEVEL` of reasoning; `lathe models PROVIDER/MODEL` lists them")
-	cmd.Flags().StringVar(&f.system, "system", "", "the system prompt; there is none otherwise")
-	cmd.Flags().StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
-	cmd.Flags().StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
-	cmd.Flags().BoolVar(&f.timing, "timing", false, "with --record keep, and with --replay repeat, when each piece came")
+	cmd.Flags().StringVarP(&f.model, "model", "m", "", "`MODEL` to use, as provider/model")
+	cmd.Flags().StringVar(&f.variant, "variant", "", "reasoning `LEVEL`; `lathe models PROVIDER/MODEL` lists them")
+	cmd.Flags().StringVar(&f.system, "system", "", "system prompt (default none)")
+	cmd.Flags().StringVar(&f.record, "record", "", "`FILE` to save the model traffic to")
+	cmd.Flags().StringVar(&f.replay, "replay", "", "recorded `FILE` to answer from, without network")
+	cmd.Flags().BoolVar(&f.timing, "timing", false, "with --record save, and with --replay repeat, the timing")
 	return a.JSONFlag(cmd)
 }
 
-// promptText is what was typed, and below it what was piped in.
+// promptText joins the arguments and appends piped input.
 func promptText(ctx context.Context, a *cli.App, args []string) (string, error) {
 	text, err := a.AppendStdin(ctx, strings.Join(args, " "))
 	if err == nil && text == "" {
-		err = cli.Usagef("there is nothing to ask: `lathe debug ask \"Are you there?\"`, or pipe it in")
+		err = cli.Usagef("the prompt is empty: run `lathe debug ask \"Are you there?\"`, or pipe it in")
 	}
 	return text, err
 }
 
-// question is a request and who answers it.
+// question is a request with its model.
 type question struct {
 	model   model.Model
 	info    provider.Info
 	request model.Request
-	limit   int // of the model's answers in tokens; 0 is not known
+	limit   int // output limit of the model in tokens; 0 is unknown
 }
 
 func askModel(ctx context.Context, a *cli.App, f askFlags, text string) error {
@@ -121,7 +120,7 @@ func askModel(ctx context.Context, a *cli.App, f askFlags, text string) error {
 	}
 }
 
-// askedModel is the model that is meant; who has none gets help with it.
+// askedModel returns the selected model, or runs the first-run dialog if there is none.
 func askedModel(ctx context.Context, a *cli.App, p *harness.Providers, f askFlags) (*catalog.Model, error) {
 	m, err := p.Choose(ctx, f.model)
 	if err == nil || f.model != "" || p.Settings.Config.Model != "" || f.replay != "" {
@@ -131,7 +130,7 @@ func askedModel(ctx context.Context, a *cli.App, p *harness.Providers, f askFlag
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := a.Providers() // a login has changed what can be used
+	fresh, err := a.Providers() // a login has changed the available models
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +138,7 @@ func askedModel(ctx context.Context, a *cli.App, p *harness.Providers, f askFlag
 	return p.Choose(ctx, ref)
 }
 
-// questionFor opens the model, with a request that asks nothing yet.
+// questionFor opens the model and prepares a request without a prompt.
 func questionFor(a *cli.App, p *harness.Providers, m *catalog.Model, f askFlags, t http.RoundTripper) (q question, err error) {
 	deps, vendor := p.Deps, p.Catalog.Provider(m.Provider)
 	deps.Client = &http.Client{Transport: t}
@@ -151,7 +150,7 @@ func questionFor(a *cli.App, p *harness.Providers, m *catalog.Model, f askFlags,
 	}
 	q.request = q.info.Defaults("")
 	q.request.MaxOutput = m.MaxOutput(a.OutputLimit())
-	q.request.Cache = model.NoCache // it costs, and nothing follows
+	q.request.Cache = model.NoCache // caching would cost without a later request
 	if f.system != "" {
 		q.request.System = []string{f.system}
 	}
@@ -159,7 +158,7 @@ func questionFor(a *cli.App, p *harness.Providers, m *catalog.Model, f askFlags,
 	return q, nil
 }
 
-// askReplayed answers from a file.
+// askReplayed answers from a recording.
 func askReplayed(a *cli.App, f askFlags, send func(http.RoundTripper) error) error {
 	player, err := run.OpenPlayer(f.replay)
 	if err != nil {
@@ -168,12 +167,12 @@ func askReplayed(a *cli.App, f askFlags, send func(http.RoundTripper) error) err
 	player.Timing = f.timing
 	err = send(player)
 	if errors.Is(err, record.ErrNotRecorded) {
-		return lathe.Errorf(lathe.NotFound, "%w (model, text, --system and --variant must be as they were)", notRecorded(err))
+		return lathe.Errorf(lathe.NotFound, "%w (model, text, --system and --variant must be the same as recorded)", notRecorded(err))
 	}
 	return err
 }
 
-// notRecorded is the player's own error, without what was put around it.
+// notRecorded returns the player's error without its wrapping.
 func notRecorded(err error) error {
 	for err != nil && !strings.HasPrefix(err.Error(), record.ErrNotRecorded.Error()) {
 		err = errors.Unwrap(err)
@@ -181,10 +180,10 @@ func notRecorded(err error) error {
 	return err
 }
 
-// errNothing says that no request was sent.
+// errNothing reports that no request was sent.
 var errNothing = errors.New("nothing to record")
 
-// askRecorded keeps the traffic, of a failure too.
+// askRecorded saves the traffic, also of a failure.
 func askRecorded(a *cli.App, f askFlags, send func(http.RoundTripper) error) error {
 	var asked error
 	size, err := session.WriteFile(f.record, func(w *cli.CountingFile) error {
@@ -203,7 +202,7 @@ func askRecorded(a *cli.App, f askFlags, send func(http.RoundTripper) error) err
 	case asked != nil && (err == nil || errors.Is(err, errNothing)):
 		err = asked
 	case err != nil:
-		err = lathe.Errorf(lathe.Unavailable, "the traffic could not be kept: %w", err)
+		err = lathe.Errorf(lathe.Unavailable, "cannot save the traffic: %w", err)
 	}
 	if size > 0 && !a.JSON {
 		a.Notify("Recorded in %s (%s).", termtext.Plain(f.record), termtext.ByteSize(size))

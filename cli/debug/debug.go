@@ -1,4 +1,4 @@
-// Package debug is `lathe debug`: what the program sees, one request to a model, a model that follows a script.
+// Package debug implements `lathe debug`: the program's state, single model requests and a scripted model.
 package debug
 
 import (
@@ -7,11 +7,11 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 )
 
-// New is `lathe debug`.
+// New returns `lathe debug`.
 func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "debug",
-		Short: "Tools for finding out what goes wrong",
+		Short: "Inspect and debug lathe",
 		Example: `  lathe debug info
   lathe debug paths
   lathe debug ask -m anthropic/claude-haiku-4-5-20251001 "Are you there?"`,

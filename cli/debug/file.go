@@ -22,10 +22,10 @@ import (
 	"github.com/lathe-agent/lathe/workspace/search"
 )
 
-// newDebugFile shows files as clients of a server see them, by the server's own answers.
+// newDebugFile shows files through the server's own routes.
 func newDebugFile(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "file", Short: "Files as clients of a server see them",
+		Use: "file", Short: "Show files as clients of a server see them",
 		Example: "  lathe debug file search main.go\n  lathe debug file read README.md | jq -r .content",
 		Args:    cobra.ArbitraryArgs, RunE: cli.RequireSubcommand,
 	}
@@ -35,18 +35,18 @@ func newDebugFile(a *cli.App) *cobra.Command {
 	})
 	cmd.AddCommand(
 		find,
-		fileCommand(a, "read PATH", "A file with its kind, and what of it is not committed, as JSON", "  lathe debug file read go.mod", "/file/content"),
-		fileCommand(a, "list [PATH]", "A folder, folders first, as JSON", "  lathe debug file list docs | jq -r '.[].path'", "/file"),
-		fileCommand(a, "status", "What differs from the last commit, as JSON", "  lathe debug file status", "/vcs/status"),
+		fileCommand(a, "read PATH", "Print a file with its type and uncommitted changes as JSON", "  lathe debug file read go.mod", "/file/content"),
+		fileCommand(a, "list [PATH]", "List a folder as JSON, folders first", "  lathe debug file list docs | jq -r '.[].path'", "/file"),
+		fileCommand(a, "status", "List changes since the last commit as JSON", "  lathe debug file status", "/vcs/status"),
 		&cobra.Command{
-			Use: "tree [DIRECTORY]", Short: "Files and folders that are not ignored, as a tree", Example: "  lathe debug file tree docs",
+			Use: "tree [DIRECTORY]", Short: "Print the files that are not ignored as a tree", Example: "  lathe debug file tree docs",
 			Args: cli.RangeArgs(0, 1), RunE: func(c *cobra.Command, args []string) error { return debugTree(c.Context(), a, args) },
 		},
 	)
 	return cmd
 }
 
-// fileCommand prints what one route answers.
+// fileCommand prints the response of one route.
 func fileCommand(a *cli.App, use, short, example, route string) *cobra.Command {
 	least, most := strings.Count(use, " PATH"), strings.Count(use, "PATH")
 	return &cobra.Command{
@@ -58,7 +58,7 @@ func fileCommand(a *cli.App, use, short, example, route string) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			if name := q.Get("path"); route == "/file/content" { // to clients, what is not there is empty
+			if name := q.Get("path"); route == "/file/content" { // for clients, a missing file is empty
 				if _, err := os.Stat(filepath.Join(a.Dir, name)); err != nil && !filepath.IsAbs(name) {
 					return lathe.Errorf(lathe.NotFound, "File not found: %s", termtext.Plain(name))
 				}
@@ -92,11 +92,11 @@ func debugFileSearch(ctx context.Context, a *cli.App, query string) error {
 	for _, p := range paths {
 		a.Printf("%s\n", termtext.Plain(p))
 	}
-	tellMore(a, len(paths), len(paths), "file")
+	printRest(a, len(paths), len(paths), "file")
 	return nil
 }
 
-// looker opens directories without a database.
+// looker opens projects without a database.
 type looker struct{}
 
 func (looker) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
@@ -110,7 +110,7 @@ func (looker) Dispose(string) {}
 
 func (looker) DisposeAll() {}
 
-// lookingServer is a server that answers about files alone, to nobody but the caller.
+// lookingServer returns an in-process server for the file routes.
 func lookingServer(a *cli.App) (*server.Server, error) {
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
@@ -118,7 +118,7 @@ func lookingServer(a *cli.App) (*server.Server, error) {
 	}
 	program, err := exec.LookPath("git")
 	if err != nil || !filepath.IsAbs(program) {
-		program = "" // whoever needs it is told
+		program = "" // the command that needs it reports the error
 	}
 	b := server.Backend{
 		Instances: looker{}, Git: git.New(git.Options{Program: program, Env: a.Environ()}), Folders: server.Folders{Excludes: a.UserExcludes},
@@ -126,25 +126,25 @@ func lookingServer(a *cli.App) (*server.Server, error) {
 	return server.New(b, server.Options{Directory: dir, Version: a.Version, Log: a.Log}), nil
 }
 
-// heard is an answer as it is written.
-type heard struct {
+// response records an HTTP response.
+type response struct {
 	bytes.Buffer
 	header http.Header
 	status int
 }
 
-func (h *heard) Header() http.Header { return h.header }
+func (h *response) Header() http.Header { return h.header }
 
-func (h *heard) WriteHeader(status int) { h.status = status }
+func (h *response) WriteHeader(status int) { h.status = status }
 
-// askServer asks a server of this process, without a socket.
+// askServer sends a request to an in-process server, without a socket.
 func askServer(ctx context.Context, s http.Handler, route string, q url.Values) (json.RawMessage, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1"+route+"?"+q.Encode(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}
 	r.RemoteAddr = "127.0.0.1:0"
-	h := &heard{header: http.Header{}, status: http.StatusOK}
+	h := &response{header: http.Header{}, status: http.StatusOK}
 	s.ServeHTTP(h, r)
 	if h.status == http.StatusOK {
 		return h.Bytes(), nil
@@ -160,8 +160,8 @@ func askServer(ctx context.Context, s http.Handler, route string, q url.Values) 
 	return nil, lathe.Errorf(lathe.Invalid, "%s", said.Data.Message)
 }
 
-// mostTree is how many files a tree shows.
-const mostTree = 10_000
+// maxTree is the number of files in a tree.
+const maxTree = 10_000
 
 func debugTree(ctx context.Context, a *cli.App, args []string) error {
 	dir := strings.Join(args, "")
@@ -169,7 +169,7 @@ func debugTree(ctx context.Context, a *cli.App, args []string) error {
 		dir = filepath.Join(a.Dir, dir)
 	}
 	at := a.InDir(dir)
-	q, p, err := findFlags{glob: "**", limit: mostTree}.query(at)
+	q, p, err := findFlags{glob: "**", limit: maxTree}.query(at)
 	if err != nil {
 		return err
 	}
@@ -193,6 +193,6 @@ func debugTree(ctx context.Context, a *cli.App, args []string) error {
 		}
 		above = parts[:len(parts)-1]
 	}
-	tellMore(a, len(found.Paths), found.Total, "file")
+	printRest(a, len(found.Paths), found.Total, "file")
 	return nil
 }

@@ -17,10 +17,10 @@ type findFlags struct {
 	limit int
 }
 
-// newDebugFind searches as the tools of an agent do, for those who wonder why it finds nothing.
+// newDebugFind searches as an agent's tools do, to explain missing results.
 func newDebugFind(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rg", Short: "Search as agents do: the same rules of what is ignored",
+		Use: "rg", Short: "Search files with the same ignore rules as agents",
 		Example: "  lathe debug rg files --glob '**/*.go'\n  lathe debug rg search 'func main' --limit 5",
 		Args:    cobra.ArbitraryArgs, RunE: cli.RequireSubcommand,
 	}
@@ -30,19 +30,19 @@ func newDebugFind(a *cli.App) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return findFiles(c.Context(), a, f) },
 	}
 	lines := &cobra.Command{
-		Use: "search PATTERN", Short: "List the lines that match", Example: "  lathe debug rg search TODO --glob '*.go' --limit 5", Args: cli.RangeArgs(1, 1),
+		Use: "search PATTERN", Short: "List matching lines", Example: "  lathe debug rg search TODO --glob '*.go' --limit 5", Args: cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return findLines(c.Context(), a, args[0], f) },
 	}
 	for _, sub := range []*cobra.Command{files, lines} {
-		sub.Flags().StringVar(&f.glob, "glob", "", "only files that fit this `PATTERN`")
-		sub.Flags().IntVar(&f.limit, "limit", 0, "at most so many (`N`); 0 is no limit")
+		sub.Flags().StringVar(&f.glob, "glob", "", "only files that match this `PATTERN`")
+		sub.Flags().IntVar(&f.limit, "limit", 0, "show at most `N` results; 0 means no limit")
 		a.JSONFlag(sub)
 	}
 	cmd.AddCommand(files, lines)
 	return cmd
 }
 
-// query is where and for how much to look.
+// query returns the search options.
 func (f findFlags) query(a *cli.App) (q search.Query, p *search.Pattern, err error) {
 	if f.limit < 0 {
 		return q, nil, cli.Usagef("--limit %d: want 0 or more", f.limit)
@@ -78,11 +78,11 @@ func findFiles(ctx context.Context, a *cli.App, f findFlags) error {
 	for _, path := range found.Paths {
 		a.Printf("%s\n", termtext.Plain(path))
 	}
-	tellMore(a, len(found.Paths), found.Total, "file")
+	printRest(a, len(found.Paths), found.Total, "file")
 	return nil
 }
 
-// lineJSON is a line that matches.
+// lineJSON is a matching line.
 type lineJSON struct {
 	Path   string `json:"path"`
 	Number int    `json:"line"`
@@ -114,16 +114,16 @@ func findLines(ctx context.Context, a *cli.App, pattern string, f findFlags) err
 	for _, l := range out {
 		a.Printf("%s:%d:%s\n", termtext.Plain(l.Path), l.Number, termtext.Plain(l.Text))
 	}
-	tellMore(a, len(out), found.Total, "line")
+	printRest(a, len(out), found.Total, "line")
 	return nil
 }
 
-// tellMore says what the limit left out, or that there is nothing.
-func tellMore(a *cli.App, shown, total int, noun string) {
+// printRest prints how many results the limit hides, or that there are none.
+func printRest(a *cli.App, shown, total int, noun string) {
 	a.Flush()
 	switch {
 	case total == 0:
-		a.Notify("Nothing fits. What .gitignore and the like leave out is not looked at.")
+		a.Notify("No matches. Files ignored by .gitignore and similar files are not searched.")
 	case shown < total:
 		a.Notify("%s of %s.", termtext.Count(shown), termtext.Plural(total, noun))
 	}

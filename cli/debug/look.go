@@ -25,20 +25,20 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// debugLooks are the commands that show what the program knows.
+// debugLooks returns the commands that print the program's state.
 func debugLooks(a *cli.App) []*cobra.Command {
 	show := settings.NewConfigShow(a)
 	show.Use, show.Example = "config", "  lathe debug config | jq .permission"
 	paths := &cobra.Command{
-		Use: "paths", Short: "Where everything is kept", Example: "  lathe debug paths\n  du -sh \"$(lathe debug paths --json | jq -r .data)\"",
+		Use: "paths", Short: "Print the folders and files of lathe", Example: "  lathe debug paths\n  du -sh \"$(lathe debug paths --json | jq -r .data)\"",
 		Args: cli.NoArgs, RunE: func(*cobra.Command, []string) error { return debugPaths(a) },
 	}
 	info := &cobra.Command{
-		Use: "info", Short: "What a report of a bug should say of this machine", Example: "  lathe debug info",
+		Use: "info", Short: "Print system information for a bug report", Example: "  lathe debug info",
 		Args: cli.NoArgs, RunE: func(*cobra.Command, []string) error { return debugInfo(a) },
 	}
 	projects := &cobra.Command{
-		Use: "projects", Aliases: []string{"scrap"}, Short: "The projects that the database knows, as JSON", Example: "  lathe debug projects | jq -r '.[].worktree'",
+		Use: "projects", Aliases: []string{"scrap"}, Short: "List the projects in the database as JSON", Example: "  lathe debug projects | jq -r '.[].worktree'",
 		Args: cli.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
 			return a.WithEngine(c.Context(), func(e *engine.Engine) error {
 				all, err := e.Projects(c.Context())
@@ -50,7 +50,7 @@ func debugLooks(a *cli.App) []*cobra.Command {
 		},
 	}
 	skill := &cobra.Command{
-		Use: "skill", Short: "The skills of this directory, as JSON", Example: "  lathe debug skill | jq -r '.[].name'",
+		Use: "skill", Short: "List the skills of this directory as JSON", Example: "  lathe debug skill | jq -r '.[].name'",
 		Args: cli.NoArgs, RunE: func(*cobra.Command, []string) error {
 			l, err := a.Config()
 			if err != nil {
@@ -65,7 +65,7 @@ func debugLooks(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{show, paths, info, newDebugAgent(a), skill, projects, newDebugFind(a)}
 }
 
-// placesJSON are the folders and files of the program.
+// placesJSON lists the folders and files of the program.
 type placesJSON struct {
 	Home        string `json:"home"`
 	Config      string `json:"config"`
@@ -102,7 +102,7 @@ func debugPaths(a *cli.App) error {
 	})
 }
 
-// infoJSON is what the program sees of the machine; nothing in it is secret.
+// infoJSON describes the system, without secrets.
 type infoJSON struct {
 	Version  string   `json:"version"`
 	Go       string   `json:"go"`
@@ -149,27 +149,27 @@ func debugInfo(a *cli.App) error {
 	})
 }
 
-// terminalInfo says what is known of the screen.
+// terminalInfo describes the terminal.
 func terminalInfo(a *cli.App) string {
 	what := cmp.Or(a.Env("TERM"), "TERM is not set")
 	if n := a.Width(); n > 0 {
 		what += fmt.Sprintf(", %d columns", n)
 	}
 	if !cli.IsTerminal(a.Stdout.File) {
-		what += ", but the output goes elsewhere"
+		what += ", but output is redirected"
 	} else if !a.HasColor(a.Stdout.File) {
-		what += ", without colour"
+		what += ", without color"
 	}
 	return what
 }
 
-// agentJSON is an agent, and which tools it may use at all.
+// agentJSON is an agent with its available tools.
 type agentJSON struct {
 	lathe.Agent
 	tools map[string]bool
 }
 
-// MarshalJSON writes the tools beside the agent's own members.
+// MarshalJSON adds the tools to the agent's own members.
 func (x agentJSON) MarshalJSON() ([]byte, error) {
 	own, err := json.Marshal(x.Agent)
 	if err != nil {
@@ -185,23 +185,23 @@ func (x agentJSON) MarshalJSON() ([]byte, error) {
 func newDebugAgent(a *cli.App) *cobra.Command {
 	var call trialCall
 	cmd := &cobra.Command{
-		Use: "agent NAME", Short: "An agent as it counts here, with its rules and tools, or one call of a tool, as JSON",
-		Long: `Prints an agent as it counts here: its settings, its rules, and which tools it may use.
+		Use: "agent NAME", Short: "Print an agent, or run one of its tools, as JSON",
+		Long: `Print an agent with its config, rules and tools in this directory.
 
---tool runs one of its tools with --params, under its rules, and prints what a model would be told. What
-the rules ask about needs --yes. There is no session: what a call changes, no undo takes back.`,
+--tool runs one of its tools with --params under its rules and prints the result that a model would
+get. If the rules ask, --yes is required. The call has no session, so its changes cannot be undone.`,
 		Example: `  lathe debug agent plan | jq -r '.tools | to_entries[] | select(.value).key'
   lathe debug agent build --tool grep --params '{"pattern": "func main"}' | jq -r .output`,
 		Args: cli.RangeArgs(1, 1), RunE: func(c *cobra.Command, args []string) error {
 			if call.tool == "" && (call.params != "" || call.yes) {
-				return cli.Usagef("--params and --yes are for a call of a tool: add --tool NAME")
+				return cli.Usagef("--params and --yes need --tool NAME")
 			}
 			return debugAgent(c.Context(), a, args[0], call)
 		},
 	}
-	cmd.Flags().StringVar(&call.tool, "tool", "", "run the tool `NAME` as the agent would")
-	cmd.Flags().StringVar(&call.params, "params", "", "what it is given, as `JSON`")
-	cmd.Flags().BoolVar(&call.yes, "yes", false, "give what the rules ask about")
+	cmd.Flags().StringVar(&call.tool, "tool", "", "tool `NAME` to run as the agent")
+	cmd.Flags().StringVar(&call.params, "params", "", "tool input as `JSON`")
+	cmd.Flags().BoolVar(&call.yes, "yes", false, "approve requests that the rules ask about")
 	return cmd
 }
 
@@ -237,5 +237,5 @@ func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) (e
 		}
 		return a.PrintJSON(out)
 	}
-	return lathe.Errorf(lathe.NotFound, "there is no agent %s here; there are %s", termtext.Quote(name), termtext.Plain(strings.Join(names, ", ")))
+	return lathe.Errorf(lathe.NotFound, "agent not found: %s; available: %s", termtext.Quote(name), termtext.Plain(strings.Join(names, ", ")))
 }

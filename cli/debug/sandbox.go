@@ -26,14 +26,14 @@ func newDebugSandbox(a *cli.App) *cobra.Command {
 	agent := ""
 	cmd := &cobra.Command{
 		Use:   "sandbox [COMMAND]",
-		Short: "What commands are confined to here, and a command in it",
-		Long: `Shows the profile that the commands of a model run under in this directory: what they may
-write, which names inside are protected all the same, and what this kernel holds of it. With
-a command line it runs that as a model's would be, and says what was refused.
+		Short: "Show the sandbox of this directory, or run a command in it",
+		Long: `Show the sandbox profile of model commands in this directory: writable paths, protected paths inside
+them, and the kernel features that enforce it. With COMMAND, run it in the sandbox and print what was
+refused.
 
-Protected names are mounted read-only where the system lets a command have mounts of its own;
-while it runs, an empty folder stands in for one that does not exist. Without such mounts, what
-a command did to them is undone when it ends, and what it made is moved aside.`,
+Protected paths are mounted read-only if the system allows mounts. While the command runs, an empty
+folder replaces a missing one. Without mounts, changes to protected paths are undone when the
+command ends, and new files are moved aside.`,
 		Example: `  lathe debug sandbox
   lathe debug sandbox --agent plan --json
   lathe debug sandbox 'echo x > ~/.bashrc'`,
@@ -42,11 +42,11 @@ a command did to them is undone when it ends, and what it made is moved aside.`,
 			return debugSandbox(c.Context(), a, agent, strings.Join(args, " "))
 		},
 	}
-	cmd.Flags().StringVar(&agent, "agent", "build", "the agent whose commands they are")
+	cmd.Flags().StringVar(&agent, "agent", "build", "agent whose profile to use")
 	return a.JSONFlag(cmd)
 }
 
-// sandboxJSON is what programs read of the sandbox.
+// sandboxJSON is the output of --json.
 type sandboxJSON struct {
 	Available bool            `json:"available"`
 	Why       string          `json:"why,omitempty"` // it is not
@@ -60,7 +60,7 @@ type sandboxJSON struct {
 type commandJSON struct {
 	Command  string          `json:"command"`
 	Output   string          `json:"output"`
-	Metadata json.RawMessage `json:"metadata,omitempty"` // none where nothing was run
+	Metadata json.RawMessage `json:"metadata,omitempty"` // absent if no command was run
 }
 
 func debugSandbox(ctx context.Context, a *cli.App, agent, command string) (err error) {
@@ -75,7 +75,7 @@ func debugSandbox(ctx context.Context, a *cli.App, agent, command string) (err e
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Forbidden: sandbox.ServedByLathe})
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	policy := confine.New(a.ConfineHost(), runner.Kernel)
-	policy.Warn, policy.NoCommands = func(error) {}, command == "" // it is shown below, and changes nothing
+	policy.Warn, policy.NoCommands = func(error) {}, command == "" // printed below
 	defer policy.Close()
 	call := &tool.Call{Session: lathe.SessionID("debug-" + strconv.Itoa(os.Getpid())), Agent: agent, Dir: o.Directory, Root: o.Worktree}
 	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Seatbelt: runner.Kernel().Seatbelt, Available: true}
@@ -104,12 +104,12 @@ func debugSandbox(ctx context.Context, a *cli.App, agent, command string) (err e
 	return nil
 }
 
-// probeSandbox finds out what this machine holds of a profile, with a command that does nothing.
+// probeSandbox runs an empty command to find out which parts of the profile the system enforces.
 func probeSandbox(ctx context.Context, r *sandbox.Runner, p sandbox.Profile) *sandbox.Report {
 	if !p.Confined() {
 		return nil
 	}
-	p.Temp, p.Mounts, p.Reads = "", nil, true // which may not be there, and nothing is to be made
+	p.Temp, p.Mounts, p.Reads = "", nil, true // it may be missing and must not be created
 	res, err := r.Run(ctx, sandbox.Command{Path: "/bin/sh", Args: []string{"-c", ":"}, Dir: "/", Profile: p, Leftovers: sandbox.EndLeftovers}, func([]byte) {})
 	if err != nil {
 		return &sandbox.Report{Missing: []string{err.Error()}}
@@ -117,7 +117,7 @@ func probeSandbox(ctx context.Context, r *sandbox.Runner, p sandbox.Profile) *sa
 	return res.Sandbox
 }
 
-// typist is who runs a command typed by the user as a model's: nothing is asked.
+// typist runs a command of the user as the model would, without asking.
 type typist struct{ tool.Host }
 
 func (typist) Ask(context.Context, tool.Permission) error { return nil }
@@ -135,7 +135,7 @@ func trySandboxed(ctx context.Context, a *cli.App, r *sandbox.Runner, call tool.
 	}), &call)
 	var refused *tool.Failure
 	switch {
-	case errors.As(err, &refused) && refused.Err == nil: // what a model would be told
+	case errors.As(err, &refused) && refused.Err == nil: // the result for a model
 		return &commandJSON{Command: command, Output: refused.Text}, nil
 	case err != nil:
 		return nil, err
@@ -172,12 +172,12 @@ func showSandbox(a *cli.App, s sandboxJSON) {
 	}
 }
 
-// showReport says what temporary folder commands have, and what this machine does not hold.
+// showReport prints the temporary folder and the parts that the system does not enforce.
 func showReport(a *cli.App, s sandboxJSON) {
 	switch {
 	case s.Report == nil || s.Profile.Temp == "":
 	case s.Report.Guard != sandbox.Bound || s.Report.Seatbelt:
-		a.Printf("Temp      the /tmp of the machine: commands cannot have mounts of their own here\n")
+		a.Printf("Temp      the shared /tmp, because mounts are not available here\n")
 	default:
 		a.Printf("Temp      %s, as /tmp\n", termtext.Plain(s.Profile.Temp))
 	}
@@ -188,7 +188,7 @@ func showReport(a *cli.App, s sandboxJSON) {
 	}
 }
 
-// showPaths lists those that exist, and counts the others.
+// showPaths lists existing paths and counts the others.
 func showPaths(a *cli.App, head string, paths []string) {
 	absent := 0
 	for _, path := range paths {
@@ -200,6 +200,6 @@ func showPaths(a *cli.App, head string, paths []string) {
 		head = ""
 	}
 	if absent > 0 {
-		a.Printf("%-9s and %d that are not there\n", head, absent)
+		a.Printf("%-9s and %d that do not exist\n", head, absent)
 	}
 }

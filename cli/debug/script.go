@@ -21,33 +21,32 @@ func newScript(a *cli.App) *cobra.Command {
 	to := ""
 	cmd := &cobra.Command{
 		Use:   "model SCRIPT",
-		Short: "Be a model that says what a script tells it to",
-		Long: `Listens on this machine and answers as a script says, in the protocols of Anthropic, OpenAI
-(Chat Completions and Responses) and Gemini. It prints settings that use it; what it is asked
-is told on standard error. It ends at an interrupt. For trying things out without a key, and
-for bug reports: a script that shows the bug is better than a story. Requests for a title are
-answered beside the script.
+		Short: "Run a model server that follows a script",
+		Long: `Run a local model server that answers from a script, in the protocols of Anthropic, OpenAI (Chat
+Completions and Responses) and Gemini. Print a config that uses it, and log requests to standard
+error. Ctrl-C stops it. Use it to experiment without API key, and to reproduce bugs. Requests for a
+title are answered separately.
 
-A script has a step on each line, and a line of -- between answers:
+A script has one step per line, and a line of -- between answers:
 
-  text "Push" "ing."                     a delta for each
+  text "Push" "ing."                     one delta each
   reasoning "let me see"
-  call read {"path":"notes"}             and NAME {…} for one beside it
+  call read {"path":"notes"}             and NAME {…} for a parallel call
   usage 100 20 cache-read=80
   finish tool-calls
   pause 50ms · stall · cut · cut reset   status 429 retry-after=2 "body"
-  error overloaded_error "Overloaded"    when "a title"   for requests that hold this text`,
+  error overloaded_error "Overloaded"    when "a title"   for requests with this text`,
 		Example: `  printf 'text "Hello."\nfinish stop\n' > hello.script
   lathe debug model hello.script -o lathe.json &
   lathe run --trust "hi"`,
 		Args: cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return playScript(c.Context(), a, args[0], to) },
 	}
-	cmd.Flags().StringVarP(&to, "output", "o", "", "write the settings to this `FILE` instead")
+	cmd.Flags().StringVarP(&to, "output", "o", "", "`FILE` to write the config to")
 	return cmd
 }
 
-// ScriptConfig are settings with the scripted model at an address.
+// ScriptConfig is a config with the scripted model at an address.
 const ScriptConfig = `{
   "model": "script/script",
   "provider": {
@@ -71,7 +70,7 @@ func playScript(ctx context.Context, a *cli.App, name, to string) error {
 	}
 	s, err := modeltest.Listen(script)
 	if err != nil {
-		return lathe.Errorf(lathe.Unavailable, "cannot listen on this machine: %w", err)
+		return lathe.Errorf(lathe.Unavailable, "cannot listen: %w", err)
 	}
 	defer s.Close()
 	titled := bytes.Contains(src, []byte(engine.TitleRequest)) // the script answers that too
@@ -105,7 +104,7 @@ func readScript(a *cli.App, name string) ([]byte, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, lathe.Errorf(lathe.NotFound, "the script cannot be read: %w", err)
+			return nil, lathe.Errorf(lathe.NotFound, "cannot read the script: %w", err)
 		}
 		from = f
 	}

@@ -17,22 +17,22 @@ import (
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
-// newDebugSnapshot takes the state of a work tree and compares with it later, as turns do for undo.
+// newDebugSnapshot takes snapshots and compares with them, as turns do for undo.
 func newDebugSnapshot(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "snapshot", Short: "Keep what the files of this project are, and tell what changed since",
+		Use: "snapshot", Short: "Take a snapshot of the project, and show changes since",
 		Example: "  lathe debug snapshot track\n  lathe debug snapshot diff 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
 		Args:    cobra.ArbitraryArgs, RunE: cli.RequireSubcommand,
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "track", Short: "Look at all files and print a name for their state", Example: "  before=$(lathe debug snapshot track)", Args: cli.NoArgs,
+			Use: "track", Short: "Take a snapshot of all files and print its ID", Example: "  before=$(lathe debug snapshot track)", Args: cli.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error {
 				return withWork(c.Context(), a, func(w *snapshot.Worktree) error { return trackSnapshot(c.Context(), a, w) })
 			},
 		},
 		&cobra.Command{
-			Use: "patch TREE", Short: "List the files that changed since, as JSON", Example: "  lathe debug snapshot patch \"$before\" | jq -r '.files[]'", Args: cli.RangeArgs(1, 1),
+			Use: "patch TREE", Short: "List the files changed since a snapshot as JSON", Example: "  lathe debug snapshot patch \"$before\" | jq -r '.files[]'", Args: cli.RangeArgs(1, 1),
 			RunE: func(c *cobra.Command, args []string) error {
 				return withWork(c.Context(), a, func(w *snapshot.Worktree) error {
 					p, err := w.Patch(c.Context(), args[0])
@@ -44,7 +44,7 @@ func newDebugSnapshot(a *cli.App) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "diff TREE", Short: "Show what changed since", Example: "  lathe debug snapshot diff \"$before\"", Args: cli.RangeArgs(1, 1),
+			Use: "diff TREE", Short: "Show the changes since a snapshot", Example: "  lathe debug snapshot diff \"$before\"", Args: cli.RangeArgs(1, 1),
 			RunE: func(c *cobra.Command, args []string) error {
 				return withWork(c.Context(), a, func(w *snapshot.Worktree) error {
 					text, err := w.Diff(c.Context(), args[0])
@@ -62,7 +62,7 @@ func newDebugSnapshot(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// patchJSON is what a patch part says.
+// patchJSON is the content of a patch part.
 type patchJSON struct {
 	Hash  string   `json:"hash"`
 	Files []string `json:"files"`
@@ -99,13 +99,13 @@ func trackSnapshot(ctx context.Context, a *cli.App, w *snapshot.Worktree) error 
 	return nil
 }
 
-// noTree says what a tree is when none is named.
+// noTree explains an invalid snapshot ID.
 func noTree(name string, err error) error {
 	if lathe.CodeOf(err) == lathe.Canceled {
 		return err
 	}
 	if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(name) {
-		return cli.Usagef("%s is no tree: `lathe debug snapshot track` prints one, of 40 digits", termtext.Quote(name))
+		return cli.Usagef("%s is not a snapshot ID of 40 digits; `lathe debug snapshot track` prints one", termtext.Quote(name))
 	}
-	return lathe.Errorf(lathe.NotFound, "the tree %s is not kept here: %w", name, err)
+	return lathe.Errorf(lathe.NotFound, "snapshot not found: %s: %w", name, err)
 }

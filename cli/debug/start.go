@@ -21,42 +21,42 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// debugStarts are the commands about how the program begins and what it would tell clients.
+// debugStarts returns the commands about startup and the v2 API.
 func debugStarts(a *cli.App) []*cobra.Command {
 	startup := a.JSONFlag(&cobra.Command{
-		Use: "startup", Short: "How long each part of a start takes", Example: "  lathe debug startup --json", Args: cli.NoArgs,
+		Use: "startup", Short: "Measure each part of the startup", Example: "  lathe debug startup --json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return debugStartup(c.Context(), a) },
 	})
 	wait := &cobra.Command{
-		Use: "wait", Short: "Open the engine on this directory and wait for an interrupt",
-		Long: `Opens database, settings, plugins and MCP servers of this directory as a turn would, says so, and waits
-for an interrupt: for a look at the process, and at what the guests print with --print-logs.`,
+		Use: "wait", Short: "Open the engine in this directory and wait for Ctrl-C",
+		Long: `Open the database, config, plugins and MCP servers of this directory as a turn does, and wait for
+Ctrl-C. Use it to inspect the process, and the output of extensions with --print-logs.`,
 		Example: "  lathe debug wait --print-logs", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return debugWait(c.Context(), a) },
 	}
 	next := &cobra.Command{
-		Use: "v2 [LIST]", Short: "What clients of the next API are told of this directory, as JSON",
-		Long:    "Prints the lists of the next API: agent, command, skill, provider, model, integration, reference; or one of them.",
+		Use: "v2 [LIST]", Short: "Print the lists of the v2 API for this directory as JSON",
+		Long:    "Print the lists of the v2 API, or one of them: agent, command, skill, provider, model, integration, reference.",
 		Example: "  lathe debug v2 agent | jq -r '.data[].id'", Args: cli.RangeArgs(0, 1), ValidArgs: modernLists(),
 		RunE: func(c *cobra.Command, args []string) error { return debugModern(c.Context(), a, args) },
 	}
 	lsp := &cobra.Command{
-		Use: "lsp", Short: "Comes later: language servers", Hidden: true, Example: "  lathe debug rg search 'func main'", DisableFlagParsing: true,
+		Use: "lsp", Short: "Not yet available: language servers", Hidden: true, Example: "  lathe debug rg search 'func main'", DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return cli.NotImplemented("lathe debug lsp (language servers)", "Until then `lathe debug rg search` finds text, and an agent runs your linters with bash.")
+			return cli.NotImplemented("lathe debug lsp (language servers)", "Use `lathe debug rg search` to find text; an agent can run your linters with bash.")
 		},
 	}
 	return []*cobra.Command{startup, wait, next, lsp}
 }
 
-// tookJSON is a part of a start, in milliseconds.
+// tookJSON is the duration of one part of the startup, in milliseconds.
 type tookJSON struct {
 	Part  string  `json:"part"`
 	Took  float64 `json:"ms"`
 	About string  `json:"about,omitempty"`
 }
 
-// debugStartup does what a turn does before it begins, except for guests. What is not there is not made.
+// debugStartup runs the startup of a turn without extensions. It creates no files.
 func debugStartup(ctx context.Context, a *cli.App) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -123,7 +123,7 @@ func showStartup(a *cli.App, parts []tookJSON) error {
 	return layout.Pairs(a.Out, append(rows, [2]string{"together", fmt.Sprintf("%7.1f ms", sum)}))
 }
 
-// debugWait holds a directory open until the context ends.
+// debugWait keeps the engine open until the context ends.
 func debugWait(ctx context.Context, a *cli.App) error {
 	return withServer(ctx, a, func(_ *server.Server, setup *harness.Harness) error {
 		place, err := workspace.Locate(ctx, a.Dir, nil)
@@ -134,7 +134,7 @@ func debugWait(ctx context.Context, a *cli.App) error {
 		if _, err := setup.Settings(ctx, place); err != nil {
 			return err
 		}
-		a.Printf("Open after %v, until an interrupt.\n", a.Now().Sub(began).Round(time.Millisecond))
+		a.Printf("Open after %v. Press Ctrl-C to stop.\n", a.Now().Sub(began).Round(time.Millisecond))
 		if err := a.Out.Flush(); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func debugWait(ctx context.Context, a *cli.App) error {
 	})
 }
 
-// withServer runs f on a server of this directory that listens nowhere.
+// withServer runs f on an in-process server of this directory.
 func withServer(ctx context.Context, a *cli.App, f func(*server.Server, *harness.Harness) error) (err error) {
 	if _, err := a.ExistingFolders(); err != nil {
 		return err
@@ -168,12 +168,12 @@ func modernLists() []string {
 	return []string{"agent", "command", "skill", "provider", "model", "integration", "reference"}
 }
 
-// debugModern asks a server of this process for one list, or for all.
+// debugModern prints one list of the v2 API, or all.
 func debugModern(ctx context.Context, a *cli.App, args []string) error {
 	lists := modernLists()
 	if len(args) == 1 {
 		if lists = args; !slices.Contains(modernLists(), args[0]) {
-			return cli.Usagef("there is no list %s; there are %s", termtext.Quote(args[0]), strings.Join(modernLists(), ", "))
+			return cli.Usagef("unknown list %s; available: %s", termtext.Quote(args[0]), strings.Join(modernLists(), ", "))
 		}
 	}
 	return withServer(ctx, a, func(s *server.Server, _ *harness.Harness) error {

@@ -17,14 +17,14 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// trial is who runs one call of a tool outside of a session. What nobody is there for it refuses.
+// trial runs one tool call outside a session, and refuses requests that need a user.
 type trial struct {
 	tool.NoSession
 	agent engine.Agent
 	yes   bool
 }
 
-// Ask judges by the rules of the agent; what they ask about is refused unless the user said yes.
+// Ask evaluates the agent's rules. A request that they ask about is refused without --yes.
 func (x trial) Ask(_ context.Context, p tool.Permission) error {
 	worst, about := p.Conflict(x.agent.Rules)
 	for _, pattern := range p.Patterns {
@@ -39,9 +39,9 @@ func (x trial) Ask(_ context.Context, p tool.Permission) error {
 	case worst == lathe.Deny:
 		return lathe.Errorf(lathe.Denied, "the rules of %s deny %s %s", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
 	case worst == lathe.Ask && p.Name == "sandbox":
-		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; only a rule gives it here", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
+		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; allow it with a rule", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
 	case worst == lathe.Ask && !x.yes:
-		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; --yes gives it", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
+		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; use --yes to approve it", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (x trial) Ask(_ context.Context, p tool.Permission) error {
 // Allowed reports whether Ask would.
 func (x trial) Allowed(p tool.Permission) bool { return x.Ask(context.Background(), p) == nil }
 
-// trialJSON is a call and what came of it, as a model would be told.
+// trialJSON is a tool call with its result, as for a model.
 type trialJSON struct {
 	Tool     string          `json:"tool"`
 	Input    json.RawMessage `json:"input"`
@@ -59,18 +59,17 @@ type trialJSON struct {
 	Error    string          `json:"error,omitempty"`
 }
 
-// trialCall is a call that the user makes in place of a model.
+// trialCall is a tool call by the user in place of a model.
 type trialCall struct {
 	tool, params string
 	yes          bool
 }
 
-// tryTool runs one tool as an agent's call would, and prints the result. A call that fails is a result
-// too, with exit code 1.
+// tryTool runs one tool as an agent does and prints the result. A failed call is also a result, with exit code 1.
 func tryTool(ctx context.Context, a *cli.App, place workspace.Place, tools *tool.Set, agent engine.Agent, call trialCall) error {
 	input := json.RawMessage(cmp.Or(call.params, "{}"))
 	if !json.Valid(input) || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
-		return cli.Usagef("--params %s: want an object of JSON, as in '{\"filePath\": \"go.mod\"}'", termtext.Quote(call.params))
+		return cli.Usagef("--params %s: want a JSON object, such as '{\"filePath\": \"go.mod\"}'", termtext.Quote(call.params))
 	}
 	var names []string
 	for _, t := range tools.All() {
@@ -100,5 +99,5 @@ func tryTool(ctx context.Context, a *cli.App, place workspace.Place, tools *tool
 		}
 		return cli.Reported{Code: cli.ExitFailed}
 	}
-	return lathe.Errorf(lathe.NotFound, "there is no tool %s here; there are %s", termtext.Quote(call.tool), termtext.Plain(strings.Join(names, ", ")))
+	return lathe.Errorf(lathe.NotFound, "tool not found: %s; available: %s", termtext.Quote(call.tool), termtext.Plain(strings.Join(names, ", ")))
 }

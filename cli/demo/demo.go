@@ -1,5 +1,5 @@
-// Package demo shows lathe at work without a key and without a network: a scripted model mends a small project with
-// the tools that every turn has. Start with New.
+// Package demo implements `lathe demo`: a scripted model fixes a small project with the usual tools, without API key
+// or network. Start with New.
 package demo
 
 import (
@@ -27,55 +27,55 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// New is `lathe demo`.
+// New returns `lathe demo`.
 func New(a *cli.App) *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work: a whole turn that mends a failing test",
-		Long: `Makes a small Go project with a failing test in a temporary folder and has it mended: a scripted
-model that the program carries with it streams over HTTP, thinks, keeps a list, asks for a
-permission, searches, reads, edits and runs the real test with the same tools that every turn
-has. Then it shows what changed, undoes it, and runs the test once more.
+		Short: "Watch a demo turn that fixes a failing test",
+		Long: `Create a small Go project with a failing test in a temporary folder and fix it. A built-in scripted
+model streams over HTTP, reasons, writes a to-do list, asks for permission, searches, reads, edits
+and runs the real test with the usual tools. The demo then shows the changes, undoes them, and runs
+the test again.
 
-It needs no key, no network, no git, and not even Go: without it the project is a shell script.
-It takes some seconds and removes what it made, also when you interrupt it. Your own sessions
-and settings are not touched; Go's build cache is used if there is one, as by every go command.`,
+It needs no API key, network or git. Without Go, the project is a shell script. It takes a few
+seconds and removes its files, also when interrupted. Your sessions and config are not touched. Go's
+build cache is used if it exists.`,
 		Example: `  lathe demo
   lathe demo --fast    # without pauses for reading
-  lathe demo --tui     # in the terminal program: you answer, and look around
-  lathe demo --keep    # and look around in what it made`,
+  lathe demo --tui     # in the terminal UI, where you answer
+  lathe demo --keep    # keep the folder to look around`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, f) },
 	}
-	cmd.Flags().BoolVar(&f.keep, "keep", false, "keep the folder and say where it is")
-	cmd.Flags().BoolVar(&f.fast, "fast", false, "do not wait for people who read along")
-	cmd.Flags().BoolVar(&f.tui, "tui", false, "show it in the terminal program")
+	cmd.Flags().BoolVar(&f.keep, "keep", false, "keep the folder and print its path")
+	cmd.Flags().BoolVar(&f.fast, "fast", false, "do not pause for reading")
+	cmd.Flags().BoolVar(&f.tui, "tui", false, "run the demo in the terminal UI")
 	return cmd
 }
 
 type demoFlags struct{ keep, fast, tui bool }
 
-// Run plays the demo for people who read along.
+// Run runs the demo with pauses for reading.
 func Run(ctx context.Context, a *cli.App) error { return runDemo(ctx, a, demoFlags{}) }
 
-// RunTUI shows the demo in the terminal UI.
+// RunTUI runs the demo in the terminal UI.
 func RunTUI(ctx context.Context, a *cli.App) error { return runDemo(ctx, a, demoFlags{tui: true}) }
 
-// runDemo plays the story in a folder of its own.
+// runDemo runs the demo in a temporary folder.
 func runDemo(ctx context.Context, a *cli.App, f demoFlags) (err error) {
 	root, err := os.MkdirTemp("", "lathe-demo-")
 	if err != nil {
-		return fmt.Errorf("cannot make a folder for the demo: %w; set TMPDIR to a folder you may write to", err)
+		return fmt.Errorf("cannot create a folder for the demo: %w; set TMPDIR to a writable folder", err)
 	}
-	if root, err = filepath.EvalSymlinks(root); err != nil { // as commands will see it
+	if root, err = filepath.EvalSymlinks(root); err != nil { // the path as commands see it
 		return err
 	}
 	d := &demo{App: a.InDir(filepath.Join(root, "project")), root: root}
 	defer d.sweep(f.keep)()
 	defer func() {
 		if f.keep {
-			d.say("\nKept. Look around:  LATHE_DATA=%s lathe -C %s session show --full", d.data(), d.Dir)
+			d.say("\nTo look around:  LATHE_DATA=%s lathe -C %s session show --full", d.data(), d.Dir)
 			return
 		}
 		err = errors.Join(err, os.RemoveAll(root))
@@ -86,39 +86,38 @@ func runDemo(ctx context.Context, a *cli.App, f demoFlags) (err error) {
 	if !f.fast && cli.IsTerminal(a.Stdout.File) {
 		d.pace = readingPace
 	}
-	d.Env, d.Stderr, d.Notices = demoEnv(a.Env, d), d.Stdout.File, d.Stdout.File // it is one story
-	if err := d.lay(); err != nil {
-		return noRoom(root, err)
+	d.Env, d.Stderr, d.Notices = demoEnv(a.Env, d), d.Stdout.File, d.Stdout.File // all in one process
+	if err := d.writeProject(); err != nil {
+		return cannotWrite(root, err)
 	}
 	if f.tui {
-		return noRoom(root, d.screened(ctx))
+		return cannotWrite(root, d.screened(ctx))
 	}
-	return noRoom(root, d.play(ctx))
+	return cannotWrite(root, d.play(ctx))
 }
 
-// noRoom says what to do about a disk on which the demo cannot write.
-func noRoom(root string, err error) error {
+// cannotWrite explains what to do if the demo cannot write to the disk.
+func cannotWrite(root string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("the demo cannot write below %s: %w; set TMPDIR to a folder with some megabytes of room", filepath.Dir(root), err)
+		return fmt.Errorf("the demo cannot write below %s: %w; set TMPDIR to a folder with a few free megabytes", filepath.Dir(root), err)
 	}
 	return err
 }
 
-// sweep makes a second interrupt, which ends the program at once, remove what was made too. The
-// returned function ends the watch.
+// sweep removes the files also on a second interrupt, which exits immediately. The returned function stops the watch.
 func (d *demo) sweep(keep bool) func() {
 	caught, done := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		for heard := 0; ; heard++ {
+		for signals := 0; ; signals++ {
 			select {
 			case s := <-caught:
-				if heard == 0 {
-					continue // ends the turn in order
+				if signals == 0 {
+					continue // stops the turn cleanly
 				}
-				for range 100 { // the rest of the program may still make files there
+				for range 100 { // other goroutines may still create files there
 					if keep || os.RemoveAll(d.root) == nil {
 						break
 					}
@@ -136,10 +135,10 @@ func (d *demo) sweep(keep bool) func() {
 	}
 }
 
-// demoSettings are all that counts in the demo: tests may run when someone says so.
+// demoSettings is the only config of the demo: commands need permission.
 const demoSettings = `{"permission": {"bash": "ask"}}`
 
-// demoEnv lets the demo keep its data apart, and read no settings of the user's.
+// demoEnv separates the demo's data and config from the user's.
 func demoEnv(env func(string) string, d *demo) func(string) string {
 	return func(name string) string {
 		for _, v := range d.project.env {
@@ -161,7 +160,7 @@ func demoEnv(env func(string) string, d *demo) func(string) string {
 	}
 }
 
-// demo is the stage: a throw-away project and its database.
+// demo is a temporary project with its database.
 type demo struct {
 	*cli.App
 	root    string
@@ -176,7 +175,7 @@ func (d *demo) data() string { return filepath.Join(d.root, "data") }
 func (d *demo) home() string { return filepath.Join(d.root, "home") }
 func (d *demo) temp() string { return filepath.Join(d.root, "tmp") }
 
-// commandEnv is the environment of commands: what they keep goes with the folder.
+// commandEnv is the environment of commands, whose caches go to the temporary folder.
 func (d *demo) commandEnv() []string {
 	own := append([]string{"HOME=" + d.home(), "USERPROFILE=" + d.home(), "TMPDIR=" + d.temp(), "TMP=" + d.temp(), "TEMP=" + d.temp()}, d.project.env...)
 	out := slices.DeleteFunc(d.Environ(), func(v string) bool {
@@ -186,8 +185,8 @@ func (d *demo) commandEnv() []string {
 	return append(out, own...)
 }
 
-// lay writes the project.
-func (d *demo) lay() error {
+// writeProject writes the project.
+func (d *demo) writeProject() error {
 	for _, dir := range []string{d.home(), d.temp()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
@@ -207,13 +206,13 @@ func (d *demo) lay() error {
 	return nil
 }
 
-// demoSetup is the config of every turn, with the script as the model.
+// demoSetup is the usual environment with the script as the model.
 type demoSetup struct {
 	engine.Environment
 	model *modeltest.Server
 }
 
-// Settings are those of the turn.
+// Settings returns the settings with the scripted model.
 func (d demoSetup) Settings(ctx context.Context, at workspace.Place) (*engine.StepSettings, error) {
 	s, err := d.Environment.Settings(ctx, at)
 	if err != nil {
@@ -224,7 +223,7 @@ func (d demoSetup) Settings(ctx context.Context, at workspace.Place) (*engine.St
 	return &own, nil
 }
 
-// Model is the script, spoken to as one speaks to a real one.
+// Model returns a client for the scripted model.
 func (d demoSetup) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
 	return &engine.Model{
 		Ref: ref, Name: ref.Model, Client: anthropic.New(model.Endpoint{Provider: ref.Provider, BaseURL: d.model.URL + "/v1"}, lathe.NewIDs()),

@@ -14,8 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 )
 
-// What is said in the demo: scripts of the model that the program carries with it. It speaks real
-// HTTP on the loopback, so that everything between is real too.
+// The scripts of the built-in model. It serves real HTTP on loopback, so that everything in between is real too.
 var (
 	//go:embed demo.script
 	demoScript string
@@ -25,17 +24,17 @@ var (
 	demoFiles embed.FS
 )
 
-// demoProject is what the demo mends: a small program, a mistake in it, and a test that finds it.
+// demoProject is a small program with a bug, and a test that finds it.
 type demoProject struct {
-	name   string // what it is, in a word
-	test   string // the command that tests it
-	script string // what the model says
+	name   string // Go or shell
+	test   string // test command
+	script string // script of the model
 	files  map[string]string
-	env    []string // for its commands, as name=value
-	remark string   // what is to be said of it, "" for nothing
+	env    []string // variables of commands, as name=value
+	remark string   // notice about the project, or ""
 }
 
-// demoRepository makes a project a repository, also where there is no git.
+// demoRepository makes the project a repository, without git.
 func demoRepository() map[string]string {
 	return map[string]string{
 		".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\trepositoryformatversion = 0\n", ".git/objects/keep": "", ".git/refs/keep": "",
@@ -46,16 +45,16 @@ func demoGo() demoProject {
 	return demoProject{name: "Go", test: "go test ./...", script: demoScript, files: filesOf("go")}
 }
 
-// demoShell is for machines without Go.
+// demoShell is the project without Go.
 func demoShell() demoProject {
-	const remark = "There is no Go on this machine, so a shell script is mended instead of a Go program."
+	const remark = "Go is not installed, so the demo fixes a shell script instead of a Go program."
 	return demoProject{name: "shell", test: "sh test.sh", script: demoShellScript, remark: remark, files: filesOf("shell")}
 }
 
-// filesOf are the files of a project. Here their names end in .txt, or they would be files of this one.
+// filesOf returns the files of a project. Their embedded names end in .txt, so that Go does not compile them.
 func filesOf(project string) map[string]string {
 	out := map[string]string{}
-	files, _ := demoFiles.ReadDir("project/" + project) // it was built in, as they were
+	files, _ := demoFiles.ReadDir("project/" + project) // embedded, so it exists
 	for _, f := range files {
 		text, _ := demoFiles.ReadFile("project/" + project + "/" + f.Name())
 		out[strings.TrimSuffix(f.Name(), ".txt")] = string(text)
@@ -63,7 +62,7 @@ func filesOf(project string) map[string]string {
 	return out
 }
 
-// demoFor takes the project in Go where there is Go, else one that a shell can test.
+// demoFor returns the Go project if Go is installed, else the shell project.
 func demoFor(ctx context.Context, a *cli.App, root string) (demoProject, error) {
 	if p, ok := goDemo(ctx, a, root); ok {
 		return p, nil
@@ -71,12 +70,11 @@ func demoFor(ctx context.Context, a *cli.App, root string) (demoProject, error) 
 	if _, err := exec.LookPath("sh"); err == nil && runtime.GOOS != "windows" {
 		return demoShell(), nil
 	}
-	return demoProject{}, lathe.Errorf(lathe.Unavailable, "the demo mends a small program and runs its test, and this machine has neither go nor a shell for it: install Go, or begin with `lathe auth login`")
+	return demoProject{}, lathe.Errorf(lathe.Unavailable, "the demo needs Go or a shell to run its test, and neither is installed: install Go, or start with `lathe auth login`")
 }
 
-// goDemo is the project in Go. What Go keeps goes into the throw-away folder; only a build cache
-// that is there already is used, as by every go command, since building the library again would
-// take most of a minute.
+// goDemo is the Go project. Go's files go to the temporary folder. Only an existing build cache is shared, since
+// building the standard library again takes most of a minute.
 func goDemo(ctx context.Context, a *cli.App, root string) (demoProject, bool) {
 	program, err := exec.LookPath("go")
 	if err != nil {
@@ -86,7 +84,7 @@ func goDemo(ctx context.Context, a *cli.App, root string) (demoProject, bool) {
 	defer stop()
 	cmd := exec.CommandContext(ctx, program, "env", "GOCACHE")
 	cmd.Dir, cmd.Env = root, a.Environ()
-	if dir, err := os.UserConfigDir(); err == nil { // it counts its runs there, and those of the demo are none
+	if dir, err := os.UserConfigDir(); err == nil { // keeps the demo out of Go's telemetry
 		cmd.Env = append(cmd.Env, "XDG_CONFIG_HOME="+filepath.Join(root, "home", ".config"))
 		if a.Env("GOENV") == "" {
 			cmd.Env = append(cmd.Env, "GOENV="+filepath.Join(dir, "go", "env"))
@@ -94,12 +92,12 @@ func goDemo(ctx context.Context, a *cli.App, root string) (demoProject, bool) {
 	}
 	out, err := cmd.Output()
 	if err != nil {
-		return demoProject{}, false // it is there and does not work
+		return demoProject{}, false // installed but broken
 	}
 	cache, p := strings.TrimSpace(string(out)), demoGo()
 	if !isWritable(cache) {
 		cache = filepath.Join(root, "go-build")
-		p.remark = "Go has no build cache here, so the first test takes a while: its library is built for it."
+		p.remark = "Go has no build cache here, so the first test takes a while."
 	}
 	p.env = []string{
 		"GOCACHE=" + cache, "GOPATH=" + filepath.Join(root, "go"), "GOENV=off", "GOFLAGS=", "GOPROXY=off",
@@ -108,7 +106,7 @@ func goDemo(ctx context.Context, a *cli.App, root string) (demoProject, bool) {
 	return p, true
 }
 
-// isWritable tries it: rights alone do not tell.
+// isWritable tries to write, since permission bits are not enough.
 func isWritable(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
@@ -117,6 +115,6 @@ func isWritable(dir string) bool {
 	if err != nil {
 		return false
 	}
-	_ = f.Close() // it is empty
+	_ = f.Close() // an empty file
 	return os.Remove(f.Name()) == nil
 }

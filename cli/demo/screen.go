@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// screened shows the story in the terminal UI: the prompt is sent, and the user answers what is asked.
+// screened runs the demo in the terminal UI: it sends the prompt, and the user answers requests.
 func (d *demo) screened(ctx context.Context) error {
 	if err := d.listen(); err != nil {
 		return err
@@ -22,34 +22,34 @@ func (d *demo) screened(ctx context.Context) error {
 		if err := d.openDemo(ctx); err != nil {
 			return nil, err
 		}
-		// The session is there already: a title of its own would be asked of the script.
+		// The session exists already, because generating a title would consume the script.
 		if _, err := d.setup.Engine.Create(ctx, d.Dir, lathe.NewSession{Title: "A failing test"}); err != nil {
 			return nil, cli.CloseAfter(d.setup, err)
 		}
 		return d.setup, nil
 	}, func(h api.Host) api.Host { return demoHost{h} })
 	if err == nil && !deaf {
-		d.tell("Nothing of the demo is left. With a model of your own: `lathe auth login` keeps the key of a provider, and `lathe` begins in any project.")
+		d.printText("The demo files are removed. Next: save an API key with `lathe auth login`, then run `lathe` in any project.")
 	}
 	return err
 }
 
-// farewells are what the script has to say to whoever goes on.
+// farewells is the number of answers after the end of the script.
 const farewells = 50
 
-// farewell is the answer to what the script does not know.
+// farewell is the answer to further prompts.
 func farewell() (out modeltest.Script) {
-	const words = "That was all of the script, and I have no other words. Look around: the changed file is in the list, and undo takes the change back. With a model of your own, begin with `lathe auth login`."
+	const words = "This is the end of the script. Look around: the changed file is in the list, and undo reverts the change. To use a real model, run `lathe auth login`."
 	for range farewells {
 		out = append(out, modeltest.Answer{modeltest.Text{words}, modeltest.Finish("stop")})
 	}
 	return out
 }
 
-// demoHost has the scripted model, and else what the one below it knows.
+// demoHost adds the scripted model to the terminal UI's engine.
 type demoHost struct{ api.Host }
 
-// Providers is the script, which is all there is to choose from in the demo.
+// Providers returns only the scripted model.
 func (h demoHost) Providers(ctx context.Context, dir string) (lathe.Providers, error) {
 	known, err := h.Host.Providers(ctx, dir)
 	script := lathe.Provider{ID: "demo", Name: "Demo", Models: []lathe.Model{{

@@ -24,16 +24,16 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-const demoPrompt = "The test fails. Find out why, and mend it."
+const demoPrompt = "The test fails. Find the cause and fix it."
 
-// demoPace is how fast the story goes, for people who read along.
+// demoPace sets the pauses for reading.
 type demoPace struct {
 	word, step time.Duration
 }
 
 var readingPace = demoPace{word: 30 * time.Millisecond, step: 600 * time.Millisecond}
 
-// script is what the model says, at this pace.
+// script returns the model's script at this pace.
 func (p demoPace) script(s modeltest.Script) modeltest.Script {
 	if p == (demoPace{}) {
 		return s
@@ -59,7 +59,7 @@ func (p demoPace) script(s modeltest.Script) modeltest.Script {
 	return out
 }
 
-// wait is a moment for reading what is on the screen.
+// wait pauses for reading.
 func (d *demo) wait(ctx context.Context) {
 	if d.pace.step > 0 {
 		select {
@@ -69,7 +69,7 @@ func (d *demo) wait(ctx context.Context) {
 	}
 }
 
-// play opens the engine, has the turn run as `lathe run` does, and shows what came of it.
+// play opens the engine, runs the turn as `lathe run` does, and shows the results.
 func (d *demo) play(ctx context.Context) (err error) {
 	ctx, d.stop = context.WithCancelCause(ctx)
 	defer d.stop(nil)
@@ -94,7 +94,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	return d.conclude(ctx, e, s)
 }
 
-// follow sends the prompt and shows the turn, in plain text: more is written between its lines.
+// follow sends the prompt and prints the turn as plain text, with more lines in between.
 func (d *demo) follow(ctx context.Context, e *demoTurns, s lathe.Session) error {
 	t := &turn.Turn{Engine: e, Session: s, Fresh: true, Log: d.Log, Now: d.Now}
 	out := turn.NewPlain(d.App, t)
@@ -110,23 +110,23 @@ func (d *demo) follow(ctx context.Context, e *demoTurns, s lathe.Session) error 
 	return out.End(ctx, t.Run(ctx))
 }
 
-// listen lets the model speak.
+// listen starts the scripted model.
 func (d *demo) listen() error {
 	script, err := modeltest.Parse(d.project.script)
 	if err != nil {
 		return err
 	}
 	if d.server, err = modeltest.Listen(append(d.pace.script(script), farewell()...)); err != nil {
-		return lathe.Errorf(lathe.Unavailable, "the scripted model cannot listen on this machine: %w", err)
+		return lathe.Errorf(lathe.Unavailable, "the scripted model cannot listen: %w", err)
 	}
 	return nil
 }
 
-// openDemo opens the engine of the stage.
+// openDemo opens the engine of the demo.
 func (d *demo) openDemo(ctx context.Context) error {
 	setup, err := harness.Open(ctx, &d.App.Host, harness.Options{Environ: d.commandEnv(), Wrap: func(s engine.Environment) engine.Environment { return demoSetup{s, d.server} }})
 	if err != nil {
-		return fmt.Errorf("%w; set TMPDIR to a folder with some megabytes of room", err)
+		return fmt.Errorf("%w; set TMPDIR to a folder with a few free megabytes", err)
 	}
 	d.setup = setup
 	return nil
@@ -134,37 +134,37 @@ func (d *demo) openDemo(ctx context.Context) error {
 
 func (d *demo) prologue(ctx context.Context) {
 	if d.project.remark != "" {
-		d.tell(d.project.remark)
+		d.printText(d.project.remark)
 		d.say("")
 	}
-	d.tell("A small " + d.project.name + " project with a failing test, in a throw-away folder. The model is a script, and so is what it costs; the tools, the test and all else are real.")
+	d.printText("A small " + d.project.name + " project with a failing test, in a temporary folder. The model and its cost are scripted; the tools, the test and everything else are real.")
 	d.say("")
 	d.command("lathe run %q", demoPrompt)
 	d.wait(ctx)
 }
 
-// conclude shows the change, takes it back, and says what to type next.
+// conclude shows the changes, undoes them, and prints the next steps.
 func (d *demo) conclude(ctx context.Context, e api.Engine, s lathe.Session) error {
-	d.chapter(ctx, "What changed:", "lathe session diff")
+	d.chapter(ctx, "Changes:", "lathe session diff")
 	if err := session.PrintDiff(ctx, d.App, e, s, "", session.DiffStyle{Context: 2, Colour: d.HasColor(d.Stdout.File)}); err != nil {
 		return err
 	}
-	d.chapter(ctx, "All of it can be taken back:", "lathe session undo")
+	d.chapter(ctx, "Everything can be undone:", "lathe session undo")
 	if err := session.UndoExchange(ctx, d.App, e, s, session.UndoFlags{}); err != nil {
 		return err
 	}
-	d.chapter(ctx, "And the test fails again:", "%s", d.project.test)
-	if err := d.tested(ctx); err != nil {
+	d.chapter(ctx, "The test fails again:", "%s", d.project.test)
+	if err := d.runTest(ctx); err != nil {
 		return err
 	}
-	d.chapter(ctx, "Nothing of this is left. With a model of your own:", "")
+	d.chapter(ctx, "The demo files are removed. Next steps:", "")
 	rows := [][2]string{
-		{"lathe auth login", "keep the key of a provider"},
-		{"lathe models --local", "or find a model on this machine"},
-		{"lathe", "the terminal program, in any project"},
-		{`lathe run "Why does the build fail?"`, "or one prompt at a time"},
-		{"lathe session show", "what was said and done"},
-		{"lathe --help", "the rest"},
+		{"lathe auth login", "save an API key, or log in to a provider"},
+		{"lathe models --local", "or find a local model"},
+		{"lathe", "open the terminal UI in any project"},
+		{`lathe run "Why does the build fail?"`, "or run one prompt"},
+		{"lathe session show", "print the latest session"},
+		{"lathe --help", "list all commands"},
 	}
 	if most := d.Width(); most > 0 && most < 72 {
 		for _, row := range rows {
@@ -178,8 +178,8 @@ func (d *demo) conclude(ctx context.Context, e api.Engine, s lathe.Session) erro
 	return nil
 }
 
-// tested runs the test as the user would, and shows what it says.
-func (d *demo) tested(ctx context.Context) error {
+// runTest runs the test and prints its output.
+func (d *demo) runTest(ctx context.Context) error {
 	words := strings.Fields(d.project.test)
 	program, err := exec.LookPath(words[0])
 	if err != nil {
@@ -195,11 +195,11 @@ func (d *demo) tested(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// chapter begins a part of the story: words, and what one would type for it.
+// chapter starts a section with a text and its command.
 func (d *demo) chapter(ctx context.Context, words, command string, args ...any) {
 	d.wait(ctx)
 	d.say("")
-	d.tell(words)
+	d.printText(words)
 	if command != "" {
 		d.command(command, args...)
 	}
@@ -210,8 +210,8 @@ func (d *demo) command(format string, args ...any) {
 	d.say("%s", d.Paint(d.Stdout.File, "$ "+fmt.Sprintf(format, args...), style.Attr{Bold: true}))
 }
 
-// tell prints words, as wide as the screen is.
-func (d *demo) tell(words string) {
+// printText prints a text, wrapped to the screen.
+func (d *demo) printText(words string) {
 	most := d.Width()
 	if most <= 0 || most > 100 {
 		most = 100
@@ -221,21 +221,20 @@ func (d *demo) tell(words string) {
 	}
 }
 
-// say prints a line at once: the story is told as it happens.
+// say prints a line and flushes it.
 func (d *demo) say(format string, args ...any) {
 	d.Printf(format+"\n", args...)
-	d.heard()
+	d.checkOutput()
 }
 
-// heard ends the story when nobody listens any more.
-func (d *demo) heard() {
+// checkOutput ends the demo when standard output is closed.
+func (d *demo) checkOutput() {
 	if err := d.Out.Flush(); err != nil && d.stop != nil {
 		d.stop(err)
 	}
 }
 
-// demoTurns lets the story be seen in more detail than a turn usually is: what commands say, the
-// list, and the question with its answer.
+// demoTurns prints more of a turn than usual: command output, the to-do list, and permission requests with answers.
 type demoTurns struct {
 	*engine.Engine
 	demo  *demo
@@ -244,7 +243,7 @@ type demoTurns struct {
 	shown map[lathe.PartID]bool
 }
 
-// Events are those of the engine. What is told of one comes after it.
+// Events returns the engine's events and prints the details of each after it.
 func (t *demoTurns) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
 	return func(yield func(lathe.Event, error) bool) {
 		for ev, err := range t.Engine.Events(ctx, scope, after) {
@@ -254,7 +253,7 @@ func (t *demoTurns) Events(ctx context.Context, scope lathe.Scope, after lathe.O
 			if !yield(ev, err) {
 				return
 			}
-			t.demo.heard()
+			t.demo.checkOutput()
 			if f, ok := ev.Fact.(*lathe.PartChanged); ok && !t.shown[f.Part.ID] {
 				t.detail(f.Part)
 			}
@@ -262,7 +261,7 @@ func (t *demoTurns) Events(ctx context.Context, scope lathe.Scope, after lathe.O
 	}
 }
 
-// Reply answers a question the way a person would: seen by all, and for good.
+// Reply prints the request and answers "always", as a user would.
 func (t *demoTurns) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
 	if q, ok := t.asks[id]; ok && reply == lathe.Once {
 		reply = lathe.Always
@@ -275,7 +274,7 @@ func (t *demoTurns) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply
 	return t.Engine.Reply(ctx, id, reply, message)
 }
 
-// detail shows what a call that ended brought.
+// detail prints the result of a finished call.
 func (t *demoTurns) detail(p lathe.Part) {
 	c, ok := p.Body.(*lathe.ToolCall)
 	if !ok {
@@ -303,11 +302,11 @@ func (t *demoTurns) detail(p lathe.Part) {
 	}
 }
 
-// indented is what a command printed, without what only a model needs to know.
+// indented returns a command's output without the notes for the model.
 func indented(output string, screen int) string {
 	var out []string
 	for line := range strings.Lines(strings.TrimSpace(output)) {
-		if strings.HasPrefix(line, "<") { // remarks to the model
+		if strings.HasPrefix(line, "<") { // notes for the model
 			break
 		}
 		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "exit ") && strings.Contains(line, " · ") {

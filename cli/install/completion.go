@@ -10,8 +10,8 @@ import (
 func NewCompletion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
-		Short: "Print a script that completes commands in your shell",
-		Long:  "Prints the completion script for bash, zsh, fish or powershell.",
+		Short: "Print a shell completion script",
+		Long:  "Print the completion script for bash, zsh, fish or powershell.",
 		Example: `  source <(lathe completion bash)
   lathe completion zsh > "${fpath[1]}/_lathe"
   lathe completion fish > ~/.config/fish/completions/lathe.fish`,
@@ -19,7 +19,7 @@ func NewCompletion(a *cli.App) *cobra.Command {
 		Args:      cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return cli.Usagef("name one shell: bash, zsh, fish or powershell")
+				return cli.Usagef("give one shell: bash, zsh, fish or powershell")
 			}
 			root := c.Root()
 			switch args[0] {
@@ -32,7 +32,7 @@ func NewCompletion(a *cli.App) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.Out)
 			default:
-				return cli.Usagef("there is no completion for %s: want bash, zsh, fish or powershell", termtext.Quote(args[0]))
+				return cli.Usagef("no completion for %s; use bash, zsh, fish or powershell", termtext.Quote(args[0]))
 			}
 		},
 	}

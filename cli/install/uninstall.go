@@ -24,24 +24,23 @@ func NewUninstall(a *cli.App) *cobra.Command {
 	var f uninstallFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Print what lathe keeps where, and how to remove it",
-		Long: `Prints which folders hold what, how much that is, and the commands that remove them and the
-program. It deletes nothing, with --dry-run or without: your sessions and keys are yours to
-delete. Folders of OpenCode are not lathe's, and not in the list.`,
+		Short: "Print how to remove lathe and its data",
+		Long: `Print the folders of lathe with their contents and sizes, and the commands that remove them and the
+program. It deletes nothing, with or without --dry-run. OpenCode's folders are not included.`,
 		Example: `  lathe uninstall
-  lathe uninstall --keep-data        # leave sessions and keys
-  lathe export last -o session.json  # to keep a session elsewhere first`,
+  lathe uninstall --keep-data        # keep sessions and API keys
+  lathe export last -o session.json  # save a session first`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return uninstallProgram(c.Context(), a, f) },
 	}
 	s := cmd.Flags()
-	s.BoolVarP(&f.keepSettings, "keep-config", "c", false, "leave your settings out of the commands")
-	s.BoolVarP(&f.keepData, "keep-data", "d", false, "leave sessions, keys and caches out of the commands")
-	s.BoolVar(&f.dryRun, "dry-run", false, "the same: nothing is ever deleted")
+	s.BoolVarP(&f.keepSettings, "keep-config", "c", false, "keep your config")
+	s.BoolVarP(&f.keepData, "keep-data", "d", false, "keep sessions, API keys and caches")
+	s.BoolVar(&f.dryRun, "dry-run", false, "no effect, since nothing is ever deleted")
 	return a.JSONFlag(cmd)
 }
 
-// holding is something that lathe keeps on this machine.
+// holding is one kind of data that lathe stores.
 type holding struct {
 	What  string   `json:"what"`
 	Paths []string `json:"paths"`
@@ -76,12 +75,12 @@ func uninstallProgram(ctx context.Context, a *cli.App, f uninstallFlags) error {
 	if err := holdingTable(a, held).Write(a.Out, a.Width()); err != nil {
 		return err
 	}
-	a.Printf("\nTo remove it, with no lathe running:\n")
+	a.Printf("\nTo remove lathe, stop all its processes and run:\n")
 	for _, c := range commands {
 		a.Printf("  %s\n", termtext.Plain(c))
 	}
 	a.Flush()
-	a.Notify("Nothing was deleted. `lathe export ID -o FILE` keeps a session elsewhere.")
+	a.Notify("Nothing was deleted. Save a session with `lathe export ID -o FILE`.")
 	return nil
 }
 
@@ -96,20 +95,19 @@ func holdingTable(a *cli.App, held []holding) layout.Table {
 	return t
 }
 
-// holdings are what there is of what lathe keeps, with sizes. What lies in a folder of another
-// row counts there.
+// holdings lists the existing data with sizes. A file counts for the most specific folder.
 func holdings(ctx context.Context, at datadir.Folders, settings string) (out []holding, err error) {
 	counted := map[string]bool{}
 	for _, h := range []holding{
 		{What: "sessions", Paths: []string{at.Database(), at.Database() + "-wal", at.Database() + "-shm", at.Database() + ".lock", at.Blobs()}},
-		{What: "what undo needs", Paths: []string{at.Snapshots()}},
-		{What: "outputs of tools", Paths: []string{at.Outputs()}},
+		{What: "snapshots for undo", Paths: []string{at.Snapshots()}},
+		{What: "tool outputs", Paths: []string{at.Outputs()}},
 		{What: "plans", Paths: []string{at.Plans()}},
-		{What: "keys and logins", Paths: []string{at.Credentials()}},
+		{What: "credentials", Paths: []string{at.Credentials()}},
 		{What: "cache", Paths: []string{at.Cache}},
 		{What: "state", Paths: []string{at.State, at.Owners}},
 		{What: "other data", Paths: []string{at.Data}},
-		{What: "your settings", Paths: []string{settings}},
+		{What: "your config", Paths: []string{settings}},
 	} {
 		places := h.Paths
 		h.Paths = nil
@@ -126,7 +124,7 @@ func holdings(ctx context.Context, at datadir.Folders, settings string) (out []h
 	return out, nil
 }
 
-// weigh adds what is at a path, without what was counted. What may not be read has no size.
+// weigh adds up the size of a path, without counted paths. Unreadable files have no size.
 func (h *holding) weigh(ctx context.Context, path string, counted map[string]bool) error {
 	if path == "" || counted[path] {
 		return nil
@@ -154,7 +152,7 @@ func (h *holding) weigh(ctx context.Context, path string, counted map[string]boo
 	})
 }
 
-// removals are commands that remove the folders.
+// removals returns the commands that remove the folders.
 func removals(f uninstallFlags, at datadir.Folders, settings string) (out []string) {
 	var dirs []string
 	if !f.keepData {

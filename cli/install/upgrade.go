@@ -1,4 +1,4 @@
-// Package install tells how to upgrade and remove the program, and prints completion scripts for shells.
+// Package install has the commands upgrade, uninstall and completion.
 package install
 
 import (
@@ -22,11 +22,11 @@ const (
 	ReleasesPage = "https://" + ModulePath + "/releases"
 )
 
-// installation is how this program came to where it is.
+// installation describes how this program was installed.
 type installation struct {
 	Path   string `json:"path"`
 	Method string `json:"method"` // go, source, brew, nix, package or binary
-	// Upgrade, Versions and Remove are commands for people to run, or pages to look at.
+	// Upgrade, Versions and Remove are commands to run or pages to open.
 	Upgrade  string `json:"upgrade"`
 	Versions string `json:"versions"`
 	Remove   string `json:"remove"`
@@ -36,12 +36,11 @@ func NewUpgrade(a *cli.App) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "upgrade [VERSION]",
-		Short: "Print how to get another version",
-		Long: `Prints how to upgrade, by how this program was installed: with go install, from its source, as a
-package, or as a binary. It changes nothing, and asks no server: programs that replace
-themselves are hard to trust.
+		Short: "Print how to upgrade lathe",
+		Long: `Print how to upgrade, depending on how lathe was installed: with go install, from source, as a
+package, or as a binary. It changes nothing and contacts no server.
 
---check prints the version you have and where the newest one is shown.`,
+--check prints the installed version and where to find the latest one.`,
 		Example: `  lathe upgrade
   lathe upgrade --check
   lathe upgrade v0.2.0`,
@@ -54,7 +53,7 @@ themselves are hard to trust.
 			return upgradeProgram(a, to, check)
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "print this version and where the newest is shown")
+	cmd.Flags().BoolVar(&check, "check", false, "print the installed version and where to find the latest")
 	return a.JSONFlag(cmd)
 }
 
@@ -75,12 +74,12 @@ func upgradeProgram(a *cli.App, to string, check bool) error {
 
 func methodWords(method string) string {
 	return cmp.Or(map[string]string{
-		"go": "installed with go", "source": "built from its source", "brew": "installed with Homebrew", "nix": "installed with Nix",
-		"package": "installed by your system",
-	}[method], "a binary on its own")
+		"go": "installed with go", "source": "built from source", "brew": "installed with Homebrew", "nix": "installed with Nix",
+		"package": "installed by your package manager",
+	}[method], "a standalone binary")
 }
 
-// howInstalled looks where this program is and says what that means.
+// howInstalled finds out how this program was installed.
 func howInstalled(a *cli.App, to string) installation {
 	path, err := os.Executable()
 	if err != nil {
@@ -97,10 +96,10 @@ func howInstalled(a *cli.App, to string) installation {
 	return Location{Path: path, Real: real, Built: built, Env: a.Env, Home: a.Home()}.Installation(to)
 }
 
-// Location is what can be known of where a program is.
+// Location describes where the program is.
 type Location struct {
 	Path, Real string
-	Built      string // the version its module was fetched with, "(devel)" or "" if it was not
+	Built      string // module version, or "(devel)" or ""
 	Env        func(string) string
 	Home       string
 }
@@ -116,10 +115,10 @@ func (p Location) Installation(to string) installation {
 	case strings.Contains(slashed, "/Cellar/") || strings.Contains(slashed, "/homebrew/"):
 		in.Method, in.Upgrade, in.Versions, in.Remove = "brew", "brew upgrade lathe", "brew info lathe", "brew uninstall lathe"
 	case strings.HasPrefix(slashed, "/nix/store/"):
-		in.Method, in.Upgrade, in.Remove = "nix", "upgrade it where your Nix configuration names it", "take it out of your Nix configuration"
+		in.Method, in.Upgrade, in.Remove = "nix", "upgrade it in your Nix configuration", "remove it from your Nix configuration"
 	case strings.HasPrefix(slashed, "/usr/bin/") || strings.HasPrefix(slashed, "/usr/lib") || strings.HasPrefix(slashed, "/snap/"):
 		in.Method = "package"
-		in.Upgrade = "with the package manager of your system (`dpkg -S " + p.Real + "` or `rpm -qf " + p.Real + "` names the package)"
+		in.Upgrade = "use your package manager (`dpkg -S " + p.Real + "` or `rpm -qf " + p.Real + "` prints the package)"
 		in.Remove = in.Upgrade
 	case top != "":
 		in.Method, in.Upgrade = "source", "git -C "+termtext.ShellWord(top)+" pull && make -C "+termtext.ShellWord(top)+" build"
@@ -127,12 +126,12 @@ func (p Location) Installation(to string) installation {
 		in.Method, in.Upgrade = "go", "go install "+ModulePath+"/cmd/lathe@"+to
 		in.Versions = "go list -m -versions " + ModulePath
 	default:
-		in.Method, in.Upgrade = "binary", "put the binary of "+ReleasesPage+" in place of "+termtext.ShellWord(p.Path)
+		in.Method, in.Upgrade = "binary", "replace the binary with that of "+ReleasesPage+" in place of "+termtext.ShellWord(p.Path)
 	}
 	return in
 }
 
-// isGoBin reports whether the program is where go puts programs.
+// isGoBin reports whether the program is in Go's bin folder.
 func (p Location) isGoBin() bool {
 	dirs := []string{p.Env("GOBIN"), filepath.Join(p.Home, "go", "bin")}
 	for _, path := range filepath.SplitList(p.Env("GOPATH")) {
@@ -143,7 +142,7 @@ func (p Location) isGoBin() bool {
 	})
 }
 
-// sourceTop is the checkout a program was built in, "" if it is in none.
+// sourceTop returns the checkout that contains the program, or "".
 func sourceTop(path string) string {
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if src, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil {

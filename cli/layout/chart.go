@@ -7,26 +7,26 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Chart is a table whose rows end in a bar. It takes the width of the screen, at most.
+// Chart is a table whose rows end in a bar, at most as wide as the screen.
 type Chart struct {
-	Head []string // the name's, then those of the figures
+	Head []string // of the name, then of the cells
 	Rows []Bar
 }
 
 // Bar is a row of a chart.
 type Bar struct {
 	Name  string
-	Cells []string // to the right of their columns; the last ones go first where there is no room
+	Cells []string // right-aligned; on a narrow screen the last ones are dropped first
 	Value float64
 }
 
 const (
-	ChartWidth = 80 // where there is no screen
+	ChartWidth = 80 // without a terminal
 	MinBar     = 8
 	MaxBar     = 40
 )
 
-// Write prints the chart; paint colours the bars.
+// Write prints the chart; paint colors the bars.
 func (c Chart) Write(w io.Writer, screen int, paint func(string) string) error {
 	if screen <= 0 {
 		screen = ChartWidth
@@ -56,7 +56,7 @@ func (c Chart) Write(w io.Writer, screen int, paint func(string) string) error {
 	return err
 }
 
-// right sets figures to the right of their columns, as many as there are widths.
+// right right-aligns as many cells as there are widths.
 func right(figures []string, widths []int) string {
 	var b strings.Builder
 	for i, n := range widths {
@@ -65,7 +65,7 @@ func right(figures []string, widths []int) string {
 	return b.String()
 }
 
-// layout is the width of the names, of the figures that have room, and of the bars.
+// layout returns the widths of the names, of the cells that fit, and of the bars.
 func (c Chart) layout(screen int) (name int, cells []int, bar int) {
 	cells = make([]int, len(c.Head)-1)
 	name = termtext.Columns(c.Head[0])
@@ -80,7 +80,7 @@ func (c Chart) layout(screen int) (name int, cells []int, bar int) {
 	}
 	gap := len(ColumnGap)
 	for {
-		rest := screen - gap - MinBar // for names and figures
+		rest := screen - gap - MinBar // for names and cells
 		for _, n := range cells {
 			rest -= gap + n
 		}
@@ -104,7 +104,7 @@ func (c Chart) layout(screen int) (name int, cells []int, bar int) {
 	return name, cells, min(bar, MaxBar)
 }
 
-// blocks draws a share of so many columns, to an eighth of one. What is more than nothing shows.
+// blocks draws a bar with a precision of an eighth of a column. A positive share is always visible.
 func blocks(share float64, width int) string {
 	const eighths = "▏▎▍▌▋▊▉"
 	n := int(share*float64(width)*8 + 0.5)

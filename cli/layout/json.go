@@ -8,23 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// JSONTo is a writer of JSON that a terminal may show: characters that control a terminal or turn the
-// order of letters around are written as \uXXXX, which every reader of JSON takes for the same.
+// JSONTo returns a JSON writer that is safe for a terminal: it escapes control and bidirectional characters as \uXXXX.
 func JSONTo(w io.Writer) *jsonWriter { return &jsonWriter{to: w} }
 
 type jsonWriter struct {
 	to   io.Writer
-	rest []byte // the beginning of a character whose other bytes have not come
+	rest []byte // the first bytes of an incomplete character
 }
 
-// Encoder writes values, one on a line.
+// Encoder returns an encoder that writes one value per line.
 func (w *jsonWriter) Encoder() *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
 }
 
-// Write escapes whole characters and keeps what is none yet.
+// Write escapes complete characters and holds back an incomplete one.
 func (w *jsonWriter) Write(p []byte) (int, error) {
 	text := p
 	if len(w.rest) > 0 {
@@ -48,8 +47,7 @@ func (w *jsonWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// EscapeJSON is the same JSON with the characters escaped that change what a terminal shows. Outside of strings
-// JSON has none of them.
+// EscapeJSON escapes the characters that change a terminal's display. They occur only in strings.
 func EscapeJSON(text []byte) []byte {
 	out, from := text[:0:0], 0
 	for i := 0; i < len(text); {
@@ -70,7 +68,7 @@ func EscapeJSON(text []byte) []byte {
 	return append(out, text[from:]...)
 }
 
-// IsUnsafe reports whether a character controls a terminal, or the direction of a text.
+// IsUnsafe reports whether a character controls the terminal or the text direction.
 func IsUnsafe(r rune) bool {
 	switch {
 	case r == 0x7f, unicode.IsControl(r) && r >= 0x80, r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069',

@@ -1,5 +1,5 @@
-// Package layout prints results for people and programs: tables, charts and pairs in columns, times in words, and
-// JSON that a terminal may show.
+// Package layout prints results: tables, charts and pairs in columns, relative times, and JSON that is safe for a
+// terminal.
 package layout
 
 import (
@@ -11,14 +11,13 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Table is aligned columns below a head and a rule.
+// Table prints aligned columns below a header and a rule.
 type Table struct {
 	Head []string
 	Rows [][]string
-	// Flexible columns give way, in this order, when the table is wider than the screen, down
-	// to leastColumn each.
+	// Flexible columns shrink in this order, down to MinColumn each, if the table is wider than the screen.
 	Flexible []int
-	Paths    int // the column that is shortened on its left, -1 for none
+	Paths    int // the column that is shortened on the left, or -1
 }
 
 const (
@@ -26,8 +25,7 @@ const (
 	ColumnGap = "  "
 )
 
-// Write prints the table in so many columns; 0 has no limit. On a screen that is too narrow for it
-// each cell has a line of its own.
+// Write prints the table within a screen width; 0 has no limit. On a narrow screen each cell gets its own line.
 func (t Table) Write(w io.Writer, screen int) error {
 	widths := t.widths(screen)
 	total := len(ColumnGap) * (len(widths) - 1)
@@ -48,7 +46,7 @@ func (t Table) Write(w io.Writer, screen int) error {
 	return err
 }
 
-// stacked is the rows below each other. The first cell, by which a row is named, is never cut.
+// stacked prints one cell per line. It never shortens the first cell, which identifies the row.
 func (t Table) stacked(screen int) string {
 	var b strings.Builder
 	for _, row := range t.Rows {
@@ -119,7 +117,7 @@ func Pairs(w io.Writer, rows [][2]string) error {
 	return err
 }
 
-// WrapWords breaks a line between its words.
+// WrapWords breaks a line between words.
 func WrapWords(line string, width int) (out []string) {
 	for _, w := range strings.Fields(line) {
 		if last := len(out) - 1; last >= 0 && termtext.Columns(out[last])+1+termtext.Columns(w) <= width {
@@ -131,8 +129,7 @@ func WrapWords(line string, width int) (out []string) {
 	return out
 }
 
-// FormatAge says when something was, the way people would: near times by their distance, far ones by
-// their date.
+// FormatAge formats a recent time by its age, and an older one by its date.
 func FormatAge(at lathe.Time, now time.Time) string {
 	t := at.Std()
 	if t.IsZero() {
@@ -158,7 +155,7 @@ func FormatAge(at lathe.Time, now time.Time) string {
 	}
 }
 
-// FormatTime is a date with its time of day.
+// FormatTime formats a date with its time.
 func FormatTime(at lathe.Time, now time.Time) string {
 	t := at.Std()
 	if t.IsZero() {
@@ -173,7 +170,7 @@ func sameDay(a, b time.Time) bool {
 	return ay == by && am == bm && ad == bd
 }
 
-// FormatSpan says how long something took.
+// FormatSpan formats a duration.
 func FormatSpan(from, to lathe.Time) string {
 	d := time.Duration(float64(to-from) * float64(time.Millisecond))
 	switch {

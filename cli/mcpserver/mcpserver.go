@@ -1,4 +1,4 @@
-// Package mcpserver is `lathe mcp serve`: this program as an MCP server, whose tools run prompts, list and read
+// Package mcpserver implements `lathe mcp serve`: an MCP server with tools to run prompts and to list and read
 // sessions. Start with New.
 package mcpserver
 
@@ -21,26 +21,26 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-const help = `Offers this program to others as an MCP server on standard input and output: for editors and
-agents that start their servers themselves. It serves the project of the directory.
+const help = `Run lathe as an MCP server on standard input and output, for editors and agents that start their own
+servers. It serves the project of the directory.
 
-Tools: run gives a prompt to a session and waits for the answer, telling on the way what is
-done if the client asks for progress; a cancelled call ends its turn. sessions lists the
-sessions of the project, session shows one as a transcript.
+Tools: run sends a prompt to a session and returns the answer, with progress if the client asks for
+it. Canceling the call stops the turn. sessions lists the sessions of the project, and session prints
+one as a transcript.
 
-Nobody is there to be asked: what needs a permission that no rule gives is refused, and the
-result says so. --yes gives it, once each time, but for leaving the sandbox. Standard output
-belongs to the protocol; logs go to standard error (--print-logs).
+There is no user to ask. Requests that no rule allows are refused and listed in the result. --yes
+approves them, except for leaving the sandbox. Standard output is for the protocol; logs go to
+standard error with --print-logs.
 
-It ends when its input does. Turns that run then are left as after a crash:
-"lathe run --resume" goes on with them.`
+The server stops at the end of its input. Running turns are interrupted; resume them with
+"lathe run --resume".`
 
-// New is `lathe mcp serve`.
+// New returns `lathe mcp serve`.
 func New(a *cli.App) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Be an MCP server: run prompts, list and read sessions",
+		Short: "Run lathe as an MCP server",
 		Long:  help,
 		Example: `  lathe mcp serve
   lathe mcp serve -C ~/src/app --yes
@@ -51,26 +51,26 @@ func New(a *cli.App) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return serveMCP(c.Context(), a, yes) },
 	}
 	a.AttachFlag(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "give every permission that is asked for, once each time")
+	cmd.Flags().BoolVar(&yes, "yes", false, "approve every permission request")
 	return cmd
 }
 
-// host answers the calls of one client. Calls run side by side.
+// host handles the calls of one client concurrently.
 type host struct {
 	*cli.App
-	yes     bool            // every permission is given, once each time
-	address string          // of --attach, with its password
-	life    context.Context // ends with the program; calls end with it too
+	yes     bool            // approve every request
+	address string          // client of --attach
+	life    context.Context // canceled at the end of the program, which cancels calls too
 
-	mu      sync.Mutex // guards the fields below; held while the engine opens, since all wait for it
+	mu      sync.Mutex // guards the fields below; held while the engine opens, since all calls wait for it
 	engine  api.Engine // opened by the first call that needs it
 	closers []io.Closer
 	running map[lathe.SessionID]bool
 }
 
-// serveMCP answers until the client goes.
+// serveMCP serves until the client disconnects.
 func serveMCP(ctx context.Context, a *cli.App, yes bool) (err error) {
-	if l, err := a.Config(); err == nil && a.Attach == "" { // a broken file is told by whoever needs it
+	if l, err := a.Config(); err == nil && a.Attach == "" { // harness.Open reports a broken file
 		a.WarnUntrusted(l)
 	}
 	life, stop := context.WithCancelCause(ctx)
@@ -81,7 +81,7 @@ func serveMCP(ctx context.Context, a *cli.App, yes bool) (err error) {
 	in := newSieve(a.Stdin, out, a.Log, func() { stop(errClientGone) })
 	err = h.server().Run(life, &mcp.IOTransport{Reader: in, Writer: out})
 	if errors.Is(context.Cause(life), errClientGone) {
-		return nil // whoever closes the input has heard enough
+		return nil // a closed input is a normal end
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -89,35 +89,34 @@ func serveMCP(ctx context.Context, a *cli.App, yes bool) (err error) {
 	return err
 }
 
-// errClientGone says that the input has ended.
-var errClientGone = errors.New("the client has closed the input")
+// errClientGone reports the end of the input.
+var errClientGone = errors.New("the client closed the connection")
 
-// server describes the tools.
+// server registers the tools.
 func (h *host) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "lathe", Title: "lathe", Version: h.Version}, &mcp.ServerOptions{
-		Instructions: "lathe is a coding agent. `run` gives it work in its project and answers with the id of the session; " +
-			"pass that as `session` to go on with it. `sessions` and `session` tell what was done before.",
+		Instructions: "lathe is a coding agent. `run` sends a prompt to it and returns the session ID; " +
+			"pass it as `session` to continue. `sessions` and `session` show earlier work.",
 		Logger: h.Log, Capabilities: &mcp.ServerCapabilities{},
 	})
 	mcp.AddTool(s, &mcp.Tool{
 		Name: "run", Title: "Run a prompt",
-		Description: "Give a prompt to the coding agent and wait until it has done the work. It reads and changes files of the project and runs commands, " +
-			"as far as its rules allow; what was refused is in the result. Cancelling the call ends the work.",
+		Description: "Send a prompt to the coding agent and wait for the result. The agent reads and edits files of the project and runs commands, " +
+			"as its rules allow; the result lists refusals. Canceling the call stops the agent.",
 	}, h.run)
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
 	mcp.AddTool(s, &mcp.Tool{
 		Name: "sessions", Title: "List sessions", Annotations: reads,
-		Description: "List the sessions of the project, the one that changed last first.",
+		Description: "List the sessions of the project, most recently changed first.",
 	}, h.sessions)
 	mcp.AddTool(s, &mcp.Tool{
 		Name: "session", Title: "Read a session", Annotations: reads,
-		Description: "Read the newest messages of a session as a transcript: what was asked, said and done.",
+		Description: "Read the latest messages of a session as a transcript.",
 	}, h.session)
 	return s
 }
 
-// open opens the engine, or the connection to the server of --attach, for as long as the program
-// lives.
+// open opens the engine, or the connection to the server of --attach, once for the whole process.
 func (h *host) open() (api.Engine, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,8 +139,7 @@ func (h *host) open() (api.Engine, error) {
 	return h.engine, nil
 }
 
-// look is open for those who only read: without a database there is nothing to see, and none is
-// made by looking.
+// look is open for reading. It does not create a database.
 func (h *host) look() (api.Engine, error) {
 	if h.Attach == "" {
 		if _, err := h.ExistingFolders(); err != nil {
@@ -160,8 +158,8 @@ func (h *host) close() (err error) {
 	return err
 }
 
-// worker is who works in a directory of the project, and what to close after it: a connection to a
-// server knows one directory.
+// worker returns the engine for a directory and its close function, since a client of a server is bound to one
+// directory.
 func (h *host) worker(dir string) (api.Engine, func(), error) {
 	if h.Attach == "" {
 		e, err := h.open()
@@ -173,15 +171,15 @@ func (h *host) worker(dir string) (api.Engine, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return r, func() { _ = r.Close() }, nil // it only lets go of idle connections
+	return r, func() { _ = r.Close() }, nil // closes idle connections
 }
 
-// occupy takes a session for one call; two would not know whose answer is whose.
-func (h *host) occupy(id lathe.SessionID) error {
+// reserve reserves a session for one call, since two could not tell their answers apart.
+func (h *host) reserve(id lathe.SessionID) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.running[id] {
-		return lathe.Errorf(lathe.Conflict, "session %s is at work for another call; wait for that, cancel it, or leave session out to begin a new one", id)
+		return lathe.Errorf(lathe.Conflict, "session %s is busy with another call; wait for it, cancel it, or leave out session to start a new one", id)
 	}
 	h.running[id] = true
 	return nil
@@ -193,10 +191,10 @@ func (h *host) leave(id lathe.SessionID) {
 	delete(h.running, id)
 }
 
-// ours finds a session of the project that is served.
+// ours finds a session of the served project.
 func (h *host) ours(ctx context.Context, e api.Engine, which string) (lathe.Session, error) {
 	if strings.TrimSpace(which) == "" {
-		return lathe.Session{}, lathe.Errorf(lathe.Invalid, "session is empty; `sessions` lists their ids, and %q is the newest", cli.Last)
+		return lathe.Session{}, lathe.Errorf(lathe.Invalid, "session is empty; `sessions` lists the IDs, and %q is the latest", cli.Last)
 	}
 	s, err := h.Find(ctx, e, which)
 	if err != nil {
@@ -207,13 +205,12 @@ func (h *host) ours(ctx context.Context, e api.Engine, which string) (lathe.Sess
 		return s, err
 	}
 	if s.Project != place.Project || s.Project == lathe.GlobalProject && !within(place.Directory, s.Directory) {
-		return lathe.Session{}, lathe.Errorf(lathe.NotFound, "Session not found: %s belongs to another project than the one that is served", termtext.Plain(string(s.ID)))
+		return lathe.Session{}, lathe.Errorf(lathe.NotFound, "Session not found: %s belongs to another project", termtext.Plain(string(s.ID)))
 	}
 	return s, nil
 }
 
-// inside is a directory of the project, as the caller names it: complete, or below the one that
-// is served. Links may not lead out of it.
+// inside resolves a directory of the project, absolute or relative to the served one. Links must not lead outside.
 func (h *host) inside(ctx context.Context, e api.Engine, dir string) (string, error) {
 	place, err := h.Location(ctx, e)
 	if err != nil {
@@ -236,12 +233,12 @@ func (h *host) inside(ctx context.Context, e api.Engine, dir string) (string, er
 		}
 	}
 	if !within(top, dir) {
-		return "", lathe.Errorf(lathe.Denied, "directory %s is not within the project %s", termtext.Plain(dir), termtext.Plain(top))
+		return "", lathe.Errorf(lathe.Denied, "directory %s is outside the project %s", termtext.Plain(dir), termtext.Plain(top))
 	}
 	return dir, nil
 }
 
-// realDir resolves links of a directory, and of the folder it has to be in.
+// realDir resolves the links of a directory and of its required parent.
 func realDir(dir string, top *string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

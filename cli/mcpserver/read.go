@@ -17,7 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Bounds of what a call returns, so that no session fills the context of whoever reads it.
+// Limits of a result, so that a session does not fill the context of the calling model.
 const (
 	usualSessions = 20
 	mostSessions  = 200
@@ -28,9 +28,9 @@ const (
 
 type (
 	listArgs struct {
-		Limit    int    `json:"limit,omitempty" jsonschema:"at most so many; 20 if left out, 200 at most"`
-		Search   string `json:"search,omitempty" jsonschema:"only those with this text in their title"`
-		Archived bool   `json:"archived,omitempty" jsonschema:"the archived ones instead"`
+		Limit    int    `json:"limit,omitempty" jsonschema:"maximum number of sessions; default 20, at most 200"`
+		Search   string `json:"search,omitempty" jsonschema:"only sessions with this text in the title"`
+		Archived bool   `json:"archived,omitempty" jsonschema:"list archived sessions instead"`
 	}
 	ListReply struct {
 		Sessions []sessionRecord `json:"sessions"`
@@ -41,11 +41,11 @@ type (
 		Directory   string `json:"directory"`
 		Created     int64  `json:"created" jsonschema:"in milliseconds since 1970"`
 		Updated     int64  `json:"updated" jsonschema:"in milliseconds since 1970"`
-		Interrupted bool   `json:"interrupted,omitempty" jsonschema:"its last turn was cut off"`
+		Interrupted bool   `json:"interrupted,omitempty" jsonschema:"its last turn was interrupted"`
 	}
 )
 
-// sessions lists those of the project.
+// sessions lists the sessions of the project.
 func (h *host) sessions(ctx context.Context, _ *mcp.CallToolRequest, in listArgs) (*mcp.CallToolResult, ListReply, error) {
 	out := ListReply{Sessions: []sessionRecord{}}
 	most, err := limitOf("limit", in.Limit, usualSessions, mostSessions)
@@ -82,20 +82,20 @@ func (h *host) sessions(ctx context.Context, _ *mcp.CallToolRequest, in listArgs
 
 type (
 	readArgs struct {
-		Session  string `json:"session" jsonschema:"the id, enough of its beginning or end, or last for the newest of the project"`
-		Messages int    `json:"messages,omitempty" jsonschema:"the newest so many; 20 if left out, 200 at most"`
-		Full     bool   `json:"full,omitempty" jsonschema:"also what the model thought, and what tools were given and answered"`
+		Session  string `json:"session" jsonschema:"the ID, a unique beginning or end of it, or last for the latest of the project"`
+		Messages int    `json:"messages,omitempty" jsonschema:"number of latest messages; default 20, at most 200"`
+		Full     bool   `json:"full,omitempty" jsonschema:"include reasoning, tool input and tool output"`
 	}
 	ReadReply struct {
 		ID        string `json:"id"`
 		Title     string `json:"title"`
-		Messages  int    `json:"messages" jsonschema:"how many are shown"`
-		More      bool   `json:"more" jsonschema:"older messages were left out"`
-		Shortened bool   `json:"shortened" jsonschema:"the text was too long, and its beginning was cut off"`
+		Messages  int    `json:"messages" jsonschema:"number of messages shown"`
+		More      bool   `json:"more" jsonschema:"there are older messages"`
+		Shortened bool   `json:"shortened" jsonschema:"the beginning of the text was removed, because it was too long"`
 	}
 )
 
-// session shows one as a transcript.
+// session returns a session as a transcript.
 func (h *host) session(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) (*mcp.CallToolResult, ReadReply, error) {
 	most, err := limitOf("messages", in.Messages, usualMessages, mostMessages)
 	if err != nil {
@@ -120,12 +120,12 @@ func (h *host) session(ctx context.Context, _ *mcp.CallToolRequest, in readArgs)
 	}
 	text, short := lastOf(body.String(), mostBytes)
 	if page.More {
-		head.WriteString("\n… older messages are left out\n")
+		head.WriteString("\n… older messages not shown\n")
 	}
 	return textResult(head.String() + text), ReadReply{ID: string(s.ID), Title: termtext.Plain(s.Title), Messages: len(page.Messages), More: page.More, Shortened: short}, nil
 }
 
-// limitOf is how many of something are wanted; 0 is the usual number.
+// limitOf returns the requested limit, or the default for 0.
 func limitOf(name string, n, usual, most int) (int, error) {
 	if n < 0 {
 		return 0, lathe.Errorf(lathe.Invalid, "%s is %d; want 0 or more", name, n)
@@ -137,7 +137,7 @@ func textResult(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// lastOf is the end of a text that is too long, from the beginning of a line on.
+// lastOf shortens a long text to its last lines.
 func lastOf(text string, most int) (string, bool) {
 	if len(text) <= most {
 		return text, false
@@ -146,5 +146,5 @@ func lastOf(text string, most int) (string, bool) {
 	if _, after, ok := strings.Cut(rest, "\n"); ok {
 		rest = after
 	}
-	return fmt.Sprintf("… %s before this were left out\n%s", termtext.ByteSize(int64(len(text)-len(rest))), strings.ToValidUTF8(rest, "")), true
+	return fmt.Sprintf("… %s before this not shown\n%s", termtext.ByteSize(int64(len(text)-len(rest))), strings.ToValidUTF8(rest, "")), true
 }

@@ -21,26 +21,26 @@ import (
 
 type (
 	runArgs struct {
-		Prompt    string `json:"prompt" jsonschema:"what to do, in words"`
-		Session   string `json:"session,omitempty" jsonschema:"go on with this session: its id, or last for the newest; a new one if left out"`
-		Agent     string `json:"agent,omitempty" jsonschema:"the agent, such as build or plan; that of the settings if left out"`
-		Model     string `json:"model,omitempty" jsonschema:"the model as provider/model; that of the settings if left out"`
-		Directory string `json:"directory,omitempty" jsonschema:"where a new session works: a folder of the project"`
-		Title     string `json:"title,omitempty" jsonschema:"of a new session; it is given one if left out"`
+		Prompt    string `json:"prompt" jsonschema:"the task"`
+		Session   string `json:"session,omitempty" jsonschema:"session to continue: its ID, or last for the latest; default a new one"`
+		Agent     string `json:"agent,omitempty" jsonschema:"the agent, such as build or plan; default from the config"`
+		Model     string `json:"model,omitempty" jsonschema:"the model as provider/model; default from the config"`
+		Directory string `json:"directory,omitempty" jsonschema:"directory of a new session, inside the project"`
+		Title     string `json:"title,omitempty" jsonschema:"title of a new session; default generated"`
 	}
 	RunReply struct {
-		Session string   `json:"session" jsonschema:"its id; pass it as session to go on"`
-		Status  string   `json:"status" jsonschema:"done, refused (something needed a permission that nobody could give; the text says what is left), or failed"`
-		Text    string   `json:"text" jsonschema:"what the agent said"`
+		Session string   `json:"session" jsonschema:"session ID; pass it as session to continue"`
+		Status  string   `json:"status" jsonschema:"done, refused (a permission was refused; the text says what is left to do), or failed"`
+		Text    string   `json:"text" jsonschema:"the answer of the agent"`
 		Error   string   `json:"error,omitempty"`
-		Refused []string `json:"refused,omitempty" jsonschema:"what needed a permission that nobody could give"`
-		Tools   int      `json:"tools" jsonschema:"how many tools were called"`
+		Refused []string `json:"refused,omitempty" jsonschema:"refused permission requests"`
+		Tools   int      `json:"tools" jsonschema:"number of tool calls"`
 		Tokens  int64    `json:"tokens"`
 		Cost    string   `json:"cost,omitempty"`
 	}
 )
 
-// run gives a prompt and waits for what comes of it.
+// run sends a prompt and waits for the result.
 func (h *host) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (*mcp.CallToolResult, RunReply, error) {
 	prompt, err := in.prompt()
 	if err != nil {
@@ -49,11 +49,11 @@ func (h *host) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (*
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(h.life, func() { stop(context.Cause(h.life)) })()
-	s, fresh, err := h.meant(ctx, in)
+	s, fresh, err := h.resolve(ctx, in)
 	if err != nil {
 		return nil, RunReply{}, err
 	}
-	if err := h.occupy(s.ID); err != nil {
+	if err := h.reserve(s.ID); err != nil {
 		return nil, RunReply{}, err
 	}
 	defer h.leave(s.ID)
@@ -77,9 +77,9 @@ func (in runArgs) prompt() (lathe.Prompt, error) {
 	p := lathe.Prompt{Agent: in.Agent, Parts: []lathe.Part{{Body: &lathe.Text{Text: in.Prompt}}}}
 	switch {
 	case strings.TrimSpace(in.Prompt) == "":
-		return p, lathe.Errorf(lathe.Invalid, "prompt is empty; say what to do")
+		return p, lathe.Errorf(lathe.Invalid, "prompt is empty; describe the task")
 	case in.Session != "" && in.Directory != "":
-		return p, lathe.Errorf(lathe.Invalid, "a session works where it was begun; leave out directory, or session")
+		return p, lathe.Errorf(lathe.Invalid, "a session keeps its directory; leave out directory or session")
 	case in.Model != "":
 		vendor, name, err := catalog.Split(in.Model)
 		if err != nil {
@@ -90,8 +90,8 @@ func (in runArgs) prompt() (lathe.Prompt, error) {
 	return p, nil
 }
 
-// meant is the session of the call, or a new one. It may not ask the user things: nobody is there.
-func (h *host) meant(ctx context.Context, in runArgs) (s lathe.Session, fresh bool, err error) {
+// resolve returns the session of the call, or a new one whose rules deny questions to the user.
+func (h *host) resolve(ctx context.Context, in runArgs) (s lathe.Session, fresh bool, err error) {
 	e, err := h.open()
 	if err != nil {
 		return s, false, err
@@ -113,7 +113,7 @@ func (h *host) meant(ctx context.Context, in runArgs) (s lathe.Session, fresh bo
 	return s, true, err
 }
 
-// callTurn is the turn of one call. It is its own sink: what happens is progress.
+// callTurn is the turn of one call. It is its own sink and reports events as progress.
 type callTurn struct {
 	turn.Turn
 	host    *host
@@ -121,13 +121,12 @@ type callTurn struct {
 	refused []string
 }
 
-// follow sends the prompt and listens until the session is idle. A call that is canceled ends the
-// turn before it returns.
+// follow sends the prompt and waits until the session is idle. A canceled call stops the turn before it returns.
 func (t *callTurn) follow(ctx context.Context, p lathe.Prompt) error {
-	t.Log, t.Now, t.MissedHint = t.host.Log, t.host.Now, "`session` shows what was done"
+	t.Log, t.Now, t.MissedHint = t.host.Log, t.host.Now, "`session` shows the result"
 	t.Sink, t.Permit = t, t.permit
 	t.Send = func(ctx context.Context, _ func(error)) error {
-		if !t.Fresh { // what worked for it in a process that has died
+		if !t.Fresh { // background tasks of a process that died
 			if err := t.CollectTasks(ctx, false); err != nil {
 				return err
 			}
@@ -146,8 +145,7 @@ func (t *callTurn) follow(ctx context.Context, p lathe.Prompt) error {
 	return err
 }
 
-// end ends a turn that nobody waits for: at once if it was canceled, and as the program does if
-// that ends.
+// end stops a turn after its call was canceled, or leaves it to the shutdown of the program.
 func (t *callTurn) end(ctx context.Context, why error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cli.CancelTimeout)
 	defer stop()
@@ -157,7 +155,7 @@ func (t *callTurn) end(ctx context.Context, why error) error {
 	return errors.Join(why, t.Engine.Cancel(ctx, t.Session.ID))
 }
 
-// Show tells the client of an event of the session.
+// Show sends an event to the client as progress.
 func (t *callTurn) Show(_ context.Context, ev lathe.Event) {
 	if ev.Session != t.Session.ID {
 		return
@@ -181,10 +179,10 @@ func (t *callTurn) Show(_ context.Context, ev lathe.Event) {
 	}
 }
 
-// Note says nothing: remarks are for people.
+// Note does nothing, because notices are for users.
 func (t *callTurn) Note(string) {}
 
-// permit answers a request by the flag, else with no.
+// permit approves a request if --yes is set, and refuses it otherwise.
 func (t *callTurn) permit(ctx context.Context, q lathe.PermissionRequest) {
 	what := strings.TrimSpace(termtext.Plain(q.Permission + " " + q.Summary()))
 	switch {
@@ -210,7 +208,7 @@ func (t *callTurn) call(c *lathe.ToolCall) {
 	}
 }
 
-// reply is the turn as a program reads it.
+// reply returns the structured result of the turn.
 func (t *callTurn) reply() RunReply {
 	r, texts := &t.Record, []string{}
 	for _, said := range r.Texts {
@@ -232,7 +230,7 @@ func (t *callTurn) reply() RunReply {
 	return out
 }
 
-// words is the turn as a model reads it.
+// words returns the result of the turn as text for a model.
 func (t *callTurn) words(r RunReply) string {
 	parts := []string{}
 	if r.Text != "" {
@@ -242,14 +240,14 @@ func (t *callTurn) words(r RunReply) string {
 		parts = append(parts, "The turn failed: "+r.Error)
 	}
 	if len(r.Refused) > 0 {
-		parts = append(parts, "Refused, since nobody is there to give permission: "+strings.Join(r.Refused, "; ")+
-			". A rule in the settings allows it, or `lathe mcp serve --yes`.")
+		parts = append(parts, "Refused, because there is no user to ask: "+strings.Join(r.Refused, "; ")+
+			". Allow it with a rule in the config, or with `lathe mcp serve --yes`.")
 	}
-	return strings.Join(append(parts, "(session "+r.Session+"; pass it as session to go on)"), "\n\n")
+	return strings.Join(append(parts, "(session "+r.Session+"; pass it as session to continue)"), "\n\n")
 }
 
-// progress tells the client what happens, if it wants to know. A turn that says nothing for a while
-// is told to be alive, or the client would give up on it.
+// progress sends progress to a client that asked for it. During a silent turn it sends a heartbeat, so that the
+// client does not time out.
 type progress struct {
 	token   any
 	session *mcp.ServerSession
@@ -257,7 +255,7 @@ type progress struct {
 	beating sync.WaitGroup
 	stop    context.CancelFunc
 
-	mu   sync.Mutex // guards the number, and keeps the order
+	mu   sync.Mutex // guards the number and keeps the order
 	said float64
 }
 
@@ -281,7 +279,7 @@ func (p *progress) beat() {
 	for {
 		select {
 		case <-tick.C:
-			p.say("still at work")
+			p.say("still working")
 		case <-p.ctx.Done():
 			return
 		}
@@ -304,6 +302,6 @@ func (p *progress) say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.said++
-	// A client that cannot be told is gone, which its input will say.
+	// A failed notification means that the client is gone, which the end of its input reports.
 	_ = p.session.NotifyProgress(p.ctx, &mcp.ProgressNotificationParams{ProgressToken: p.token, Progress: p.said, Message: text})
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// MaxLine is how long a message of a client may be, in bytes.
+// MaxLine is the maximum size of a client's message, in bytes.
 const MaxLine = 16 << 20
 
-// lockedWriter lets two write whole lines to one place. Closing it is left to the program.
+// lockedWriter lets two goroutines write whole lines. Close does nothing.
 type lockedWriter struct {
 	mu sync.Mutex // guards w
 	w  io.Writer
@@ -30,14 +30,14 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 
 func (l *lockedWriter) Close() error { return nil }
 
-// sieve passes on the lines that are messages. What is none is answered with what is wrong, as the
-// protocol has it, and the connection goes on: the library would end it.
+// sieve passes valid messages on and answers invalid lines with an error. The library would close the connection
+// instead.
 type sieve struct {
 	in    *bufio.Reader
 	out   io.Writer
 	log   *slog.Logger
 	ended func()
-	rest  []byte // of the message that is being read
+	rest  []byte // rest of the current message
 }
 
 func newSieve(in io.Reader, out io.Writer, log *slog.Logger, ended func()) *sieve {
@@ -49,12 +49,12 @@ func (s *sieve) Read(b []byte) (int, error) {
 	for len(s.rest) == 0 {
 		line, err := s.line()
 		if line = bytes.TrimSpace(line); len(line) > 0 && !errors.Is(err, errTooLong) {
-			s.rest = s.judged(line)
+			s.rest = s.validate(line)
 		}
 		switch {
 		case len(s.rest) > 0:
 		case errors.Is(err, errTooLong):
-			s.refuse(jsonrpcInvalid, fmt.Sprintf("a message has at most %d bytes", MaxLine))
+			s.refuse(jsonrpcInvalid, fmt.Sprintf("a message can have at most %d bytes", MaxLine))
 		case err != nil:
 			s.ended()
 			return 0, err
@@ -65,12 +65,12 @@ func (s *sieve) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Close lets go of nothing: nothing can wake a read of standard input.
+// Close does nothing, because nothing can interrupt a read of standard input.
 func (s *sieve) Close() error { return nil }
 
-var errTooLong = errors.New("a line is too long")
+var errTooLong = errors.New("line too long")
 
-// line reads one line, or passes over one that is too long.
+// line reads one line and skips one that is too long.
 func (s *sieve) line() (line []byte, err error) {
 	long := false
 	for {
@@ -88,36 +88,36 @@ func (s *sieve) line() (line []byte, err error) {
 	}
 }
 
-// The codes of JSON-RPC for what is no request.
+// The JSON-RPC error codes of invalid messages.
 const (
 	jsonrpcParse   = -32700
 	jsonrpcInvalid = -32600
 )
 
-// judged is a line that the library can read, nil if it is none.
-func (s *sieve) judged(line []byte) []byte {
+// validate returns a valid message, or nil.
+func (s *sieve) validate(line []byte) []byte {
 	if !json.Valid(line) {
-		s.refuse(jsonrpcParse, "this is not JSON; a message is one object on one line")
+		s.refuse(jsonrpcParse, "not JSON; a message is one object on one line")
 		return nil
 	}
 	if _, err := jsonrpc.DecodeMessage(line); err != nil {
-		s.refuse(jsonrpcInvalid, "this is no message of JSON-RPC 2.0")
+		s.refuse(jsonrpcInvalid, "not a JSON-RPC 2.0 message")
 		return nil
 	}
 	return append(bytes.Clone(line), '\n')
 }
 
-// refuse answers what cannot be answered by the library.
+// refuse answers an invalid message.
 func (s *sieve) refuse(code int, why string) {
-	s.log.Warn("a line that is no message", "why", why)
+	s.log.Warn("invalid message", "why", why)
 	type fault struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 	}
-	line, _ := json.Marshal(struct { // strings and numbers always can be
+	line, _ := json.Marshal(struct { // strings and numbers can always be encoded
 		Version string `json:"jsonrpc"`
 		ID      *int   `json:"id"`
 		Error   fault  `json:"error"`
 	}{"2.0", nil, fault{code, why}})
-	_, _ = s.out.Write(append(line, '\n')) // who does not read it will notice on the next answer
+	_, _ = s.out.Write(append(line, '\n')) // the next write reports a closed output
 }

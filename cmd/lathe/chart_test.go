@@ -73,14 +73,14 @@ func TestUpgrade_Placed(t *testing.T) {
 		{"/opt/tools/lathe", "(devel)", "GOBIN=/opt/tools", "go", "go install"},
 		{"/opt/gopath/bin/lathe", "(devel)", "GOPATH=/x:/opt/gopath", "go", "go install"},
 		{"/opt/tools/lathe", "v0.3.0", "", "go", "go install"},
-		{"/opt/tools/lathe", "(devel)", "", "binary", "put the binary of " + install.ReleasesPage},
-		{"/opt/tools/lathe", "", "GOBIN=tools", "binary", "put the binary"},
+		{"/opt/tools/lathe", "(devel)", "", "binary", "replace the binary with that of " + install.ReleasesPage},
+		{"/opt/tools/lathe", "", "GOBIN=tools", "binary", "replace the binary"},
 		{"/opt/homebrew/bin/lathe", "", "", "brew", "brew upgrade lathe"},
 		{"/usr/local/Cellar/lathe/1/bin/lathe", "v1", "", "brew", "brew upgrade lathe"},
-		{"/nix/store/abc-lathe/bin/lathe", "", "", "nix", "upgrade it where"},
-		{"/usr/bin/lathe", "v1", "", "package", "with the package manager"},
+		{"/nix/store/abc-lathe/bin/lathe", "", "", "nix", "upgrade it in your Nix"},
+		{"/usr/bin/lathe", "v1", "", "package", "use your package manager"},
 		{checkout + "/bin/lathe", "(devel)", "", "source", "git -C " + checkout + " pull && make -C "},
-		{other + "/lathe", "", "", "binary", "put the binary"},
+		{other + "/lathe", "", "", "binary", "replace the binary"},
 	} {
 		env := func(name string) string {
 			key, value, _ := strings.Cut(c.variable, "=")

@@ -52,7 +52,7 @@ func TestDemo_OnATerminal(t *testing.T) {
 	noneLeft(t, home)
 	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
 		code, seen = demoOn(t, home, 40, []string{env, "COLUMNS=40"}, "--fast").end()
-		if code != 0 || strings.Contains(seen, "\x1b") || !strings.Contains(seen, "\r\n  lathe auth login\r\n      keep the key") {
+		if code != 0 || strings.Contains(seen, "\x1b") || !strings.Contains(seen, "\r\n  lathe auth login\r\n      save an API key") {
 			t.Errorf("%s: %d\n%s", env, code, seen)
 		}
 	}
@@ -78,7 +78,7 @@ func TestDemo_Interrupted(t *testing.T) {
 	t.Parallel()
 	for at, all := range map[string][]string{
 		"A small Go": {"\x03"}, "I run": {"\x03"}, "? bash": {"\x03", "\x03\x03"}, "answers for you": {"\x03"},
-		"FAIL: TestMake": {"\x03", "\x03\x03"}, "What changed:": {"\x03"}, "fails again:": {"\x03"},
+		"FAIL: TestMake": {"\x03", "\x03\x03"}, "Changes:": {"\x03"}, "fails again:": {"\x03"},
 	} {
 		for _, keys := range all {
 			t.Run(at+" "+map[bool]string{true: "once", false: "twice"}[len(keys) == 1], func(t *testing.T) {

@@ -223,9 +223,9 @@ func TestMCPServe_BadCalls(t *testing.T) {
 	}{
 		{"run", `{"prompt":" "}`, "prompt is empty"},
 		{"run", `{}`, "prompt"},
-		{"run", `{"prompt":"x","directory":".."}`, "not within the project"},
-		{"run", `{"prompt":"x","directory":"link"}`, "not within the project"},
-		{"run", `{"prompt":"x","directory":"/"}`, "not within the project"},
+		{"run", `{"prompt":"x","directory":".."}`, "outside the project"},
+		{"run", `{"prompt":"x","directory":"link"}`, "outside the project"},
+		{"run", `{"prompt":"x","directory":"/"}`, "outside the project"},
 		{"run", `{"prompt":"x","directory":"file"}`, "not a directory"},
 		{"run", `{"prompt":"x","directory":"nowhere"}`, "does not exist"},
 		{"run", `{"prompt":"x","directory":"sub","session":"last"}`, "leave out directory"},
@@ -312,7 +312,7 @@ func TestMCPServe_Cancel(t *testing.T) {
 	cancel, failed := w.begin(map[string]any{"prompt": "Hello", "title": "Greeting"})
 	w.until("✗ read failed")
 	until(t, func() bool { return len(w.model.Requests()) == 2 }) // the answer stalls
-	w.refuses("run", map[string]any{"prompt": "And?", "session": "last"}, "at work for another call")
+	w.refuses("run", map[string]any{"prompt": "And?", "session": "last"}, "busy with another call")
 	cancel()
 	if err := <-failed; err == nil {
 		t.Error("the cancelled call has an answer")
@@ -486,7 +486,7 @@ func TestMCPServe_Attach(t *testing.T) {
 	if len(list.Sessions) != 1 || list.Sessions[0].ID != ran.Session {
 		t.Errorf("%+v", list)
 	}
-	w.refuses("run", map[string]any{"prompt": "x", "directory": "/"}, "not within")
+	w.refuses("run", map[string]any{"prompt": "x", "directory": "/"}, "outside the project")
 	cancel, failed := w.begin(map[string]any{"prompt": "Again", "session": ran.Session})
 	until(t, func() bool { return len(model.Requests()) == 2 }) // the answer stalls
 	cancel()

@@ -393,7 +393,7 @@ func TestTUIScreen_Demo(t *testing.T) {
 	x.see("all of the script")
 	x.leave()
 	x.restored()
-	x.see("Nothing of the demo is left.")
+	x.see("The demo files are removed.")
 	noneLeft(t, x.home)
 }
 
