@@ -288,7 +288,7 @@ func cleared(tool string, s *lathe.Completed) string {
 	if title := clean(strings.TrimSpace(s.Title)); title != "" && title != tool {
 		what += " " + title
 	}
-	return fmt.Sprintf("%s\n%s: %d bytes were left out to make room. %s", clearedOutput, what, len(s.Output), back)
+	return fmt.Sprintf("%s\n%s: %d bytes removed to save context. %s", clearedOutput, what, len(s.Output), back)
 }
 
 // cut shortens an output and says by how much.

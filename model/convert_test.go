@@ -223,12 +223,12 @@ func TestConvert_Calls(t *testing.T) {
 		{"cleared", []lathe.Message{answer(same, tool("c1", &lathe.Completed{
 			Input: ls, Output: "long", Compacted: 1, Attachments: said(&lathe.File{Mime: "image/png", URL: png}),
 		}))}, target, []model.Message{
-			fromModel(called("c1")), fromTools(gave("c1", "[Old tool result content cleared]\nbash: 4 bytes were left out to make room. Look again if you need it, with a call that changes nothing.")),
+			fromModel(called("c1")), fromTools(gave("c1", "[Old tool result content cleared]\nbash: 4 bytes removed to save context. Look again if you need it, with a call that changes nothing.")),
 		}},
 		{"cleared, and kept in a file", []lathe.Message{answer(same, tool("c1", &lathe.Completed{
 			Input: ls, Output: "long", Title: "list", Compacted: 1, Metadata: json.RawMessage(`{"outputPath":"/o/tool_1"}`),
 		}))}, target, []model.Message{
-			fromModel(called("c1")), fromTools(gave("c1", "[Old tool result content cleared]\nbash list: 4 bytes were left out to make room. It is in /o/tool_1.")),
+			fromModel(called("c1")), fromTools(gave("c1", "[Old tool result content cleared]\nbash list: 4 bytes removed to save context. It is in /o/tool_1.")),
 		}},
 		{"several, in order", []lathe.Message{answer(same, &lathe.Text{Text: "a"}, tool("c1", completed("1")), &lathe.Text{Text: "b"}, tool("c2", &lathe.Running{Input: ls}))}, target, []model.Message{
 			fromModel(text{Text: "a"}, called("c1"), text{Text: "b"}, called("c2")),

@@ -207,7 +207,7 @@ func TestServer_UnknownPath(t *testing.T) {
 	if resp.StatusCode != http.StatusNotFound {
 		t.Errorf("status %d", resp.StatusCode)
 	}
-	if got := s.Last().Problem; got != "there is nothing at POST /v1/other" {
+	if got := s.Last().Problem; got != "POST /v1/other not found" {
 		t.Errorf("Problem = %q", got)
 	}
 	resp, err := get(t.Context(), s.Client, s.URL+"/v1/messages")

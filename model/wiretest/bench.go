@@ -125,7 +125,7 @@ func LongRequest(n int) model.Request {
 	words := strings.Repeat("some \"words\"\n", 150)
 	for i := range 30 {
 		r.Tools = append(r.Tools, model.Tool{
-			Name: fmt.Sprintf("tool_%d", i), Description: strings.Repeat("What it does. ", 50),
+			Name: fmt.Sprintf("tool_%d", i), Description: strings.Repeat("Do a thing. ", 50),
 			Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"` + strings.Repeat("where ", 50) + `"}},"required":["path"]}`),
 		})
 	}

@@ -39,7 +39,7 @@ func History(thought string, hosted *lathe.ToolCall) []lathe.Message {
 		user(&lathe.Text{Text: "And now?"}, &lathe.Text{Text: "Hurry."}),
 		answer("other", &lathe.StepStart{}, &lathe.Reasoning{Text: "Another's thought."}, &lathe.Text{Text: "Nothing."}),
 		answer("m", &lathe.StepStart{}, &lathe.Reasoning{Text: "Cut off in the middle of", Metadata: json.RawMessage(`{"openai":{"itemId":"rs_9","reasoningEncryptedContent":"e9"}}`)}),
-		user(&lathe.Text{Text: "Go on."}),
+		user(&lathe.Text{Text: "Continue."}),
 	}
 }
 
@@ -65,8 +65,8 @@ func Request(history []lathe.Message, target model.Target) model.Request {
 	return model.Request{
 		Model: "vendor/model-1", System: []string{"You are good.", "", "The directory is /a."}, Messages: model.Convert(history, target),
 		Tools: []model.Tool{
-			{Name: "bash", Description: "Runs a <command>.", Schema: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"command":{"type":["string","null"],"format":"x","default":1},"mode":{"$ref":"#/$defs/mode"}},"required":["command"],"additionalProperties":false,"$defs":{"mode":{"const":"fast"}}}`)},
-			{Name: "now", Description: "Tells the time."},
+			{Name: "bash", Description: "Run a <command>.", Schema: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"command":{"type":["string","null"],"format":"x","default":1},"mode":{"$ref":"#/$defs/mode"}},"required":["command"],"additionalProperties":false,"$defs":{"mode":{"const":"fast"}}}`)},
+			{Name: "now", Description: "Print the time."},
 		},
 		MaxOutput: 32000, Temperature: &temperature, TopP: &topP, TopK: &topK, Cache: model.CacheFive,
 		Options: map[string]json.RawMessage{

@@ -151,10 +151,10 @@ func usage(u model.Usage) string {
 	return out
 }
 
-// ErrInput says that the input of a call is no JSON, which a model may well write.
-var ErrInput = errors.New("the input is no JSON")
+// ErrInput says that the input of a call is not JSON. Models do send such input.
+var ErrInput = errors.New("the input is not JSON")
 
-// CheckShape says what is wrong with the order of some events.
+// CheckShape reports an error in the order of events.
 func CheckShape(events []model.Event, err error) error {
 	open := map[string]bool{}
 	finished := false

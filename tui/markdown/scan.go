@@ -59,7 +59,7 @@ type scanner struct {
 	out   []leaf
 
 	bullet leaf        // an item that was empty in its first line
-	last   []container // where the last leaf stood
+	last   []container // the containers of the last leaf
 	kind   leafKind    // its kind
 	blank  bool        // an empty line since
 	ids    int

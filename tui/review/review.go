@@ -31,7 +31,7 @@ type Result int
 // The results of a key or a click.
 const (
 	NotHandled   Result = iota
-	Handled             // draw anew
+	Handled             // redraw
 	Close               // leave the viewer
 	SwitchSource        // show another change: call Loading, then Set
 )

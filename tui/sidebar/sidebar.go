@@ -49,11 +49,11 @@ type Sidebar struct {
 	top    int // rows scrolled
 	// The last drawing, for clicks and scrolling.
 	rows   []target
-	height int // of what scrolls
+	height int // of the scrolling part
 	total  int
 }
 
-// target is what a click on a row means.
+// target is the effect of a click on a row.
 type target struct {
 	head    bool
 	section section

@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Height is how many rows View and Footer draw, always: nothing above them may jump.
+// Height is the number of rows of View and Footer. It is constant, so that nothing above them moves.
 const Height = 2
 
 // Values are the content of the lines.
@@ -30,7 +30,7 @@ type Values struct {
 	Interrupting bool // the key was pressed once
 	Interrupt    string
 	Retry        *Retry
-	Queued       int  // prompts that wait
+	Queued       int  // prompts in the queue
 	Lost         bool // the connection is lost
 
 	Tokens  int64

@@ -36,7 +36,7 @@ type hit struct {
 type Context struct {
 	Title       string     // the title, such as the leader key
 	Names       []key.Name // the available actions
-	AfterLeader bool       // only second keys count
+	AfterLeader bool       // show only keys that follow the leader
 }
 
 // Result is the outcome of a click.

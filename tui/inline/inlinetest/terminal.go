@@ -16,7 +16,7 @@ type Terminal struct {
 	Width, height int
 	Rows          [][]cell
 	row, col      int
-	Style         string   // of what comes next
+	Style         string   // of the next cells
 	Unknown       []string // unsupported sequences
 }
 
