@@ -6,9 +6,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Admit writes an input down, from anyone. When it returns, the input survives a kill
-// and a power cut. Sending the same prompt again changes nothing; the same message id
-// with other words, or in another session, is a conflict.
+// Admit stores an input from any caller. When it returns, the input survives a kill
+// and a power cut. Sending the same prompt again changes nothing. The same message id
+// with a different text, or in another session, is a conflict.
 func (s *Store) Admit(ctx context.Context, id lathe.SessionID, in lathe.Input) ([]lathe.Event, error) {
 	var rows promptRows
 	if p, ok := in.(lathe.Submission); ok {
@@ -83,12 +83,12 @@ func (t *txn) admitPrompt(s *sessionRow, p lathe.Submission, rows promptRows) er
 	if m.Created, err = t.nextCreated(s, m.Created); err != nil {
 		return err
 	}
-	k := marks{waiting: 1, wants: !p.NoReply, digest: p.Digest}
+	k := marks{waiting: 1, needsReply: !p.NoReply, digest: p.Digest}
 	if p.Delivery == lathe.Queue {
 		k.waiting = 2
 	}
 	if p.NoReply {
-		k.waiting = 0 // nothing will come to promote it
+		k.waiting = 0 // no runner will promote it
 	}
 	if err := t.insertMessage(s, m, rows.message, k); err != nil {
 		return err
@@ -129,8 +129,8 @@ func (t *txn) admitAnswer(s *sessionRow, ask lathe.AskID, f lathe.Fact, note str
 	return t.answer(s, ask, f)
 }
 
-// admitCancel marks the lease for its epoch and holds back what waits. A session nobody
-// holds has nothing to cancel.
+// admitCancel marks the lease for its epoch and pauses queued prompts. A session without a
+// lease holder has nothing to cancel.
 func (t *txn) admitCancel(s *sessionRow) error {
 	if err := t.exec(`UPDATE lease SET cancel = 1 WHERE session = $1 AND owner IS NOT NULL`, s.n); err != nil {
 		return err
@@ -141,12 +141,12 @@ func (t *txn) admitCancel(s *sessionRow) error {
 // QueuedPrompt is a user message with its private marks.
 type QueuedPrompt struct {
 	Message lathe.MessageID
-	Queue   bool // delivered when the session would rest
-	Paused  bool // not before the next word
+	Queue   bool // delivered when the session becomes idle
+	Paused  bool // waits for the next prompt
 }
 
-// Inbox lists the prompts of a session that wait for their place, in their order, and
-// the newest message that wants an answer.
+// Inbox lists the queued prompts of a session in order, and the newest message that
+// needs a reply.
 func (s *Store) Inbox(ctx context.Context, id lathe.SessionID) (queued []QueuedPrompt, needsReply lathe.MessageID, err error) {
 	err = s.read(ctx, func(r Reader) error {
 		queued, err = all(r, `SELECT message.id, waiting, hold FROM message JOIN session ON session.n = message.session

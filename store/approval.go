@@ -8,18 +8,18 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Answer is what a person said to a request.
+// Answer is the answer to a request.
 type Answer struct {
 	Fact lathe.Fact // PermissionReplied, QuestionReplied or QuestionRejected
-	Note string     // what was said with a rejection
-	// Unattended says that the rejection is a program's: no person was there.
+	Note string     // the user's reason for a rejection
+	// Unattended means that a program rejected the request because no user was present.
 	Unattended bool
 }
 
-// unattended marks the note of a rejection that no person gave. No note of a person begins with it.
+// unattended marks the note of a rejection by a program. No note of a user begins with it.
 const unattended = "\x1e"
 
-// noteOf is the note that is kept with an answer.
+// noteOf is the note that is stored with an answer.
 func noteOf(a lathe.PermissionAnswer) string {
 	if a.Unattended {
 		return unattended + a.Message
@@ -27,8 +27,7 @@ func noteOf(a lathe.PermissionAnswer) string {
 	return strings.TrimLeft(a.Message, unattended)
 }
 
-// Answers returns the answers that the requests named have got; those that wait are left
-// out.
+// Answers returns the answers to the named requests, without unanswered ones.
 func (s *Store) Answers(ctx context.Context, ids ...lathe.AskID) (map[lathe.AskID]Answer, error) {
 	out := map[lathe.AskID]Answer{}
 	err := s.read(ctx, func(r Reader) error {
@@ -49,8 +48,8 @@ func (s *Store) Answers(ctx context.Context, ids ...lathe.AskID) (map[lathe.AskI
 	return out, err
 }
 
-// approvedIn is what approvals are filed under: the project, or the directory where nothing names
-// a project. Under [lathe.GlobalProject] itself are those of earlier versions.
+// approvedIn is the key of approvals: the project, or the directory if it belongs to no
+// project. Earlier versions used [lathe.GlobalProject] itself as the key.
 func approvedIn(project, directory string) string {
 	if project != lathe.GlobalProject {
 		return project
@@ -58,7 +57,7 @@ func approvedIn(project, directory string) string {
 	return project + ":" + directory
 }
 
-// approve keeps what "always" allows from now on in the session's project.
+// approve saves the patterns of an "always" answer for the session's project.
 func (t *txn) approve(s *sessionRow, ask lathe.AskID) error {
 	var req lathe.PermissionRequest
 	err := t.tx.Query(`SELECT data FROM ask WHERE id = $1 AND session = $2 AND kind = 'permission'`, []any{string(ask), s.n}, func(row Row) error {
@@ -73,7 +72,7 @@ func (t *txn) approve(s *sessionRow, ask lathe.AskID) error {
 	return err
 }
 
-// moveApprovals files approvals elsewhere.
+// moveApprovals moves approvals to another key.
 func (t *txn) moveApprovals(from, to string) error {
 	if err := t.copyApprovals(from, to); err != nil {
 		return err
@@ -87,15 +86,15 @@ func (t *txn) copyApprovals(from, to string) error {
 		ON CONFLICT (project, permission, pattern) DO NOTHING`, to, from)
 }
 
-// Approvals returns what users of a project answered "always" to, oldest first, as rules
-// that allow; and those of the directory, from when it belonged to no project.
+// Approvals returns the "always" answers of a project as allow rules, oldest first. It
+// includes those of the directory from before it belonged to a project.
 func (s *Store) Approvals(ctx context.Context, project, directory string) (lathe.Ruleset, error) {
 	return findAll(ctx, s, `SELECT permission, pattern FROM approval WHERE project IN ($1, $2) ORDER BY n`, []any{project, approvedIn(lathe.GlobalProject, directory)}, func(row Row) (lathe.Rule, error) {
 		return lathe.Rule{Permission: row.Text(0), Pattern: row.Text(1), Action: lathe.Allow}, nil
 	})
 }
 
-// Revoke takes an approval back, in the project and in the directory. One that is not there is not found.
+// Revoke deletes an approval, in the project and in the directory, or fails with NotFound.
 func (s *Store) Revoke(ctx context.Context, project, directory, permission, pattern string) error {
 	_, err := s.writer.write(ctx, true, func(t *txn) error {
 		n, err := t.count(`DELETE FROM approval WHERE project IN ($1, $2) AND permission = $3 AND pattern = $4`, project, approvedIn(lathe.GlobalProject, directory), permission, pattern)

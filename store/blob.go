@@ -13,8 +13,8 @@ import (
 )
 
 // Large strings (attachments, long outputs) are files named by the hash of their content.
-// A row that has some begins with blobMark, and an @ with the hash stands in its JSON
-// where the string was; neither occurs in JSON.
+// A row with large strings begins with blobMark, and its JSON has an @ and the hash in place
+// of each string. Neither occurs in JSON.
 const (
 	blobLimit = 64 << 10
 	blobMark  = 1
@@ -27,7 +27,7 @@ const (
 	kindPart    = "part"
 )
 
-// blobs keeps the files. It has no state; the database counts the references.
+// blobs reads and writes the files. It has no state: the database counts the references.
 type blobs struct{ dir string }
 
 type blob struct {
@@ -80,7 +80,7 @@ func endOfString(b []byte, i int) int {
 	return min(i+1, len(b))
 }
 
-// expand puts the large strings back. A row without any is returned as it is.
+// expand inserts the large strings again. A row without any is returned unchanged.
 func (b *blobs) expand(data []byte) ([]byte, error) { return expandWith(data, b.get) }
 
 // withoutLarge is the JSON of a row with an empty text for each value that is in a file.
@@ -101,7 +101,7 @@ func expandWith(data []byte, get func(hash string) ([]byte, error)) ([]byte, err
 			i = endOfString(data, i) - 1
 		case '@':
 			if i+1+hashLen > len(data) {
-				return nil, lathe.Errorf(lathe.Internal, "a row is damaged: it names half a file")
+				return nil, lathe.Errorf(lathe.Internal, "a row is damaged: it has an incomplete file hash")
 			}
 			text, err := get(string(data[i+1 : i+1+hashLen]))
 			if err != nil {
@@ -117,8 +117,8 @@ func expandWith(data []byte, get func(hash string) ([]byte, error)) ([]byte, err
 
 func (b *blobs) path(hash string) string { return filepath.Join(b.dir, hash[:2], hash[2:]) }
 
-// put writes the file unless it is there, and syncs it: the row that names it may be
-// synced next.
+// put writes the file unless it exists, and syncs it, because the row that refers to it may
+// be synced next.
 func (b *blobs) put(data []byte) (blob, error) {
 	sum := sha256.Sum256(data)
 	one := blob{hex.EncodeToString(sum[:]), data}
@@ -152,7 +152,8 @@ func (b *blobs) ensure(one blob) error {
 	return nil
 }
 
-// syncDir lets the names in a folder survive a power cut, where the system can do that.
+// syncDir syncs the file names in a folder, so that they survive a power cut, where the
+// system supports it.
 func syncDir(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		_ = f.Sync()
@@ -175,9 +176,9 @@ func blobError(op, hash string, err error) error {
 	return lathe.Errorf(lathe.Unavailable, "cannot %s the file of a large value (%s…): %w", op, hash[:12], err)
 }
 
-// refer notes which files a row names. With replace, those it named before are let go.
-// The files are looked at once more here, under the lock of the write transaction,
-// because another process may have swept them since they were put.
+// refer records the files of a row. With replace, it drops the earlier references.
+// It checks the files once more, under the lock of the write transaction,
+// because another process may have deleted them since put.
 func (t *txn) refer(kind string, row int64, refs []blob, replace bool) error {
 	if replace {
 		n, err := t.count(`DELETE FROM blob_ref WHERE kind = $1 AND row = $2`, kind, row)
@@ -200,12 +201,12 @@ func (t *txn) refer(kind string, row int64, refs []blob, replace bool) error {
 	return nil
 }
 
-// unnamed is the condition on a blob that no row names.
+// unnamed is the SQL condition for a blob without references.
 const unnamed = `NOT EXISTS (SELECT 1 FROM blob_ref WHERE blob_ref.hash = blob.hash)`
 
-// sweep deletes the files nobody names, while the write lock keeps others from naming
-// them. It is alone in its transaction, so that what it sees unnamed is so on disk; a file
-// that is gone although the transaction fails was named by nobody.
+// sweep deletes files without references, while the write lock prevents new references. It
+// is alone in its transaction, so the missing references are already on disk. If the
+// transaction fails after a file was deleted, no row needs that file.
 func (t *txn) sweep() error {
 	gone, err := all(t.tx, `SELECT hash FROM blob WHERE `+unnamed, nil, firstText)
 	if err != nil {
@@ -222,8 +223,8 @@ func (t *txn) sweep() error {
 	return nil
 }
 
-// strays lists the files that no row of the database knows and that are old enough not
-// to belong to a transaction under way.
+// strays lists the files that are not in the database and that are too old to belong to a
+// running transaction.
 func (b *blobs) strays(known map[string]bool, now time.Time) (paths []string, err error) {
 	err = filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -242,7 +243,7 @@ func (b *blobs) strays(known map[string]bool, now time.Time) (paths []string, er
 	return paths, err
 }
 
-// encode makes the row of a fact in the caller's goroutine, so that the writer only writes.
+// encode builds the row of a fact in the caller's goroutine, so that the writer only writes.
 func (s *Store) encode(f lathe.Fact) (encoded, error) {
 	switch f := f.(type) {
 	case *lathe.MessageChanged:

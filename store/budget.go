@@ -12,31 +12,31 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Reservation is what a request may cost before it is sent.
+// Reservation is the highest cost of a request, reserved before it is sent.
 type Reservation struct {
-	Slot string // a session may have one request of each slot under way
+	Slot string // a session may have one running request per slot
 	Day  string // 2006-01-02
-	// Max is the worst case, Least what it costs cut as short as it may be.
+	// Max is the worst case, Least the cost with the shortest allowed output.
 	Max, Min lathe.Spending
-	// Certain is what it costs once it was sent: charged if the process dies before it can tell.
+	// Certain is the cost of sending it, charged if the process dies before it can report.
 	Certain lathe.Spending
 	Budget  lathe.Budget
 }
 
 // Grant is the answer to a Reserve.
 type Grant struct {
-	// Max is what may be used: at most what was wanted, at least the least.
+	// Max is the granted amount, between Least and Max of the reservation.
 	Max lathe.Spending
-	// Time is how long the session may still work; 0 is without end.
+	// Time is how long the session may still work; 0 means no limit.
 	Time time.Duration
-	// Exceeded is the account whose limit is used up, and By what; nil if none is.
+	// Exceeded is the account that has reached its limit, and By the measure; nil if none has.
 	Exceeded *lathe.Account
 	Measure  Measure
-	// Pending says that other requests under way hold what is left.
+	// Pending means that other running requests have reserved the rest.
 	Pending bool
 }
 
-// Measure is one of the things a budget counts.
+// Measure is a quantity that a budget limits.
 type Measure string
 
 // The measures.
@@ -50,8 +50,8 @@ const (
 // Allowed reports whether the request may be sent.
 func (g Grant) Allowed() bool { return g.Exceeded == nil && !g.Pending }
 
-// Reserve holds what a request may cost, on all accounts it will be counted on, if their
-// limits allow it; then the facts are committed with it. Otherwise nothing is written.
+// Reserve reserves the cost of a request on all its accounts and commits the facts, if the
+// limits allow it. Otherwise nothing is written.
 func (s *Store) Reserve(ctx context.Context, l Lease, r Reservation, facts ...lathe.Fact) (Grant, []lathe.Event, error) {
 	rows, err := s.encodeAll(facts)
 	if err != nil {
@@ -77,7 +77,7 @@ func (t *txn) reserve(s *sessionRow, epoch int64, r Reservation) (Grant, error) 
 		if err != nil {
 			return Grant{}, err
 		}
-		if mine { // of one that was cut off
+		if mine { // left by an interrupted request
 			if err := t.settle(s.n, r.Slot, nil); err != nil {
 				return Grant{}, err
 			}
@@ -96,7 +96,7 @@ func (t *txn) reserve(s *sessionRow, epoch int64, r Reservation) (Grant, error) 
 	}
 }
 
-// grant decides what a request may use. It is pure.
+// grant computes the amount that a request may use. It is pure.
 func grant(accounts []lathe.Account, r Reservation) Grant {
 	g := Grant{Max: r.Max}
 	for i, a := range accounts {
@@ -134,9 +134,9 @@ func grant(accounts []lathe.Account, r Reservation) Grant {
 	return g
 }
 
-// accountsOf reads the accounts a session is counted on, with their limits and what is held:
-// its own first, then those of the sessions above it, the day's and the project's. Mine
-// reports whether something is held in the slot itself.
+// accountsOf reads the accounts of a session, with their limits and reservations: its own
+// first, then those of its ancestors, the day's and the project's. Mine
+// reports whether the slot itself has a reservation.
 func accountsOf(q Reader, s *sessionRow, r Reservation) (out []lathe.Account, mine bool, err error) {
 	out = []lathe.Account{{Kind: lathe.DayAccount, Key: r.Day, Limit: r.Budget.Day}, {Kind: lathe.ProjectAccount, Key: s.project, Limit: r.Budget.Project}}
 	var chain []lathe.Account
@@ -167,7 +167,7 @@ func accountsOf(q Reader, s *sessionRow, r Reservation) (out []lathe.Account, mi
 		}
 		var limits *lathe.Spending
 		if err := unpack(row, 6, &limits); err != nil {
-			return lathe.Errorf(lathe.Internal, "the limits of %s: %w", a.Key, err)
+			return lathe.Errorf(lathe.Internal, "cannot read the limits of %s: %w", a.Key, err)
 		}
 		chain, own = append(chain, a), append(own, limits)
 		return nil
@@ -181,7 +181,7 @@ func accountsOf(q Reader, s *sessionRow, r Reservation) (out []lathe.Account, mi
 	return out, mine, err
 }
 
-// addReserved adds what requests under way hold of the accounts.
+// addReserved adds the reservations of running requests to the accounts.
 func addReserved(q Reader, accounts []lathe.Account, session int64, slot string) (mine bool, err error) {
 	err = q.Query(`SELECT session, slot, day, project, chain, cost, tokens, steps FROM reservation`, nil, func(row Row) error {
 		mine = mine || row.Int(0) == session && row.Text(1) == slot
@@ -199,9 +199,9 @@ func addReserved(q Reader, accounts []lathe.Account, session int64, slot string)
 	return mine, err
 }
 
-// limit gives sessions their limits, the topmost last in the list: its own, else what the
-// budget says; one below it its own, else its share of what the one above has. Time is not shared
-// out: who works beside its parent does so in the same hours.
+// limit sets the limits of sessions, the topmost last in the list. The topmost has its own,
+// else the budget's. A child has its own, else its share of its parent's. Time is not
+// divided, because a child works during its parent's time.
 func limit(chain []lathe.Account, own []*lathe.Spending, b lathe.Budget) {
 	above := b.Session
 	for i := len(chain) - 1; i >= 0; i-- {
@@ -218,7 +218,7 @@ func limit(chain []lathe.Account, own []*lathe.Spending, b lathe.Budget) {
 	}
 }
 
-// addReservation notes a reservation.
+// addReservation stores a reservation.
 func (t *txn) addReservation(s *sessionRow, epoch int64, r Reservation, given lathe.Spending, accounts []lathe.Account) error {
 	var chain []string
 	for _, a := range accounts {
@@ -231,11 +231,11 @@ func (t *txn) addReservation(s *sessionRow, epoch int64, r Reservation, given la
 		s.n, r.Slot, epoch, r.Day, s.project, strings.Join(chain, " "), int64(given.Cost), given.Tokens, given.Steps, int64(r.Certain.Cost), r.Certain.Tokens)
 }
 
-// spent counts what a session has used, and gives back what was reserved for it.
+// spent adds the usage of a session, and frees its reservation.
 func (t *txn) spent(s *sessionRow, f *lathe.Spent) error { return t.settle(s.n, f.Slot, f) }
 
-// settle ends a reservation, if there is one, and counts what was spent; of one that was cut
-// off, without a word of it, what it has cost for sure.
+// settle ends a reservation, if there is one, and adds the usage. For an interrupted request
+// without a report it adds the certain cost.
 func (t *txn) settle(session int64, slot string, f *lathe.Spent) error {
 	var used lathe.Spending
 	var day string
@@ -268,7 +268,7 @@ func (t *txn) settle(session int64, slot string, f *lathe.Spent) error {
 	return t.tally(where, day, used)
 }
 
-// tally adds to the accounts of a session, of those above it, of a day and of a project.
+// tally adds to the accounts of a session, its ancestors, a day and a project.
 func (t *txn) tally(where ancestry, day string, used lathe.Spending) error {
 	var args []any
 	add := func(kind lathe.AccountKind, key string, s lathe.Spending) {
@@ -303,8 +303,8 @@ func rowsOf(rows, columns int) string {
 	return b.String()
 }
 
-// timed leaves the time out where it would be counted twice: whoever has others work for
-// him counts his own hours.
+// timed omits time that would be counted twice, because the time of a parent includes that
+// of its children.
 func timed(s lathe.Spending, own bool) lathe.Spending {
 	if !own {
 		s.Time = 0
@@ -333,8 +333,7 @@ func (t *txn) chain(session int64) (c ancestry, err error) {
 	return c, err
 }
 
-// settleDead ends the reservations of runners that are gone, and reports whether there were
-// any.
+// settleDead ends the reservations of dead runners, and reports whether there were any.
 func (t *txn) settleDead() (freed bool, err error) {
 	type slot struct {
 		session int64
@@ -361,8 +360,8 @@ func (t *txn) settleDead() (freed bool, err error) {
 	return len(dead) > 0, err
 }
 
-// closeAccount ends what a session that is removed has under way. What it has spent stays
-// on the accounts above it.
+// closeAccount ends the reservations of a removed session. Its usage stays on the accounts
+// above it.
 func (t *txn) closeAccount(s *sessionRow) error {
 	slots, err := all(t.tx, `SELECT slot FROM reservation WHERE session = $1`, []any{s.n}, firstText)
 	for _, slot := range slots {
@@ -376,7 +375,7 @@ func (t *txn) closeAccount(s *sessionRow) error {
 	return t.exec(`DELETE FROM account WHERE kind = 'session' AND key = $1`, string(s.id))
 }
 
-// SetLimits gives a session limits of its own; the zero value takes them away.
+// SetLimits sets the limits of a session. The zero value removes them.
 func (s *Store) SetLimits(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
 	_, err := s.writer.write(ctx, true, func(t *txn) error {
 		if _, err := t.session(id); err != nil {
@@ -396,8 +395,8 @@ func (s *Store) SetLimits(ctx context.Context, id lathe.SessionID, limits lathe.
 	return err
 }
 
-// Accounts tells what a session and those above it, the day and its project have spent, with
-// their limits under a budget.
+// Accounts returns the usage and limits of a session, its ancestors, the day and the project
+// under a budget.
 func (s *Store) Accounts(ctx context.Context, id lathe.SessionID, day string, b lathe.Budget) (out []lathe.Account, err error) {
 	err = s.read(ctx, func(r Reader) error {
 		row, err := sessionOf(r, id)

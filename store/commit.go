@@ -7,10 +7,10 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Commit writes the facts of a runner, in their order, if its lease still holds; a lease
-// that was lost, or whose session is gone, is a conflict. News among the facts is told in
-// its place and not stored. The events returned are what was published: a new message may
-// have moved by a millisecond, because within a session creation times rise strictly.
+// Commit writes the facts of a runner, in their order, if it still holds the lease. A lost
+// lease, or a removed session, is a conflict. Ephemeral events among the facts are published
+// in order and not stored. The returned events are the published ones: a new message may
+// have moved by a millisecond, because creation times in a session increase strictly.
 func (s *Store) Commit(ctx context.Context, l Lease, facts ...lathe.Fact) ([]lathe.Event, error) {
 	rows, err := s.encodeAll(facts)
 	if err != nil {
@@ -101,7 +101,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// messageRow is what writing a message or its parts needs of it.
+// messageRow has the columns that are needed to write a message or its parts.
 type messageRow struct {
 	n, born int64
 	created float64
@@ -165,9 +165,9 @@ func (t *txn) putMessage(s *sessionRow, m lathe.Message, enc encoded) error {
 
 // marks are the private columns of a user message.
 type marks struct {
-	waiting int64 // 0 no, 1 steer, 2 queue
-	wants   bool  // an answer is expected
-	digest  string
+	waiting    int64 // 0 no, 1 steer, 2 queue
+	needsReply bool
+	digest     string
 }
 
 func (t *txn) insertMessage(s *sessionRow, m lathe.Message, enc encoded, k marks) error {
@@ -175,7 +175,7 @@ func (t *txn) insertMessage(s *sessionRow, m lathe.Message, enc encoded, k marks
 	seq := t.next()
 	n, err := t.insert(`INSERT INTO message (id, session, role, created, parent, data, born, seq, waiting, hold, wants, digest)
 		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,0,$10,$11) RETURNING n`,
-		string(m.ID), s.n, m.Data.Role(), float64(m.Created), null(m.Parent()), enc.data, seq, seq, k.waiting, boolInt(k.wants), null(k.digest))
+		string(m.ID), s.n, m.Data.Role(), float64(m.Created), null(m.Parent()), enc.data, seq, seq, k.waiting, boolInt(k.needsReply), null(k.digest))
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func boolInt(b bool) int64 {
 	return 0
 }
 
-// nextCreated returns the wished time, or a millisecond after the session's last
+// nextCreated returns the requested time, or a millisecond after the session's last
 // message if that is later.
 func (t *txn) nextCreated(s *sessionRow, wish lathe.Time) (lathe.Time, error) {
 	last, err := t.lastCreated(s, `TRUE`)
@@ -218,8 +218,8 @@ func later(at lathe.Time) lathe.Time {
 	return lathe.Time(next)
 }
 
-// lastCreated is the creation time of the last message of the session that is so, before
-// all times if there is none.
+// lastCreated returns the creation time of the session's last message that matches the
+// condition. Without one it is before all times.
 func (t *txn) lastCreated(s *sessionRow, where string) (lathe.Time, error) {
 	last := lathe.Time(math.Inf(-1))
 	err := t.tx.Query(`SELECT created FROM message WHERE session = $1 AND `+where+` ORDER BY created DESC, id DESC LIMIT 1`,
@@ -231,14 +231,14 @@ func (t *txn) lastCreated(s *sessionRow, where string) (lathe.Time, error) {
 }
 
 // promote clears waiting. If anything but further prompts was written since, the prompt
-// moves to the end and is told again, so that creation time stays the one order.
+// moves to the end and is published again, so that creation time stays the only order.
 func (t *txn) promote(s *sessionRow, id lathe.MessageID) error {
 	m, err := t.ownMessage(s, id)
 	if err != nil {
 		return err
 	}
 	if m.waiting == 0 {
-		return nil // promoted before: once is enough
+		return nil // already promoted
 	}
 	if err := t.exec(`UPDATE message SET waiting = 0, hold = 0 WHERE n = $1`, m.n); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (t *txn) promote(s *sessionRow, id lathe.MessageID) error {
 	return nil
 }
 
-// clearInterrupted takes the note back that a turn was cut off.
+// clearInterrupted clears the mark of an interrupted turn.
 func (t *txn) clearInterrupted(s *sessionRow) error {
 	return t.exec(`UPDATE lease SET interrupted = 0 WHERE session = $1 AND interrupted = 1`, s.n)
 }
@@ -290,7 +290,7 @@ func (t *txn) removeMessage(s *sessionRow, id lathe.MessageID) error {
 	return t.addUsage(s, usage{}, used)
 }
 
-// deleteMessages removes messages with all that hangs on them.
+// deleteMessages removes messages with their parts, tails and references.
 func (t *txn) deleteMessages(where string, arg any) error {
 	messages := `(SELECT n FROM message WHERE ` + where + `)`
 	parts := `(SELECT n FROM part WHERE message IN ` + messages + `)`

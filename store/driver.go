@@ -2,32 +2,32 @@ package store
 
 import "context"
 
-// Driver is a SQL database: sqlite here, postgres on many nodes. It speaks the dialect
-// both share ($1 placeholders that first appear in order, row values, upserts), and owns
-// the schema, the locks and what errors mean: its errors are *lathe.Error.
+// Driver is a SQL database: SQLite here, PostgreSQL on many nodes. It uses their common
+// dialect ($1 placeholders that first appear in order, row values, upserts), and owns
+// the schema, the locks and the error messages. Its errors are *lathe.Error.
 type Driver interface {
-	// Begin starts the one write transaction of this process. A durable one is on disk
-	// when Commit returns; another one survives the process but not a power cut.
+	// Begin starts the only write transaction of this process. A durable one is on disk
+	// when Commit returns. Others survive the end of the process but not a power cut.
 	Begin(ctx context.Context, durable bool) (Tx, error)
 	// Read runs f on a consistent snapshot.
 	Read(ctx context.Context, f func(Reader) error) error
-	// Owner names this process in leases.
+	// Owner is the name of this process in leases.
 	Owner() string
-	// Alive reports whether the process of that name still holds its leases.
+	// Alive reports whether the process with that name still runs.
 	Alive(owner string) bool
-	// Changed reports whether another process has written since the last call. Cheap.
+	// Changed reports whether another process has written since the last call. It is cheap.
 	Changed(ctx context.Context) (bool, error)
-	// Reclaim gives free pages back to the file system, a bounded number a call, and
+	// Reclaim returns free pages to the file system, a limited number per call, and
 	// reports whether there are more.
 	Reclaim(ctx context.Context) (more bool, err error)
-	// Check looks for damage and returns a line for each thing found.
+	// Check looks for damage and returns a line for each problem.
 	Check(ctx context.Context) ([]string, error)
 	// Size returns the bytes on disk and those of them that are free.
 	Size(ctx context.Context) (used, free int64, err error)
 	Close() error
 }
 
-// Reader queries. It is for one goroutine and only inside the call that gave it.
+// Reader runs queries. It is for one goroutine, and only valid inside the call that provides it.
 type Reader interface {
 	// Query calls f with each row; a row is valid during the call.
 	Query(sql string, args []any, f func(Row) error) error
@@ -47,7 +47,7 @@ type Row interface {
 	Int(i int) int64
 	Float(i int) float64
 	Text(i int) string
-	// Bytes is valid until the row is left.
+	// Bytes is valid until the next row.
 	Bytes(i int) []byte
 	Null(i int) bool
 }

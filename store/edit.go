@@ -10,8 +10,8 @@ import (
 
 func placeholder(n int) string { return "$" + strconv.Itoa(n) }
 
-// Edit changes the columns that are set, in one statement, so that nothing another
-// writer changes at the same time is lost. It returns the record as it is now.
+// Edit changes the columns that are set, in one statement, so that concurrent changes of
+// other writers are not lost. It returns the new record.
 func (s *Store) Edit(ctx context.Context, id lathe.SessionID, e lathe.Edit) (lathe.Session, error) {
 	events, err := s.writer.write(ctx, false, func(t *txn) error {
 		row, err := t.session(id)
@@ -26,9 +26,9 @@ func (s *Store) Edit(ctx context.Context, id lathe.SessionID, e lathe.Edit) (lat
 	return events[len(events)-1].Fact.(*lathe.SessionChanged).Info, nil
 }
 
-// edit changes the columns and tells the whole record.
+// edit changes the columns and publishes the whole record.
 func (t *txn) edit(row *sessionRow, e lathe.Edit) error {
-	if len(e.AddRules) > 0 { // nobody writes between this and what follows
+	if len(e.AddRules) > 0 { // no other write happens before the update below
 		rec, err := recordOf(t.tx, row)
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (t *txn) edit(row *sessionRow, e lathe.Edit) error {
 	return t.publishSession(seq, row)
 }
 
-// publishSession tells the record as it is now.
+// publishSession publishes the current record.
 func (t *txn) publishSession(seq int64, row *sessionRow) error {
 	rec, err := recordOf(t.tx, row)
 	if err != nil {

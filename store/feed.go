@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// The feed: which rows changed since a number, in their present state. There is no log;
-// a row that changed five times appears once. Every row carries the numbers of its first
+// The feed lists the rows that changed since a number, in their current state. It is not a
+// log: a row that changed five times appears once. Every row has the numbers of its first
 // and last change, and a removal leaves a tombstone.
 
 // change is a row that changed.
@@ -33,9 +33,9 @@ const (
 	inTomb
 )
 
-// changes are the statements that list changed rows: number of the row, first and last
-// change. $1 and $2 bound the change; +x keeps SQLite from using another index than
-// that of the number. Where follows, then a condition on the session.
+// changes are the statements that list changed rows: row number, first and last
+// change. $1 and $2 limit the change; +x makes SQLite use the index on the
+// number. Where follows, then a condition on the session.
 var changes = [...]struct{ sql, session string }{
 	inProject: {`SELECT n, born, seq FROM project WHERE seq > $1 AND seq <= $2`, ``},
 	inSession: {`SELECT n, born, seq FROM session WHERE seq > $1 AND seq <= $2`, ` AND +n`},
@@ -48,23 +48,23 @@ var changes = [...]struct{ sql, session string }{
 	inTomb:   {`SELECT n, born, seq FROM tomb WHERE seq > $1 AND seq <= $2`, ``},
 }
 
-// ResumeResult is how far a resume brought its reader.
+// ResumeResult says how far a reader has resumed.
 type ResumeResult struct {
-	Last int64 // everything up to here was told
-	// Resync says that the cursor cannot be resumed from: it is of another database, of
-	// the future, or older than what is kept. Nothing was told; the reader reads afresh.
+	Last int64 // all changes up to here were sent
+	// Resync means that the cursor cannot be used: it is from another database, from the
+	// future, or older than the floor. Nothing was sent, and the reader must read everything again.
 	Resync bool
 }
 
-// Since tells what changed in scope after the cursor: rows that are new since then in the
-// order of their birth, others in the order of their last change, so that a message comes
-// before its parts. Only the last event carries a number to resume from. An error of yield
+// Since yields the changes in scope after the cursor: new rows in the order of their
+// creation, others in the order of their last change, so that a message comes
+// before its parts. Only the last event has a number to resume from. An error of yield
 // ends it.
 //
-// Which rows changed is read at once, the rows themselves a piece at a time, and yield runs
-// between two reads: a reader that takes its time, or asks the store something, keeps
-// nobody waiting. A row that has changed again by then is told as it is; what happened to it
-// has a higher number and comes as well.
+// The list of changed rows is read at once, the rows themselves a piece at a time. yield runs
+// between two reads, so a slow reader, or one that calls the store, blocks no other caller.
+// A row that has changed again by then is sent in its new state, and again with its higher
+// number.
 func (s *Store) Since(ctx context.Context, after lathe.Cursor, scope lathe.Scope, yield func(lathe.Event) error) (ResumeResult, error) {
 	var res ResumeResult
 	var rows []change
@@ -104,7 +104,7 @@ func (s *Store) Since(ctx context.Context, after lathe.Cursor, scope lathe.Scope
 	return res, t.finish()
 }
 
-// yieldChanges tells the rows that changed after one number and up to another, all within
+// yieldChanges yields the rows that changed after one number and up to another, all in
 // one read.
 func (s *Store) yieldChanges(r Reader, after, upTo int64, yield func(lathe.Event) error) error {
 	rows, err := listChanges(r, after, upTo, lathe.Scope{})
@@ -123,30 +123,29 @@ func (s *Store) yieldChanges(r Reader, after, upTo int64, yield func(lathe.Event
 	return t.finish()
 }
 
-// changeReader makes events of rows that changed. A reader that resumes gets a number with the
-// last event alone; live ones get the highest number with all, since the rows come in
-// another order than their numbers, and are also told what a reader that resumes need
-// not know.
+// changeReader turns changed rows into events. A resuming reader gets a number only with the
+// last event. Live readers get the highest number with every event, because the rows are not
+// in number order. They also get events that a resuming reader does not need.
 type changeReader struct {
 	store       *Store
 	after, upTo int64
 	scope       lathe.Scope
 	resume      bool
 	yield       func(lathe.Event) error
-	events      []lathe.Event // loaded and not told yet
+	events      []lathe.Event // loaded and not yielded yet
 }
 
-// load reads a piece of the rows and returns the rest of them. If it fails, it can be
-// tried again.
+// load reads a piece of the rows and returns the rest of them. It can be retried after an
+// error.
 func (t *changeReader) load(r Reader, rows []change) ([]change, error) {
 	n, loaded := min(len(rows), piece), t.events
 	for _, c := range rows[:n] {
 		events, err := t.store.load(r, c, t.after, t.resume)
 		if errors.Is(err, fs.ErrNotExist) {
 			// The file of a large value is gone. Most likely the row has changed since this
-			// snapshot, and comes again with a higher number; if it is lost, the feed of all
-			// others must go on, and whoever reads the row itself is told.
-			t.store.log.Warn("a changed row was left out: the file of its large value is missing", "error", err)
+			// snapshot, and comes again with a higher number. If the file is lost, the feed must
+			// continue with the other rows, and reading the row itself reports the error.
+			t.store.log.Warn("skipped a changed row: the file of its large value is missing", "error", err)
 			continue
 		}
 		if err != nil {
@@ -166,7 +165,7 @@ func (t *changeReader) load(r Reader, rows []change) ([]change, error) {
 	return rows[n:], nil
 }
 
-// yieldEvents hands out what is loaded but the last event, which is marked if none follows.
+// yieldEvents yields the loaded events except the last one, which is marked if none follows.
 func (t *changeReader) yieldEvents() error {
 	for len(t.events) > 1 {
 		e := t.events[0]
@@ -178,7 +177,7 @@ func (t *changeReader) yieldEvents() error {
 	return nil
 }
 
-// finish hands out the rest.
+// finish yields the rest.
 func (t *changeReader) finish() error {
 	if len(t.events) == 0 {
 		return nil
@@ -191,7 +190,7 @@ func (t *changeReader) finish() error {
 	return t.yield(t.events[0])
 }
 
-// isEphemeral reports whether the event is told along with a row and has no number itself.
+// isEphemeral reports whether the event accompanies a row and has no number itself.
 func isEphemeral(f lathe.Fact) bool {
 	_, idle := f.(*lathe.SessionIdle)
 	return idle
@@ -227,7 +226,7 @@ func listChanges(r Reader, after, upTo int64, scope lathe.Scope) ([]change, erro
 	return out, nil
 }
 
-// load reads a changed row as the events that tell its present state.
+// load returns the events for the current state of a changed row.
 func (s *Store) load(r Reader, c change, after int64, resume bool) ([]lathe.Event, error) {
 	switch c.table {
 	case inProject:
@@ -271,7 +270,7 @@ func (s *Store) loadSession(r Reader, c change, after int64, resume bool) (out [
 			created.Fact = &lathe.SessionCreated{Info: rec}
 			out = append(out, created)
 		}
-		if resume || c.born != c.seq { // live, a record that is only new is told once
+		if resume || c.born != c.seq { // live readers get a new record once
 			e.Fact = &lathe.SessionChanged{Info: rec}
 			out = append(out, e)
 		}
@@ -318,8 +317,8 @@ func (s *Store) loadStatus(r Reader, c change) (out []lathe.Event, err error) {
 	return out, err
 }
 
-// loadAsk tells a request while it waits, and its answer from then on. Also to those whose cursor is older than both: they
-// may have been cut off inside the commit that asked, and know the request.
+// loadAsk returns a pending request, or its answer. A reader with a cursor older than both gets the answer too: it
+// may have been disconnected inside the commit of the request, and know the request.
 func (s *Store) loadAsk(r Reader, c change) ([]lathe.Event, error) {
 	return all(r, `SELECT kind, data, answer, session.id, directory, project FROM ask JOIN session ON session.n = ask.session
 		WHERE ask.n = $1`, []any{c.n}, func(row Row) (lathe.Event, error) {
@@ -346,8 +345,8 @@ func (s *Store) loadList(r Reader, c change) ([]lathe.Event, error) {
 	})
 }
 
-// catchUp hands out what other processes have changed up to the number that r shows. It
-// runs in the writer's goroutine. If it fails, the next look begins at the same place.
+// catchUp publishes the changes of other processes up to a number that r can read. It
+// runs in the writer's goroutine. If it fails, the next call starts at the same number.
 func (s *Store) catchUp(r Reader, upTo int64) error {
 	after := s.Last()
 	if upTo <= after {

@@ -6,9 +6,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Fork makes the session rec out of another's messages, those before the message named;
-// all of them if it is empty or unknown. Rows hold no ids of their own, so they are
-// copied inside the database. Creation times stay, which keeps the order.
+// Fork creates the session rec with the messages of another session before the named message,
+// or with all of them if it is empty or unknown. Message data has no ids, so it is copied
+// inside the database. Creation times stay, and so does the order.
 func (s *Store) Fork(ctx context.Context, from lathe.SessionID, before lathe.MessageID, rec lathe.Session) error {
 	_, err := s.writer.write(ctx, true, func(t *txn) error {
 		src, err := t.session(from)
@@ -28,7 +28,7 @@ func (s *Store) Fork(ctx context.Context, from lathe.SessionID, before lathe.Mes
 	return err
 }
 
-// forker copies messages and remembers which became which.
+// forker copies messages and maps old ids to new ones.
 type forker struct {
 	*txn
 	dst *sessionRow
@@ -70,8 +70,8 @@ func (f *forker) run(src *sessionRow, before lathe.MessageID) error {
 	return err
 }
 
-// source lists the messages to copy, by position and never by id. Prompts that still
-// wait are not part of the history yet.
+// source lists the messages to copy, by position and never by id. Queued prompts are not
+// part of the history yet.
 func (f *forker) source(src *sessionRow, before lathe.MessageID) (out []sourceMessage, err error) {
 	sql, args := `SELECT n, id, parent FROM message WHERE session = $1 AND waiting = 0`, []any{src.n}
 	err = f.tx.Query(`SELECT created FROM message WHERE id = $1 AND session = $2`, []any{string(before), src.n}, func(row Row) error {
@@ -147,8 +147,8 @@ func (f *forker) copyParts(m sourceMessage, to int64) (steps bool, err error) {
 	return steps, nil
 }
 
-// remapTail points the copy of a compaction at the copy of its first kept message; if
-// that was not copied, at none.
+// remapTail points the copy of a compaction at the copy of its first uncompacted message, or
+// at none if that was not copied.
 func (f *forker) remapTail(n int64) error {
 	var p lathe.Part
 	err := f.tx.Query(`SELECT data FROM part WHERE n = $1`, []any{n}, func(row Row) error {

@@ -50,7 +50,7 @@ func partOf(row Row, i int, session lathe.SessionID, message lathe.MessageID, ex
 	return p, err
 }
 
-// withTails joins an open part with the text it has grown.
+// withTails adds the text in its tails to an open part.
 func withTails(r Reader, n int64, p lathe.Part) (lathe.Part, error) {
 	var text []byte
 	err := r.Query(`SELECT text FROM tail WHERE part = $1 ORDER BY at`, []any{n}, func(row Row) error {
@@ -60,7 +60,7 @@ func withTails(r Reader, n int64, p lathe.Part) (lathe.Part, error) {
 	return p.WithText(string(text)), err
 }
 
-// parts reads the parts of a message in the order of their birth.
+// parts reads the parts of a message in the order of creation.
 func (s *Store) parts(r Reader, session lathe.SessionID, message lathe.MessageID, n int64) ([]lathe.Part, error) {
 	out := []lathe.Part{}
 	type growing struct {
@@ -85,7 +85,7 @@ func (s *Store) parts(r Reader, session lathe.SessionID, message lathe.MessageID
 }
 
 // History returns the newest messages older than before, at most limit of them, oldest
-// first. A zero place begins at the end, a limit of 0 has no limit.
+// first. A zero position starts at the end, and a limit of 0 means no limit.
 func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Position, limit int) (lathe.Page, error) {
 	var page lathe.Page
 	err := s.readFiles(ctx, func(r Reader) (err error) {
@@ -196,8 +196,8 @@ func (s *Store) messageInfo(r Reader, n int64) (lathe.Message, error) {
 		[]any{n}, func(row Row) (lathe.Message, error) { return s.readMessage(row, lathe.SessionID(row.Text(8))) })
 }
 
-// Steps returns the messages of a session, oldest first, with nothing of them but what steps changed:
-// parts of the types patch and step-finish. Outputs of tools, which are most of a history, are not read.
+// Steps returns the messages of a session, oldest first, with only their patch and step-finish parts.
+// It does not read tool outputs, which are most of a history.
 func (s *Store) Steps(ctx context.Context, id lathe.SessionID) ([]lathe.Message, error) {
 	var out []lathe.Message
 	err := s.readFiles(ctx, func(r Reader) error {

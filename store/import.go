@@ -6,10 +6,10 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Import writes a whole session from elsewhere, or nothing of it. Ids and times stay.
-// A session that is here already moves to the record's project, directory and path, and
-// gets the messages and parts it does not have; what it has is kept. An id that belongs
-// to another session is a conflict.
+// Import writes a whole session from another database, or nothing. Ids and times stay.
+// An existing session moves to the record's project, directory and path, and gets its
+// missing messages and parts. Existing ones stay unchanged. An id that belongs to another
+// session is a conflict.
 func (s *Store) Import(ctx context.Context, rec lathe.Session, messages []lathe.Message) error {
 	rows := make([]promptRows, len(messages))
 	for i, m := range messages {

@@ -8,15 +8,15 @@ import (
 )
 
 // Lease is the right to commit to a session. It lasts until it is released, until its
-// process ends, or until the session is removed. Each taking has a higher epoch than
-// all before, so a commit under an old one is noticed.
+// process ends, or until the session is removed. Each lease has a higher epoch than
+// all before, so a commit under an old one is detected.
 type Lease struct {
 	Session lathe.SessionID
 	Epoch   int64
 }
 
-// Acquire takes the lease of a session. If another runner holds it, here or in a process
-// that is alive, that is a conflict.
+// Acquire takes the lease of a session. It fails with a conflict if another runner holds the
+// lease, in this process or another live one.
 func (s *Store) Acquire(ctx context.Context, id lathe.SessionID) (Lease, error) {
 	l := Lease{Session: id}
 	_, err := s.writer.write(ctx, false, func(t *txn) error {
@@ -31,19 +31,19 @@ func (s *Store) Acquire(ctx context.Context, id lathe.SessionID) (Lease, error) 
 		if owner != "" && s.driver.Alive(owner) {
 			return lathe.Errorf(lathe.Conflict, "Session is busy: %s", id)
 		}
-		l.Epoch = t.next() // also above those of a removed session that had this id
+		l.Epoch = t.next() // also higher than the epochs of a removed session with this id
 		err = t.exec(`INSERT INTO lease (session, owner, epoch, cancel) VALUES ($1,$2,$3,0)
 			ON CONFLICT (session) DO UPDATE SET owner = excluded.owner, epoch = excluded.epoch, cancel = 0`,
 			row.n, s.driver.Owner(), l.Epoch)
 		if err != nil {
 			return err
 		}
-		return t.calm(row)
+		return t.resetStatus(row)
 	})
 	return l, err
 }
 
-// Release gives the lease back. One that was lost meanwhile needs no giving back.
+// Release returns the lease. It does nothing if the lease was lost.
 func (s *Store) Release(ctx context.Context, l Lease) error {
 	_, err := s.writer.write(ctx, false, func(t *txn) error {
 		return t.exec(`UPDATE lease SET owner = NULL, cancel = 0
@@ -53,14 +53,14 @@ func (s *Store) Release(ctx context.Context, l Lease) error {
 	return err
 }
 
-// holder reads who took the lease of a session and has not given it back.
+// holder returns the owner of a session's lease, "" if it was released.
 func (t *txn) holder(session int64) (owner string, err error) {
 	return one(t.tx, `SELECT owner FROM lease WHERE session = $1`, []any{session}, firstText)
 }
 
-// calm makes the status of a session idle that an earlier holder left busy. Without a
-// holder it has been read as idle; now that there is one, the row must say so itself.
-func (t *txn) calm(s *sessionRow) error {
+// resetStatus sets the status to idle if an earlier holder left it busy. Without a holder,
+// readers treat any status as idle. With a holder, the row itself must say idle.
+func (t *txn) resetStatus(s *sessionRow) error {
 	left := false
 	err := t.tx.Query(`SELECT data FROM status WHERE session = $1`, []any{s.n}, func(row Row) error {
 		var st lathe.Status
@@ -85,12 +85,12 @@ func (t *txn) checkLease(l Lease) (*sessionRow, error) {
 	return s, err
 }
 
-// LeaseInfo tells who works on a session.
+// LeaseInfo describes the lease of a session and its owner.
 type LeaseInfo struct {
 	Session  lathe.SessionID
 	Alive    bool // the process that took the lease still runs
-	Here     bool // it is this one
-	Canceled bool // someone wishes the turn to end
+	Here     bool // it is this process
+	Canceled bool // a client has asked to cancel the turn
 }
 
 // Leases lists the sessions whose lease is taken, also by processes that have died.
@@ -112,20 +112,20 @@ func (s *Store) Leases(ctx context.Context) ([]LeaseInfo, error) {
 	return out, err
 }
 
-// Interruption is a session whose work was cut off, or never begun.
+// Interruption is a session whose turn was interrupted, or never started.
 type Interruption struct {
 	Session lathe.SessionID
-	// Dead says that the process that worked on it has died, and nobody has looked since.
+	// Dead means that the process that worked on it has died, and no other has taken the lease.
 	Dead bool
-	// Closed says that what it left open was closed, and nothing was said since.
+	// Closed means that its open messages were settled, and no message was added since.
 	Closed bool
-	// HasQueued says that a prompt has not been taken up.
+	// HasQueued means that a prompt has not been processed.
 	HasQueued bool
 }
 
-// Interruptions lists the sessions whose turn was cut off, and those with prompts that
-// nobody works on; of one session if it is named. A child whose call was repaired is not
-// listed with the others: whoever made the call decides whether it goes on.
+// Interruptions lists the sessions with an interrupted turn or with queued prompts and no
+// runner, or only the named session. A child session whose call was repaired is listed only
+// by name: its parent decides whether to resume it.
 func (s *Store) Interruptions(ctx context.Context, only lathe.SessionID) ([]Interruption, error) {
 	var out []Interruption
 	alive := map[string]bool{}
@@ -145,7 +145,7 @@ func (s *Store) Interruptions(ctx context.Context, only lathe.SessionID) ([]Inte
 				Session: lathe.SessionID(row.Text(0)), Dead: owner != "" && !alive[owner],
 				Closed: row.Int(2) != 0, HasQueued: row.Int(3) != 0,
 			}
-			if owner == "" || i.Dead { // another one works on it
+			if owner == "" || i.Dead { // else a live process works on it
 				out = append(out, i)
 			}
 			return nil

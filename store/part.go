@@ -19,7 +19,7 @@ func (t *txn) part(id lathe.PartID) (*partRow, error) {
 		})
 }
 
-// putPart writes a part whole. The text of an open one goes to a tail, so that the row
+// putPart writes a whole part. The text of an open part goes to a tail, so that the row
 // is not rewritten while it grows.
 func (t *txn) putPart(s *sessionRow, p lathe.Part, enc encoded) error {
 	old, err := t.part(p.ID)
@@ -108,7 +108,8 @@ func (t *txn) removePart(s *sessionRow, message lathe.MessageID, id lathe.PartID
 	return t.addUsage(s, usage{}, used)
 }
 
-// checkpoint appends what an open part has grown by. Nobody is told: live readers had it.
+// checkpoint appends the new text of an open part. It publishes nothing, because live readers
+// have the text from deltas.
 func (t *txn) checkpoint(s *sessionRow, c *lathe.Checkpoint) error {
 	p, err := t.part(c.Part)
 	if err != nil {
@@ -127,7 +128,7 @@ func (t *txn) checkpoint(s *sessionRow, c *lathe.Checkpoint) error {
 		return lathe.Errorf(lathe.Conflict, "part %s ends at %d, not at %d", c.Part, end, c.Offset)
 	}
 	if c.Text == "" {
-		return nil // two of these would want the same place
+		return nil // two empty tails would have the same offset
 	}
 	if err := t.exec(`INSERT INTO tail (part, at, text) VALUES ($1,$2,$3)`, p.n, end, c.Text); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (t *txn) checkpoint(s *sessionRow, c *lathe.Checkpoint) error {
 	return t.exec(`UPDATE part SET seq = $1 WHERE n = $2`, t.next(), p.n)
 }
 
-// usage is what step-finish parts add to their session.
+// usage is the cost and tokens that step-finish parts add to their session.
 type usage struct {
 	cost   lathe.Money
 	tokens lathe.Tokens
@@ -148,7 +149,7 @@ func usageOf(b lathe.Body) usage {
 	return usage{}
 }
 
-// unused is a record whose sums, if it has any, are counted anew from what is copied.
+// unused clears the sums of a record, so that they are computed from the copied parts.
 func unused(rec lathe.Session) lathe.Session {
 	if rec.Cost != nil {
 		rec.Cost = new(lathe.Money)
@@ -181,8 +182,8 @@ func (t *txn) sumUsage(where string, arg any) (sum usage, err error) {
 	return sum, err
 }
 
-// addUsage adds to the session's sums what came and takes off what went, without
-// touching its time.
+// addUsage updates the session's sums by the difference, without changing its update
+// time.
 func (t *txn) addUsage(s *sessionRow, came, went usage) error {
 	if came == went {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// OpenProject notes that a directory of the project was opened: it makes or refreshes
-// the record, remembers a further checkout, and tells. Sessions filed under the global
-// project in the worktree of a new one become its own, and so do those of a record
-// whose identity has changed (a repository that got a remote, say). Approvals go with them.
+// OpenProject records that a directory of the project was opened: it creates or updates
+// the record, adds a further checkout, and publishes the change. A new project takes over the
+// sessions of the global project in its worktree, and those of a record whose
+// id has changed (for example a repository that got a remote). Approvals move with them.
 func (s *Store) OpenProject(ctx context.Context, p lathe.Project, sandbox string) (lathe.Project, error) {
 	events, err := s.writer.write(ctx, false, func(t *txn) error {
 		rec, known, err := t.project(p.ID)
@@ -68,14 +68,14 @@ func (t *txn) putProject(p lathe.Project) error {
 	return nil
 }
 
-// adopt files sessions under the project that were filed elsewhere.
+// adopt moves sessions of other projects to the project that owns their directory.
 func (t *txn) adopt(p *lathe.Project, known bool) error {
 	former, err := all(t.tx, `SELECT data FROM project WHERE worktree = $1 AND id <> $2 AND id <> 'global'`, []any{p.Worktree, p.ID}, readProject)
 	if err != nil {
 		return err
 	}
 	for _, f := range former {
-		if !known { // the same project under another id: what the user gave it stays
+		if !known { // the same project under another id: the user's changes stay
 			p.Name, p.Icon, p.Commands, p.Time.Created, p.Time.Initialized = f.Name, f.Icon, f.Commands, f.Time.Created, f.Time.Initialized
 		}
 		if _, err := t.refile(`project = $1`, f.ID, p.ID); err != nil {
@@ -92,13 +92,13 @@ func (t *txn) adopt(p *lathe.Project, known bool) error {
 		return err
 	}
 	adopted, err := t.refile(`project = 'global' AND directory = $1`, p.Worktree, p.ID)
-	if err == nil && adopted > 0 { // what counted for them goes on to
+	if err == nil && adopted > 0 { // approvals for these sessions stay valid
 		err = t.copyApprovals(lathe.GlobalProject, p.ID)
 	}
 	return err
 }
 
-// refile moves sessions to another project, tells each and counts them.
+// refile moves sessions to another project, publishes each and counts them.
 func (t *txn) refile(where, arg, project string) (int, error) {
 	rows, err := all(t.tx, `SELECT n, id, directory FROM session WHERE `+where, []any{arg}, func(row Row) (*sessionRow, error) {
 		return &sessionRow{n: row.Int(0), id: lathe.SessionID(row.Text(1)), directory: row.Text(2), project: project}, nil
@@ -111,7 +111,7 @@ func (t *txn) refile(where, arg, project string) (int, error) {
 	return len(rows), err
 }
 
-// EditProject changes a project and tells.
+// EditProject changes a project and publishes it.
 func (s *Store) EditProject(ctx context.Context, id string, edit lathe.ProjectEdit) (lathe.Project, error) {
 	var rec lathe.Project
 	_, err := s.writer.write(ctx, false, func(t *txn) error {
@@ -138,17 +138,17 @@ func (s *Store) EditProject(ctx context.Context, id string, edit lathe.ProjectEd
 	return rec, err
 }
 
-// Projects lists all projects, the one opened last first.
+// Projects lists all projects, most recently opened first.
 func (s *Store) Projects(ctx context.Context) ([]lathe.Project, error) {
 	return findAll(ctx, s, `SELECT data FROM project ORDER BY seq DESC`, nil, readProject)
 }
 
-// Cached returns what was remembered under a key, "" if nothing was.
+// Cached returns the cached value of a key, "" if there is none.
 func (s *Store) Cached(ctx context.Context, key string) (string, error) {
 	return findOne(ctx, s, `SELECT value FROM known WHERE key = $1`, []any{key}, firstText)
 }
 
-// SaveCached keeps a value that was costly to find.
+// SaveCached caches a value that is expensive to compute.
 func (s *Store) SaveCached(ctx context.Context, key, value string) error {
 	_, err := s.writer.write(ctx, false, func(t *txn) error {
 		return t.exec(`INSERT INTO known (key, value) VALUES ($1,$2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, value)

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Remove deletes a session and everything below it, children first. A runner that is
-// still at work loses its lease: its next commit is a conflict.
+// Remove deletes a session and everything below it, children first. An active runner loses
+// its lease: its next commit is a conflict.
 func (s *Store) Remove(ctx context.Context, id lathe.SessionID) error {
 	_, err := s.writer.write(ctx, false, func(t *txn) error {
 		row, err := t.session(id)
@@ -36,7 +36,7 @@ func (t *txn) removeSession(s *sessionRow, seen map[lathe.SessionID]bool) error 
 	for _, id := range children {
 		child, err := t.session(lathe.SessionID(id))
 		if lathe.CodeOf(err) == lathe.NotFound {
-			continue // gone already: it was below itself
+			continue // already removed: it was its own descendant
 		}
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (t *txn) dropSession(s *sessionRow) error {
 	return nil
 }
 
-// tidy frees what a removal left: files nobody names, old tombstones, empty pages.
+// tidy cleans up after a removal: unused files, old tombstones, empty pages.
 func (s *Store) tidy(ctx context.Context) error {
 	return s.writer.maintain(ctx, func() error {
 		if err := errors.Join(s.writer.sweep(true), s.writer.trim()); err != nil {

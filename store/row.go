@@ -9,11 +9,11 @@ import (
 
 // The small rows of a session: status, asks, todo list, diff.
 
-// putStatus stores a status that changed and tells every one. Idle is told twice, for
+// putStatus stores a changed status and publishes every status. Idle has a second event, for
 // old clients.
 func (t *txn) putStatus(s *sessionRow, f *lathe.StatusChanged) error {
 	data, _ := json.Marshal(f.Status)
-	same := f.Status.Type == lathe.Idle // without a row a session is idle
+	same := f.Status.Type == lathe.Idle // a session without a row is idle
 	err := t.tx.Query(`SELECT data FROM status WHERE session = $1`, []any{s.n}, func(row Row) error {
 		same = row.Text(0) == string(data)
 		return nil
@@ -49,7 +49,7 @@ func (t *txn) putList(s *sessionRow, kind string, data any, f lathe.Fact) error 
 	return nil
 }
 
-// putAsk stores a request that waits for a person.
+// putAsk stores a request to the user.
 func (t *txn) putAsk(s *sessionRow, id lathe.AskID, kind string, data any, f lathe.Fact) error {
 	seq := t.next()
 	n, err := t.count(`INSERT INTO ask (id, session, kind, data, born, seq) VALUES ($1,$2,$3,$4,$5,$6) ON CONFLICT (id) DO NOTHING`,
@@ -58,13 +58,13 @@ func (t *txn) putAsk(s *sessionRow, id lathe.AskID, kind string, data any, f lat
 		return err
 	}
 	if n == 0 {
-		return lathe.Errorf(lathe.Conflict, "request %s exists already", id)
+		return lathe.Errorf(lathe.Conflict, "request %s already exists", id)
 	}
 	t.publish(seq, s, f)
 	return nil
 }
 
-// answer sets the answer of an ask where it is still empty; a second one changes nothing.
+// answer sets the answer of an ask once. A second answer changes nothing.
 func (t *txn) answer(s *sessionRow, id lathe.AskID, f lathe.Fact) error {
 	data, err := json.Marshal(lathe.Event{Fact: f})
 	if err != nil {
@@ -81,8 +81,8 @@ func (t *txn) answer(s *sessionRow, id lathe.AskID, f lathe.Fact) error {
 	return nil
 }
 
-// Statuses returns the status of every session that is not idle. One whose process has
-// died reads as idle.
+// Statuses returns the status of every session that is not idle. A session whose process
+// has died counts as idle.
 func (s *Store) Statuses(ctx context.Context, scope lathe.Scope) (map[lathe.SessionID]lathe.Status, error) {
 	out := map[lathe.SessionID]lathe.Status{}
 	err := query(ctx, s, `SELECT session.id, session.directory, data, owner FROM status JOIN session ON session.n = status.session
@@ -100,7 +100,7 @@ func (s *Store) Statuses(ctx context.Context, scope lathe.Scope) (map[lathe.Sess
 	return out, err
 }
 
-// liveStatus reads a status; without a live owner nobody is doing anything.
+// liveStatus reads a status. Without a live owner the session is idle.
 func (s *Store) liveStatus(data, owner string) (st lathe.Status, err error) {
 	if err = json.Unmarshal([]byte(data), &st); err != nil {
 		return st, err
@@ -118,7 +118,7 @@ func (s *Store) Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, er
 	return out, err
 }
 
-// Diff returns what a session changed, never nil.
+// Diff returns the file changes of a session, never nil.
 func (s *Store) Diff(ctx context.Context, id lathe.SessionID) ([]lathe.FileDiff, error) {
 	out := []lathe.FileDiff{}
 	err := s.list(ctx, id, `diff`, &out)
@@ -130,7 +130,7 @@ func (s *Store) list(ctx context.Context, id lathe.SessionID, kind string, out a
 		[]any{string(id), kind}, func(row Row) error { return json.Unmarshal(row.Bytes(0), out) })
 }
 
-// Asks returns the requests in scope that wait for a person, oldest first.
+// Asks returns the unanswered requests in scope, oldest first.
 func (s *Store) Asks(ctx context.Context, scope lathe.Scope) ([]lathe.Fact, error) {
 	var out []lathe.Fact
 	err := query(ctx, s, `SELECT session.id, session.directory, kind, data FROM ask JOIN session ON session.n = ask.session

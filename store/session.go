@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// sessionRow is what writing below a session needs of it.
+// sessionRow has the columns that are needed to write rows of a session.
 type sessionRow struct {
 	n                  int64
 	id                 lathe.SessionID
@@ -109,7 +109,7 @@ func (t *txn) insertSession(s lathe.Session) (*sessionRow, error) {
 		return nil, err
 	}
 	if changed == 0 {
-		return nil, lathe.Errorf(lathe.Conflict, "session %s exists already", s.ID)
+		return nil, lathe.Errorf(lathe.Conflict, "session %s already exists", s.ID)
 	}
 	row, err := t.session(s.ID)
 	if err != nil {
@@ -126,7 +126,7 @@ func packRaw(m json.RawMessage) any {
 	return string(m)
 }
 
-// session finds the row of a session, or says that there is none.
+// session finds the row of a session, or returns NotFound.
 func (t *txn) session(id lathe.SessionID) (*sessionRow, error) { return sessionOf(t.tx, id) }
 
 // sessionRowOf reads number, directory and project.
@@ -148,7 +148,7 @@ func notFound(id lathe.SessionID) error {
 	return lathe.Errorf(lathe.NotFound, "Session not found: %s", id)
 }
 
-// Create writes a new session. The record is complete; an id that is taken is a conflict.
+// Create writes a new session with a complete record. An existing id is a conflict.
 func (s *Store) Create(ctx context.Context, rec lathe.Session) error {
 	_, err := s.writer.write(ctx, true, func(t *txn) error {
 		_, err := t.insertSession(rec)
@@ -171,13 +171,13 @@ func recordOf(r Reader, row *sessionRow) (lathe.Session, error) {
 	return one(r, `SELECT `+sessionColumns+` FROM session WHERE n = $1`, []any{row.n}, readSession)
 }
 
-// maxSearch is how long a search for titles may be; databases take no pattern of any length.
+// maxSearch is the longest title search in bytes, because databases limit the length of patterns.
 const maxSearch = 10_000
 
-// Sessions lists sessions by their last change, newest first; equal times by id.
+// Sessions lists sessions by their last change, newest first, then by id.
 func (s *Store) Sessions(ctx context.Context, q lathe.Query) ([]lathe.Session, error) {
 	if len(q.Search) > maxSearch {
-		return nil, lathe.Errorf(lathe.Invalid, "what is searched for has %d bytes; at most %d can be", len(q.Search), maxSearch)
+		return nil, lathe.Errorf(lathe.Invalid, "the search text has %d bytes; the limit is %d", len(q.Search), maxSearch)
 	}
 	sql, args := sessionQuery(q)
 	return findAll(ctx, s, sql, args, readSession)
@@ -237,8 +237,8 @@ func sessionQuery(q lathe.Query) (string, []any) {
 	return sql, args
 }
 
-// fold takes the case away: what differs only in case becomes the same, also letters with
-// two small forms.
+// fold makes texts equal that differ only in case, including letters with two lower-case
+// forms.
 func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
 func likeEscape(s string) string {

@@ -9,17 +9,17 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Stats is what the database holds and how large it is.
+// Stats is the number of rows in the database and its size.
 type Stats struct {
 	Sessions, Messages, Parts, Projects int64
-	Open, Tombstones                    int64 // parts that still grow; removals still remembered
+	Open, Tombstones                    int64 // parts that still grow; removal markers
 	Counter, Floor                      int64
 	Feed                                string
 	Bytes, FreeBytes                    int64 // of the database file
-	Blobs, BlobBytes                    int64 // large values kept as files
+	Blobs, BlobBytes                    int64 // large values in files
 }
 
-// Stats counts.
+// Stats counts the rows of each table and the bytes on disk.
 func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{Feed: s.feed}
 	err := s.read(ctx, func(r Reader) error {
@@ -55,20 +55,19 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	return st, err
 }
 
-// Check looks for damage: of the database file, of rows that belong nowhere, of rows that
-// cannot be read, of large values without a file. It changes nothing and returns a line
-// for each find.
+// Check looks for damage: in the database file, orphaned rows, unreadable rows, and large
+// values without a file. It changes nothing and returns a line for each problem.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	found, err := s.driver.Check(ctx)
 	if err != nil || len(found) > 0 {
-		return found, err // a damaged file gives no sensible rows
+		return found, err // rows of a damaged file are meaningless
 	}
 	err = s.read(ctx, func(r Reader) error {
 		for _, c := range []struct{ what, sql string }{
 			{"messages without a session", `SELECT id FROM message WHERE session NOT IN (SELECT n FROM session)`},
 			{"parts without a message", `SELECT id FROM part WHERE message NOT IN (SELECT n FROM message)`},
 			{"text without a part", `SELECT part FROM tail WHERE part NOT IN (SELECT n FROM part)`},
-			{"rows with a number of the future", `SELECT id FROM part WHERE seq > (SELECT counter FROM feed) OR born > seq`},
+			{"rows with a sequence number above the counter", `SELECT id FROM part WHERE seq > (SELECT counter FROM feed) OR born > seq`},
 		} {
 			n, first := 0, ""
 			err := r.Query(c.sql, nil, func(row Row) error {
@@ -113,21 +112,21 @@ func (s *Store) checkRows(r Reader) (found []string, err error) {
 	return found, err
 }
 
-// Vacuum frees what is not used: old tombstones, files nobody names, empty pages.
+// Vacuum frees unused space: old tombstones, files without references, empty pages.
 // Progress, if given, is called between steps.
 func (s *Store) Vacuum(ctx context.Context, progress func(step string)) error {
 	if progress == nil {
 		progress = func(string) {}
 	}
-	progress("dropping what is no longer needed")
+	progress("deleting old removal markers")
 	if err := s.tidy(ctx); err != nil {
 		return err
 	}
-	progress("removing stray files")
+	progress("removing unused files")
 	if err := s.removeStrays(ctx); err != nil {
 		return err
 	}
-	progress("returning empty pages")
+	progress("freeing empty pages")
 	for more := true; more; {
 		err := s.writer.maintain(ctx, func() (err error) {
 			more, err = s.driver.Reclaim(ctx)
@@ -140,8 +139,8 @@ func (s *Store) Vacuum(ctx context.Context, progress func(step string)) error {
 	return nil
 }
 
-// removeStrays deletes files that no row knows, under the write lock, because another
-// process may be about to name one.
+// removeStrays deletes files that are not in the database. It holds the write lock, because
+// another process may be about to refer to one.
 func (s *Store) removeStrays(ctx context.Context) error {
 	if s.blobs.dir == "" {
 		return nil

@@ -1,16 +1,16 @@
-// Package store is the durable truth: facts in, history out, over SQL.
+// Package store is the durable record of all sessions: it writes facts and reads history, over SQL.
 //
-// It owns what is written and in which order: the numbers of the feed, leases, the
-// inbox of waiting prompts, tails of open parts, tombstones, and the files that hold
-// large values. It does not know what a turn is, nor which database it talks to
-// (that is a [Driver]) nor who listens (that is Options.Publish).
+// It owns the stored data and its order: the numbers of the feed, leases, the
+// inbox of queued prompts, tails of open parts, tombstones, and the files of
+// large values. It knows neither turns, nor the database (a [Driver]), nor the
+// subscribers (Options.Publish).
 //
-// There are three ways in. [Store.Admit] takes an input from anyone and is on disk when
-// it returns. [Store.Commit] takes facts from the runner that holds the lease.
-// [Store.Edit] changes single columns of a session record, by anyone; Create, Fork, Import
-// and Remove are its larger siblings. Everything written goes through one goroutine
+// There are three ways to write. [Store.Admit] takes an input from any caller and is on disk
+// when it returns. [Store.Commit] takes facts from the runner that holds the lease.
+// [Store.Edit] changes single columns of a session record, for any caller. Create, Fork, Import
+// and Remove work on whole sessions. All writes go through one goroutine
 // (writer.go), which groups transactions, numbers their facts and publishes them.
-// Reads run beside it on snapshots.
+// Reads run concurrently on snapshots.
 //
 // Start reading at commit.go, then feed.go.
 package store
@@ -40,24 +40,24 @@ type Store struct {
 	keepRows int64 // see trim
 
 	mu        sync.Mutex     // guards published and closed
-	published int64          // everything up to here was handed to pub
-	closed    bool           // no read begins any more
-	reads     sync.WaitGroup // those under way
+	published int64          // all numbers up to here were passed to pub
+	closed    bool           // no new reads
+	reads     sync.WaitGroup // running reads
 }
 
-// Batch is what one commit group, or another process, changed.
+// Batch is the changes of one commit group, or of another process.
 type Batch struct {
 	Events []lathe.Event
-	// Foreign events come from another process: open parts among them carry the text
-	// as far as the store has it.
+	// Foreign events come from another process. Their open parts have the text that is
+	// stored so far.
 	Foreign bool
-	Counter int64 // nothing up to here comes later
+	Counter int64 // no later batch has a number up to here
 }
 
-// Options are the surroundings of a store. All have defaults.
+// Options are the dependencies of a store. All have defaults.
 type Options struct {
 	Publish      func(Batch)       // called in number order, by one goroutine at a time; must not block
-	HasListeners func() bool       // whether anyone listens; false spares building large batches
+	HasListeners func() bool       // whether there are subscribers; false avoids building large batches
 	Now          func() lathe.Time // the clock
 	IDs          *lathe.IDs
 	Blobs        string // folder for large values
@@ -96,8 +96,8 @@ func Open(ctx context.Context, d Driver, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close writes what was sent before, lets reads end, then closes the database. The leases
-// of this process end with it. Closing twice does nothing.
+// Close finishes earlier writes, waits for reads, then closes the database. The leases
+// of this process end with it. A second Close does nothing.
 func (s *Store) Close() error {
 	s.writer.close()
 	s.mu.Lock()
@@ -129,7 +129,7 @@ func query(ctx context.Context, s *Store, sql string, args []any, f func(Row) er
 	return s.read(ctx, func(r Reader) error { return r.Query(sql, args, f) })
 }
 
-// one reads a value of the row that a statement finds, the zero value if it finds none.
+// one reads a value of the row that a statement finds, or the zero value without a row.
 func one[T any](r Reader, sql string, args []any, read func(Row) (T, error)) (out T, err error) {
 	err = r.Query(sql, args, func(row Row) (err error) {
 		out, err = read(row)
@@ -169,9 +169,8 @@ func findAll[T any](ctx context.Context, s *Store, sql string, args []any, read 
 	return out, err
 }
 
-// readFiles is read for rows that may name files. A writer may have let go of a file and
-// deleted it after the snapshot was taken; a newer snapshot does not name it any more, so
-// f runs again.
+// readFiles is read for rows that may refer to files. A writer may have deleted a file
+// after the snapshot was taken. A newer snapshot no longer refers to it, so f runs again.
 func (s *Store) readFiles(ctx context.Context, f func(Reader) error) (err error) {
 	for range 5 {
 		if err = s.read(ctx, f); !errors.Is(err, fs.ErrNotExist) {
@@ -183,10 +182,10 @@ func (s *Store) readFiles(ctx context.Context, f func(Reader) error) (err error)
 
 func errClosed() error { return lathe.Errorf(lathe.Unavailable, "the store is closed") }
 
-// Feed is the short word that names this database in cursors.
+// Feed is the short name of this database in cursors.
 func (s *Store) Feed() string { return s.feed }
 
-// Last is the number up to which everything was published by this process.
+// Last is the number up to which this process has published everything.
 func (s *Store) Last() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,11 +198,11 @@ type txn struct {
 	tx      Tx
 	now     lathe.Time
 	counter int64
-	dirty   bool // something was written that took no number
+	dirty   bool // a write took no number
 	events  []lathe.Event
-	bulk    int64 // if not 0: what follows this number is too much to hold; it is read back after the commit
+	bulk    int64 // if not 0: events after this number are read back after the commit, to save memory
 
-	orphanedBlobs bool // a row let go of a blob
+	orphanedBlobs bool // a row dropped its reference to a blob
 	tombstones    int  // tombstones and answered asks made
 }
 
@@ -213,7 +212,7 @@ func (t *txn) next() int64 {
 	return t.counter
 }
 
-// exec runs a statement and notes that something was written.
+// exec runs a statement and marks the transaction as dirty.
 func (t *txn) exec(sql string, args ...any) error {
 	_, err := t.count(sql, args...)
 	return err
@@ -224,7 +223,7 @@ func (t *txn) count(sql string, args ...any) (int64, error) {
 	return t.tx.Exec(sql, args...)
 }
 
-// publish notes an event for after the commit. Seq 0 is news.
+// publish records an event to publish after the commit. Seq 0 is an ephemeral event.
 func (t *txn) publish(seq int64, s *sessionRow, f lathe.Fact) {
 	e := lathe.Event{Seq: seq, Fact: f}
 	if s != nil {
@@ -233,7 +232,7 @@ func (t *txn) publish(seq int64, s *sessionRow, f lathe.Fact) {
 	t.events = append(t.events, e)
 }
 
-// finish marks the last numbered event: only there may a reader note its place.
+// finish marks the last numbered event, the only one that a reader may use as its cursor.
 func (t *txn) finish() []lathe.Event {
 	for i := len(t.events) - 1; i >= 0; i-- {
 		if t.events[i].Seq > 0 {
@@ -246,8 +245,8 @@ func (t *txn) finish() []lathe.Event {
 
 func readCounter(r Reader) (int64, error) { return one(r, `SELECT counter FROM feed`, nil, firstInt) }
 
-// publish hands out what a group has changed, up to a number. What cannot be read back
-// now stays for the next look at the store; no later number is handed out before it.
+// publish publishes the changes of a group, up to a number. If some cannot be read back
+// now, the next poll publishes them, and no later number before them.
 func (s *Store) publish(upTo int64, jobs []*job) error {
 	var events []lathe.Event
 	flush := func(counter int64) {
@@ -272,14 +271,14 @@ func (s *Store) publish(upTo int64, jobs []*job) error {
 	return nil
 }
 
-// setPublished notes that everything up to a number was handed out.
+// setPublished records that everything up to a number was published.
 func (s *Store) setPublished(n int64) {
 	s.mu.Lock()
 	s.published = max(s.published, n)
 	s.mu.Unlock()
 }
 
-// readBack tells the rows of a range in pieces, so that memory stays flat.
+// readBack publishes the rows of a range in pieces, to limit memory.
 func (s *Store) readBack(n numbers, events *[]lathe.Event, flush func(int64)) error {
 	return s.read(context.Background(), func(r Reader) error {
 		return s.yieldChanges(r, n.after, n.upTo, func(e lathe.Event) error {
@@ -291,11 +290,10 @@ func (s *Store) readBack(n numbers, events *[]lathe.Event, flush func(int64)) er
 	})
 }
 
-// piece is how many events are handed out at a time where there may be very many.
+// piece is the number of events published at a time where there may be very many.
 const piece = 256
 
-// Poll looks whether another process has written, and hands out what it has changed.
-// It is cheap when nothing has.
+// Poll publishes the changes of other processes. It is cheap if there are none.
 func (s *Store) Poll(ctx context.Context) error {
 	return s.writer.maintain(ctx, func() error { return s.writer.poll(ctx) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// SystemPrompt returns what was kept to go before a session's conversation; nil if nothing was.
+// SystemPrompt returns the saved system prompt of a session, nil if it has none.
 func (s *Store) SystemPrompt(ctx context.Context, id lathe.SessionID) (out *lathe.SystemPrompt, err error) {
 	err = query(ctx, s, `SELECT preface.data FROM preface JOIN session ON session.n = preface.session WHERE session.id = $1`,
 		[]any{string(id)}, func(row Row) error {
@@ -26,8 +26,8 @@ func (t *txn) putSystemPrompt(s *sessionRow, p lathe.SystemPrompt) error {
 		ON CONFLICT (session) DO UPDATE SET data = excluded.data`, s.n, data)
 }
 
-// copySystemPrompt lets a fork begin with the same bytes: what a provider has kept of the original
-// serves it too.
+// copySystemPrompt gives a fork the same system prompt, byte for byte, so that the provider's cache
+// of the original applies to it too.
 func (t *txn) copySystemPrompt(from, to *sessionRow) error {
 	return t.exec(`INSERT INTO preface (session, data) SELECT $1, data FROM preface WHERE session = $2`, to.n, from.n)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// putTask notes what a session works for from now on. Someone else's prompt ends the work for
-// a call, which no longer waits alone; who works in the background reports all the same.
+// putTask records the new purpose of a session. Another client's prompt ends the work for a
+// tool call. A background session still reports to its parent.
 func (t *txn) putTask(s *sessionRow, task lathe.Task) error {
 	if task == lathe.NoTask {
 		return t.exec(`UPDATE session SET task = 0 WHERE n = $1 AND task = 1`, s.n)
@@ -15,30 +15,30 @@ func (t *txn) putTask(s *sessionRow, task lathe.Task) error {
 	return t.exec(`UPDATE session SET task = $1 WHERE n = $2`, int64(task), s.n)
 }
 
-// Task is what a session works for.
+// Task returns the purpose of a session.
 func (s *Store) Task(ctx context.Context, id lathe.SessionID) (lathe.Task, error) {
 	task, err := findOne(ctx, s, `SELECT task FROM session WHERE id = $1`, []any{string(id)}, firstInt)
 	return lathe.Task(task), err
 }
 
-// BackgroundTasks lists the sessions whose end their parent has yet to be told, in the order of
-// their birth; of one parent if it is named.
+// BackgroundTasks lists the background sessions that have not reported to their parent, oldest
+// first, of all parents or of the named one.
 func (s *Store) BackgroundTasks(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error) {
 	return findAll(ctx, s, `SELECT `+sessionColumns+` FROM session WHERE task = 2 AND ($1 = '' OR parent = $2) ORDER BY n`,
 		[]any{string(parent), string(parent)}, readSession)
 }
 
-// ReportToParent tells the parent of a background session that it has ended: the prompt is admitted
-// there and the session works for nobody any more, both or neither. So it is told once,
-// however often it is tried and whoever dies meanwhile; told reports whether it was this time.
-func (s *Store) ReportToParent(ctx context.Context, id lathe.SessionID, p lathe.Submission) (told bool, err error) {
+// ReportToParent reports the end of a background session: in one transaction it admits the prompt
+// to the parent and ends the task. So the parent gets one report, despite retries and crashes.
+// sent is whether this call sent it.
+func (s *Store) ReportToParent(ctx context.Context, id lathe.SessionID, p lathe.Submission) (sent bool, err error) {
 	rows, err := s.encodeMessage(p.Message)
 	if err != nil {
 		return false, err
 	}
 	_, err = s.writer.write(ctx, true, func(t *txn) error {
 		n, err := t.count(`UPDATE session SET task = 0 WHERE id = $1 AND task = 2`, string(id))
-		if told = err == nil && n > 0; !told {
+		if sent = err == nil && n > 0; !sent {
 			return err
 		}
 		parent, err := t.session(p.Message.Session)
@@ -47,5 +47,5 @@ func (s *Store) ReportToParent(ctx context.Context, id lathe.SessionID, p lathe.
 		}
 		return t.admitPrompt(parent, p, rows)
 	})
-	return told && err == nil, err
+	return sent && err == nil, err
 }

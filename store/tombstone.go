@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Tombstones and answered asks are kept this long and this many at most; beyond that a
-// reader has to read afresh.
+// Tombstones and answered asks are deleted beyond this age and number. A reader with an
+// older cursor has to read everything again.
 const (
 	keepDays = 7
 	keepRows = 50_000
@@ -20,7 +20,7 @@ const (
 	tombPart    = "part"
 )
 
-// tombstone stands for one removed thing; what was below it has none of its own.
+// tombstone marks one removed row. The rows below it have none.
 type tombstone struct {
 	kind    string
 	message lathe.MessageID
@@ -29,7 +29,7 @@ type tombstone struct {
 	record  any // the last record of a session
 }
 
-// addTombstone leaves a tombstone. It takes the next number.
+// addTombstone writes a tombstone with the next number.
 func (t *txn) addTombstone(b tombstone, s *sessionRow) error {
 	t.tombstones++
 	return t.exec(`INSERT INTO tomb (kind, session, message, part, directory, project, data, born, seq, at)
@@ -52,8 +52,8 @@ func (s *Store) loadTombstone(r Reader, c change) ([]lathe.Event, error) {
 	})
 }
 
-// trim drops tombstones and answered asks that are too old or too many, and raises the
-// floor to the highest number dropped.
+// trim deletes tombstones and answered asks that are too old or too many, and raises the
+// floor to the highest deleted number.
 func (t *txn) trim() error {
 	old := float64(t.now) - keepDays*24*3600*1000
 	floor := int64(0)

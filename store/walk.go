@@ -9,16 +9,16 @@ import (
 )
 
 // Walk calls f with every message of the sessions that a query selects, session after session in
-// the query's order, oldest message first; since, if it is not 0, leaves out what was said before.
-// It is for those who count: it holds one message at a time, whatever the database holds, and
-// leaves out what would be read for nothing. Thoughts, starts of steps and old snapshots are not in the parts,
+// the query's order, oldest message first. since, if not 0, skips earlier messages.
+// It is for statistics: it holds one message at a time and omits data that statistics do not
+// need. The parts have no reasoning, step starts or old snapshots,
 // large values are empty, and parts that still grow have the text of their rows.
 func (s *Store) Walk(ctx context.Context, q lathe.Query, since lathe.Time, f func(lathe.Session, lathe.Message) error) error {
 	sql, args := sessionQuery(q)
 	return s.read(ctx, func(r Reader) error {
 		return r.Query(sql, args, func(row Row) error {
 			if err := context.Cause(ctx); err != nil {
-				return lathe.Errorf(lathe.Canceled, "the count was ended: %w", err)
+				return lathe.Errorf(lathe.Canceled, "the walk over all messages was canceled: %w", err)
 			}
 			rec, err := readSession(row)
 			if err != nil {
@@ -29,8 +29,8 @@ func (s *Store) Walk(ctx context.Context, q lathe.Query, since lathe.Time, f fun
 	})
 }
 
-// walkColumns are those of messages, and behind them id, type, data and row of a part. One statement
-// for a session: a hundred thousand small ones would be most of the time.
+// walkColumns are the columns of messages, then id, type, data and row of a part. Each session takes
+// one statement, because a hundred thousand small ones would take most of the time.
 const walkColumns = messageColumns + `, part.id, part.type, part.data, part.n`
 
 func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since lathe.Time, f func(lathe.Message) error) error {
@@ -41,7 +41,7 @@ func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since l
 		if open == 0 {
 			return nil
 		}
-		// The database would copy all their data to sort them, and mostly they are in order.
+		// The database would copy all their data to sort them, and most are sorted already.
 		slices.SortFunc(born, func(a, b bornPart) int { return cmp.Compare(a.n, b.n) })
 		for _, b := range born {
 			m.Parts = append(m.Parts, b.part)
@@ -76,7 +76,7 @@ func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since l
 	return flush()
 }
 
-// bornPart is a part and when it was born.
+// bornPart is a part and the number of its first commit.
 type bornPart struct {
 	n    int64
 	part lathe.Part

@@ -9,17 +9,17 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// writer is the one goroutine of this process that writes. Transactions that arrive
-// while it works are grouped into the next one, each in a savepoint of its own, so that
-// one conflict undoes one. It publishes after each commit, in number order.
+// writer is the only goroutine of this process that writes. Transactions that arrive
+// while it works are grouped into the next one, each in its own savepoint, so that a
+// conflict undoes only one of them. It publishes after each commit, in number order.
 type writer struct {
 	store *Store
 	jobs  chan *job
 	stop  chan struct{}
 	done  chan struct{}
 
-	// Of the goroutine alone:
-	behind        bool // something committed was not handed out: the next look is not skipped
+	// For the goroutine only:
+	behind        bool // a committed change was not published: do not skip the next poll
 	orphanedBlobs bool // files may have lost their last row
 	tombstones    int  // tombstones and answered asks since the last trim
 
@@ -27,25 +27,25 @@ type writer struct {
 	closed bool
 }
 
-// job is one transaction, or something that must not run beside one.
+// job is one transaction, or maintenance that must not run at the same time as one.
 type job struct {
 	ctx      context.Context
 	durable  bool
 	do       func(*txn) error
 	maintain func() error  // runs alone and outside a transaction
-	events   []lathe.Event // what to publish, once committed
-	bulk     *numbers      // and then the rows of these numbers, read back after the commit
+	events   []lathe.Event // to publish after the commit
+	bulk     *numbers      // also publish the rows of these numbers, read back after the commit
 	result   chan error
-	claimed  atomic.Bool // begun by the writer, or given up by its caller: whoever is first
+	claimed  atomic.Bool // started by the writer or abandoned by its caller, whichever is first
 }
 
 // numbers is a range of the feed.
 type numbers struct{ after, upTo int64 }
 
 const (
-	// maxGroup bounds how many transactions share a commit, and so how long the first waits.
+	// maxGroup limits how many transactions share a commit, and so how long the first waits.
 	maxGroup = 128
-	// trimEvery is how many removals and answers pass before old ones are looked for.
+	// trimEvery is the number of removals and answers between two trims.
 	trimEvery = 1000
 )
 
@@ -55,13 +55,13 @@ func startWriter(s *Store) *writer {
 	return w
 }
 
-// write runs do in a transaction of its own and returns when it is committed and
-// published. A caller that gives up before it has begun knows that it never will;
-// afterwards it is not canceled half way, and waited for.
+// write runs do in its own transaction and returns when it is committed and published. If
+// ctx ends before the transaction starts, it never starts. Once started, it is not canceled,
+// and write waits for it.
 func (w *writer) write(ctx context.Context, durable bool, do func(*txn) error) ([]lathe.Event, error) {
 	j := &job{ctx: ctx, durable: durable, do: do, result: make(chan error, 1)}
 	if err := w.await(ctx, j); err != nil {
-		return nil, err // the writer may still hold a job that was given up
+		return nil, err // the writer may still have an abandoned job
 	}
 	return j.events, nil
 }
@@ -110,7 +110,7 @@ func (w *writer) run() {
 				w.chores()
 			}
 		case <-w.stop:
-			for { // what was sent before the stop is still written
+			for { // still write all jobs sent before the stop
 				select {
 				case j := <-w.jobs:
 					w.group(j)
@@ -123,21 +123,21 @@ func (w *writer) run() {
 	}
 }
 
-// chores frees, when nobody waits, what earlier transactions have left.
+// chores cleans up after earlier transactions while no job waits.
 func (w *writer) chores() {
 	if err := w.sweep(false); err != nil {
-		w.store.log.Warn("files of large values that nobody needs were not removed", "error", err)
+		w.store.log.Warn("could not remove unused files of large values", "error", err)
 	}
 	if w.tombstones >= trimEvery {
 		if err := w.trim(); err != nil {
-			w.store.log.Warn("old removals were not dropped", "error", err)
+			w.store.log.Warn("could not delete old removal markers", "error", err)
 		}
 	}
 }
 
-// sweep deletes the files that no row names, if a row of this process has let go of one
-// since the last time, or always. The first transaction only syncs: a power cut must not
-// bring back a row whose file is gone.
+// sweep deletes files without references, if this process has dropped a reference since the
+// last sweep, or always. The first transaction only syncs: a power cut must not restore a
+// row whose file is gone.
 func (w *writer) sweep(always bool) error {
 	if !w.orphanedBlobs && !always {
 		return nil
@@ -159,7 +159,7 @@ func (w *writer) trim() error {
 	return w.alone(false, (*txn).trim)
 }
 
-// poll hands out what other processes have written since the last look.
+// poll publishes the changes of other processes since the last poll.
 func (w *writer) poll(ctx context.Context) error {
 	changed, err := w.store.driver.Changed(ctx)
 	if err != nil || !changed && !w.behind {
@@ -176,7 +176,7 @@ func (w *writer) poll(ctx context.Context) error {
 	return err
 }
 
-// close writes what is waiting and ends the goroutine.
+// close runs the queued jobs and ends the goroutine.
 func (w *writer) close() {
 	w.mu.Lock()
 	first := !w.closed
@@ -188,7 +188,7 @@ func (w *writer) close() {
 	<-w.done
 }
 
-// group commits the job together with those that wait behind it.
+// group commits the job together with the jobs queued behind it.
 func (w *writer) group(first *job) {
 	jobs, alone := []*job{}, first
 	if first.maintain == nil {
@@ -202,7 +202,7 @@ func (w *writer) group(first *job) {
 	}
 }
 
-// gather takes the transactions that wait, up to the first job that must run alone.
+// gather takes the queued transactions, up to the first job that must run alone.
 func (w *writer) gather(first *job) (jobs []*job, alone *job) {
 	jobs = []*job{first}
 	for len(jobs) < maxGroup {
@@ -219,7 +219,7 @@ func (w *writer) gather(first *job) (jobs []*job, alone *job) {
 	return jobs, nil
 }
 
-// settle commits the jobs and answers each.
+// settle commits the jobs and sends each its result.
 func (w *writer) settle(jobs []*job) {
 	durable := false
 	for _, j := range jobs {
@@ -238,7 +238,7 @@ func (w *writer) settle(jobs []*job) {
 	}
 }
 
-// alone runs a transaction that shares its commit with no other.
+// alone runs a transaction in its own commit.
 func (w *writer) alone(durable bool, do func(*txn) error) error {
 	results := make([]error, 1)
 	err := w.commit([]*job{{ctx: context.Background(), durable: durable, do: do}}, results, durable)
@@ -246,9 +246,9 @@ func (w *writer) alone(durable bool, do func(*txn) error) error {
 }
 
 // commit runs the jobs in one transaction, fills in the results of those that failed
-// alone, and publishes. Its error is one that undid them all.
+// alone, and publishes. A returned error means that all jobs were undone.
 func (w *writer) commit(jobs []*job, results []error, durable bool) error {
-	// The group outlives any one caller; the driver bounds how long it waits for a lock.
+	// The group outlives any one caller. The driver limits the wait for a lock.
 	tx, err := w.store.driver.Begin(context.WithoutCancel(jobs[0].ctx), durable)
 	if err != nil {
 		return err
@@ -258,8 +258,8 @@ func (w *writer) commit(jobs []*job, results []error, durable bool) error {
 		return errors.Join(err, tx.Rollback())
 	}
 	before := t.counter
-	// What others have committed since comes first, and as it was before these jobs.
-	heard := w.store.catchUp(tx, before)
+	// Publish the commits of other processes first, in their state before these jobs.
+	pubErr := w.store.catchUp(tx, before)
 	for i, j := range jobs {
 		if err := w.one(t, j, len(jobs) > 1, &results[i]); err != nil {
 			return errors.Join(err, tx.Rollback())
@@ -272,24 +272,24 @@ func (w *writer) commit(jobs []*job, results []error, durable bool) error {
 	}
 	end := tx.Commit
 	if t.counter == before && !t.dirty {
-		end = tx.Rollback // at most news
+		end = tx.Rollback // only ephemeral events, or nothing
 	}
 	if err := end(); err != nil {
 		return err
 	}
 	w.orphanedBlobs, w.tombstones = w.orphanedBlobs || t.orphanedBlobs, w.tombstones+t.tombstones
-	if heard == nil {
-		heard = w.store.publish(t.counter, jobs)
+	if pubErr == nil {
+		pubErr = w.store.publish(t.counter, jobs)
 	}
-	if heard != nil {
+	if pubErr != nil {
 		w.behind = true
-		w.store.log.Warn("changes were not told to clients; they come with the next ones", "error", heard)
+		w.store.log.Warn("could not publish changes; retrying with the next change", "error", pubErr)
 	}
 	return nil
 }
 
-// one runs a job. A failure of its own is its result and undoes it alone; the error
-// returned is one that undoes the group.
+// one runs a job. If the job fails, only the job is undone and the error is its result. A
+// returned error undoes the whole group.
 func (w *writer) one(t *txn, j *job, shared bool, result *error) error {
 	if j.ctx.Err() != nil || !j.claimed.CompareAndSwap(false, true) {
 		*result = context.Cause(j.ctx)
@@ -308,7 +308,7 @@ func (w *writer) one(t *txn, j *job, shared bool, result *error) error {
 			return nil // nothing else is in the transaction: commit rolls it back
 		}
 		if _, err := t.tx.Exec(`ROLLBACK TO job`); err != nil {
-			return errors.Join(*result, err) // a full disk, say, has undone the whole transaction
+			return errors.Join(*result, err) // a full disk, for example, undoes the whole transaction
 		}
 	}
 	if shared {

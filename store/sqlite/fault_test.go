@@ -266,7 +266,7 @@ func TestFault_CutOff(t *testing.T) {
 			t.Run(fmt.Sprintf("log=%v/%d", log, n), func(t *testing.T) {
 				dir := copyTree(t, from)
 				edit(t, filepath.Join(dir, "lathe.db"), func(b []byte) []byte { return b[:n] })
-				words := []string{"was cut off", "it was left as it is", "backup", "move it away"}
+				words := []string{"is truncated", "was not changed", "backup", "move it away"}
 				if n == 0 {
 					words[0] = "is empty"
 				}
@@ -354,10 +354,10 @@ func TestFault_NotOurs(t *testing.T) {
 		code  lathe.Code
 		words []string
 	}{
-		"text":    {write("dear diary, " + strings.Repeat("today nothing happened. ", 100)), lathe.Internal, []string{"is not a database", "it was left as it is", "move it away"}},
+		"text":    {write("dear diary, " + strings.Repeat("today nothing happened. ", 100)), lathe.Internal, []string{"is not a database", "was not changed", "move it away"}},
 		"short":   {write("no"), lathe.Internal, []string{"is not a database"}},
 		"zeros":   {write(strings.Repeat("\x00", pageBytes)), lathe.Internal, []string{"is not a database"}},
-		"garbage": {write("SQLite format 3\x00" + flow("garbage", 5*pageBytes)), lathe.Conflict, []string{"is not a database of lathe"}},
+		"garbage": {write("SQLite format 3\x00" + flow("garbage", 5*pageBytes)), lathe.Conflict, []string{"is not a lathe database"}},
 		"folder": {func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o700); err != nil {
 				t.Fatal(err)
@@ -372,8 +372,8 @@ func TestFault_NotOurs(t *testing.T) {
 			if err := os.Symlink("gone.db", path); err != nil {
 				t.Fatal(err)
 			}
-		}, lathe.Unavailable, []string{"is a link to a file that is not there", "bring that back"}},
-		"log alone": {func(t *testing.T, path string) { write("anything")(t, path+"-wal") }, lathe.Internal, []string{"is missing", "-wal is there", "put the database back"}},
+		}, lathe.Unavailable, []string{"is a link to a missing file", "restore that file"}},
+		"log alone": {func(t *testing.T, path string) { write("anything")(t, path+"-wal") }, lathe.Internal, []string{"is missing", "-wal exists", "put the database back"}},
 		"another program": {func(t *testing.T, path string) {
 			if err := create(path, nil); err != nil {
 				t.Fatal(err)
@@ -382,7 +382,7 @@ func TestFault_NotOurs(t *testing.T) {
 				binary.BigEndian.PutUint32(b[68:], 0)
 				return b
 			})
-		}, lathe.Conflict, []string{"is not a database of lathe", "LATHE_DATA"}},
+		}, lathe.Conflict, []string{"is not a lathe database", "LATHE_DATA"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -592,7 +592,7 @@ func TestFault_NewerSchema(t *testing.T) {
 		binary.BigEndian.PutUint32(b[60:], 999)
 		return b
 	})
-	refused(t, dir, lathe.Conflict, "was written by a newer lathe", "schema 999", "update lathe", "LATHE_DATA")
+	refused(t, dir, lathe.Conflict, "was written by a newer version of lathe", "schema 999", "update lathe", "LATHE_DATA")
 	edit(t, path, func(b []byte) []byte {
 		steps, _ := loadSteps(schemaFiles)
 		binary.BigEndian.PutUint32(b[60:], uint32(len(steps)))
@@ -688,11 +688,11 @@ func TestFault_Permissions(t *testing.T) {
 		opens  bool
 		words  []string
 	}{
-		"file may not be read":         {rights: rights{0o000, 0o700}, words: []string{"cannot be read", "yours to read and write"}},
-		"file may not be written":      {rights: rights{0o400, 0o700}, opens: true, words: []string{"cannot be written", "writable for you", "LATHE_DATA"}},
-		"folder may not be written":    {rights: rights{0o600, 0o500}, words: []string{"cannot be written", "and its folder writable for you"}},
-		"nothing may be written":       {rights: rights{0o400, 0o500}, words: []string{"cannot be written", "and its folder writable for you"}},
-		"a log and nothing is written": {rights: rights{0o400, 0o500}, log: true, words: []string{"yours to read and write"}},
+		"file may not be read":         {rights: rights{0o000, 0o700}, words: []string{"cannot be read", "you can read and write"}},
+		"file may not be written":      {rights: rights{0o400, 0o700}, opens: true, words: []string{"cannot be written", "make the file and its folder writable", "LATHE_DATA"}},
+		"folder may not be written":    {rights: rights{0o600, 0o500}, words: []string{"cannot be written", "and its folder writable"}},
+		"nothing may be written":       {rights: rights{0o400, 0o500}, words: []string{"cannot be written", "and its folder writable"}},
+		"a log and nothing is written": {rights: rights{0o400, 0o500}, log: true, words: []string{"you can read and write"}},
 		"folder may not be entered":    {rights: rights{0o600, 0o000}, words: []string{"cannot be read"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -903,8 +903,8 @@ func TestFault_FileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	c := spawn(t, "limit", dir)
 	path := filepath.Join(dir, "lathe.db")
-	expectStarved(t, c, []string{"unavailable cannot make", path, "disk or its quota may be full"})
-	expectStarved(t, c, []string{"unavailable", path, "could not be written", "disk or its quota may be full", "nothing that was saved is lost"})
+	expectStarved(t, c, []string{"unavailable cannot create", path, "disk or its quota may be full"})
+	expectStarved(t, c, []string{"unavailable", path, "could not be written", "disk or its quota may be full", "saved data is not lost"})
 	expectStarved(t, c, []string{"unavailable", "large value", "file too large"})
 	expectStarved(t, c, []string{"kept"})
 	c.wait(t)
@@ -948,7 +948,7 @@ func TestFault_FullDisk(t *testing.T) {
 		t.Skipf("skipped: no process with mounts of its own can be started here: %v", err)
 	}
 	t.Cleanup(c.kill)
-	expectStarved(t, c, []string{"unavailable", "the disk is full", filepath.Join(dir, "lathe.db"), "free some space", "nothing that was saved is lost"})
+	expectStarved(t, c, []string{"unavailable", "the disk is full", filepath.Join(dir, "lathe.db"), "free some space", "saved data is not lost"})
 	expectStarved(t, c, []string{"unavailable", "large value", "no space left"})
 	expectStarved(t, c, []string{"kept"})
 	c.wait(t)

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes the lock of the open file, or fails at once. Closing the file releases it.
+// tryLock locks the open file, or fails at once. Closing the file releases it.
 func tryLock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 
-// tryShare fails while another has the lock. Those who share do not keep each other out.
+// tryShare fails while another process has the lock. Shared locks do not exclude each other.
 func tryShare(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) }

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock of the open file, or fails at once. Closing the file releases it.
+// tryLock locks the open file, or fails at once. Closing the file releases it.
 func tryLock(f *os.File) error { return lockFirst(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
-// tryShare fails while another has the lock. Those who share do not keep each other out.
+// tryShare fails while another process has the lock. Shared locks do not exclude each other.
 func tryShare(f *os.File) error { return lockFirst(f, 0) }
 
 func lockFirst(f *os.File, how uint32) error {

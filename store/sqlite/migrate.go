@@ -24,8 +24,8 @@ import (
 //go:embed migrations/*.sql
 var schemaFiles embed.FS
 
-// applicationID marks a file as ours ("lath"), so that we do not migrate the database of
-// another program.
+// applicationID marks a file as ours ("lath"), so that we do not migrate another program's
+// database.
 const applicationID = 0x6c617468
 
 // step is one migration.
@@ -48,8 +48,8 @@ func loadSteps(files fs.FS) ([]step, error) {
 	return steps, nil
 }
 
-// prepare sees to it that the file is there and of this version. version is that of the
-// file as it was inspected, whole and ours, or -1.
+// prepare makes sure that the file exists and has the current version. version is the result
+// of inspect, -1 for a missing file.
 func prepare(ctx context.Context, path string, version int, steps []step) error {
 	if version == len(steps) {
 		return nil
@@ -72,17 +72,17 @@ func prepare(ctx context.Context, path string, version int, steps []step) error 
 }
 
 func tooNew(path string, have, known int) error {
-	return lathe.Errorf(lathe.Conflict, "%s was written by a newer lathe (schema %d, this one knows %d); update lathe, or set LATHE_DATA to another folder",
+	return lathe.Errorf(lathe.Conflict, "%s was written by a newer version of lathe (schema %d; this version supports %d); update lathe, or set LATHE_DATA to another folder",
 		path, have, known)
 }
 
-// unusable says why a file is refused. It is never touched.
+// unusable returns the error for a refused file. The file is never changed.
 func unusable(path, why string, args ...any) error {
-	return lathe.Errorf(lathe.Internal, "%s %s; it was left as it is: restore it from a backup, or move it away to begin anew%s", path, fmt.Sprintf(why, args...), andLog(path))
+	return lathe.Errorf(lathe.Internal, "%s %s and was not changed: restore it from a backup, or move it away to start with an empty database%s", path, fmt.Sprintf(why, args...), andLog(path))
 }
 
-// andLog reminds people of the log: SQLite would read it into whatever file they put in
-// the place of a damaged one.
+// andLog mentions the log, because SQLite would read it into the file that replaces a
+// damaged one.
 func andLog(path string) string {
 	if info, err := os.Stat(path + "-wal"); err != nil || info.Size() == 0 {
 		return ""
@@ -90,8 +90,8 @@ func andLog(path string) string {
 	return ", and do the same with " + path + "-wal, which belongs to it"
 }
 
-// inspect returns the version of the file, -1 if there is none. It reads the header
-// without SQLite, which would take an empty or cut off file for a new one.
+// inspect returns the version of the file, -1 if it does not exist. It reads the header
+// without SQLite, which would treat an empty or truncated file as a new one.
 func inspect(path string) (int, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,8 +103,8 @@ func inspect(path string) (int, error) {
 	if !info.Mode().IsRegular() {
 		return 0, unusable(path, "is not a file")
 	}
-	// Closing this file ends the POSIX locks this process has on it, those of SQLite too:
-	// so it is done before the first connection, and a process opens a database once.
+	// Closing this file drops all POSIX locks of this process on it, also SQLite's. So it
+	// happens before the first connection, and a process opens a database once.
 	head := make([]byte, 100)
 	n, err := readHead(path, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -116,9 +116,9 @@ func inspect(path string) (int, error) {
 	case !bytes.HasPrefix(head, []byte("SQLite format 3\x00")[:min(n, 16)]):
 		return 0, unusable(path, "is not a database")
 	case n < len(head):
-		return 0, unusable(path, "was cut off (%d bytes are left)", n)
+		return 0, unusable(path, "is truncated (%d bytes left)", n)
 	case binary.BigEndian.Uint32(head[68:]) != applicationID:
-		return 0, lathe.Errorf(lathe.Conflict, "%s is not a database of lathe; it was left as it is: move it away, or set LATHE_DATA to another folder", path)
+		return 0, lathe.Errorf(lathe.Conflict, "%s is not a lathe database and was not changed: move it away, or set LATHE_DATA to another folder", path)
 	}
 	if err := checkWhole(path, head); err != nil {
 		return 0, err
@@ -127,7 +127,7 @@ func inspect(path string) (int, error) {
 }
 
 func noAccess(path string, err error) error {
-	return lathe.Errorf(lathe.Unavailable, "%s cannot be read; check that the file and its folder are yours to read and write: %w", path, err)
+	return lathe.Errorf(lathe.Unavailable, "%s cannot be read; check that you can read and write the file and its folder: %w", path, err)
 }
 
 func readHead(path string, head []byte) (int, error) {
@@ -139,27 +139,26 @@ func readHead(path string, head []byte) (int, error) {
 	return io.ReadFull(f, head)
 }
 
-// checkAbsent refuses to make a new file where there is more to it: a link to a disk
-// that is not there, or a log that belongs to a file which was taken away.
+// checkAbsent refuses to create a file in place of a lost one: at a link to a missing file,
+// or next to the log of a file that was moved away.
 func checkAbsent(path string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return lathe.Errorf(lathe.Unavailable, "%s is a link to a file that is not there; bring that back, or remove the link to begin anew", path)
+		return lathe.Errorf(lathe.Unavailable, "%s is a link to a missing file; restore that file, or remove the link to start with an empty database", path)
 	}
 	for _, beside := range []string{path + "-wal", path + "-journal"} {
 		if info, err := os.Stat(beside); err == nil && info.Size() > 0 {
-			return lathe.Errorf(lathe.Internal, "%s is missing, but %s is there and may hold sessions; put the database back, or move that file away too to begin anew", path, beside)
+			return lathe.Errorf(lathe.Internal, "%s is missing, but %s exists and may contain sessions; put the database back, or move that file away too to start with an empty database", path, beside)
 		}
 	}
 	return nil
 }
 
-// checkWhole refuses a file that is shorter than its header says, unless the log holds
-// what it lacks: a process that was killed while it copied the log into the file leaves
-// it so.
+// checkWhole refuses a file that is shorter than its header says, unless the log has the
+// missing pages. A process that was killed while it copied the log leaves such a file.
 func checkWhole(path string, head []byte) error {
 	pages := binary.BigEndian.Uint32(head[28:])
 	if binary.BigEndian.Uint16(head[16:]) != pageBytes || pages == 0 {
-		return unusable(path, "is damaged (its header makes no sense)")
+		return unusable(path, "is damaged (invalid header)")
 	}
 	have, want := int64(0), pageBytes*int64(pages)
 	for range 3 { // another process may be copying just now
@@ -178,11 +177,11 @@ func checkWhole(path string, head []byte) error {
 			return nil
 		}
 	}
-	return unusable(path, "was cut off (%d bytes of %d are left)", have, want)
+	return unusable(path, "is truncated (%d of %d bytes left)", have, want)
 }
 
-// create makes the file under another name and moves it into place whole, so that a
-// file of the right name is never half made.
+// create writes the file under another name and then renames it, so that a file of the
+// right name is always complete.
 func create(path string, steps []step) error {
 	temp := path + ".new"
 	fail := func(err error) error {
@@ -191,9 +190,9 @@ func create(path string, steps []step) error {
 			code = lathe.Unavailable
 		}
 		_ = removeAll(temp)
-		return lathe.Errorf(code, "cannot make %s: %w", path, err)
+		return lathe.Errorf(code, "cannot create %s: %w", path, err)
 	}
-	if err := removeAll(temp); err != nil { // of a process that was killed here
+	if err := removeAll(temp); err != nil { // left by a process that was killed here
 		return fail(err)
 	}
 	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600) // SQLite would let others read it
@@ -221,8 +220,8 @@ func removeAll(temp string) error {
 	return nil
 }
 
-// fill makes the schema in an empty file, all of it in that file and nothing in its log,
-// which does not move with it; path is what errors call it.
+// fill creates the schema in an empty file. Nothing stays in its log, which is not renamed
+// with it. Errors name the file path.
 func fill(temp, path string, steps []step) error {
 	c, err := sqlite.OpenConn(temp, sqlite.OpenReadWrite)
 	if err != nil {
@@ -231,7 +230,7 @@ func fill(temp, path string, steps []step) error {
 	for _, p := range []string{
 		fmt.Sprintf(`PRAGMA page_size = %d`, pageBytes), `PRAGMA auto_vacuum = INCREMENTAL`,
 		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
-		// Here, because it needs the file alone. After page_size, which it settles.
+		// WAL mode is set here, because it needs exclusive access, and after page_size, which it fixes.
 		`PRAGMA journal_mode = WAL`,
 	} {
 		if err := sqlitex.ExecuteTransient(c, p, nil); err != nil {
@@ -239,13 +238,13 @@ func fill(temp, path string, steps []step) error {
 		}
 	}
 	err = apply(c, path, steps)
-	if err == nil { // closing copies it too, but does not tell when there is no room for that
+	if err == nil { // closing copies the log too, but does not report a full disk
 		err = explain(path, sqlitex.ExecuteTransient(c, `PRAGMA wal_checkpoint(TRUNCATE)`, nil))
 	}
 	return errors.Join(err, explain(path, c.Close()))
 }
 
-// migrate brings an older file up to date.
+// migrate updates an older file.
 func migrate(path string, steps []step) error {
 	c, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
@@ -255,7 +254,7 @@ func migrate(path string, steps []step) error {
 	return errors.Join(apply(c, path, steps), explain(path, c.Close()))
 }
 
-// apply runs the migrations that are missing, each in a transaction of its own.
+// apply runs the missing migrations, each in its own transaction.
 func apply(c *sqlite.Conn, path string, steps []step) error {
 	have, err := pragma(c, "user_version")
 	if err != nil {
@@ -289,12 +288,12 @@ func applyOne(c *sqlite.Conn, s step, version int) error {
 	return err
 }
 
-// refuseStep says that a migration failed. A fault of the disk is told as such; anything
-// else is a schema that is not what it should be.
+// refuseStep returns the error for a failed migration. A disk error is reported as such. Any
+// other error means an unexpected schema.
 func refuseStep(path string, s step, err error) error {
 	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultError {
 		return explain(path, err)
 	}
-	return lathe.Errorf(lathe.Internal, "%s could not be brought up to date by %s; it was left at the version it had: restore it from a backup, or move it away to begin anew%s: %w",
-		path, s.name, andLog(path), err)
+	return lathe.Errorf(lathe.Internal, "migration %s of %s failed; the database stays at its old version: restore it from a backup, or move it away to start with an empty database%s: %w",
+		s.name, path, andLog(path), err)
 }

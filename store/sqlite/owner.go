@@ -12,9 +12,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// owner is this process among those that share the database. It holds an OS lock on a
-// file of its own; the system lets go of it the moment the process ends, however it
-// ends. So a lease needs no clock: it is alive exactly as long as its owner's lock.
+// owner identifies this process among those that share the database. It holds an OS lock on
+// its own file, which the system releases when the process ends for any reason. So a lease
+// needs no clock: it is alive exactly as long as its owner's lock.
 type owner struct {
 	dir  string
 	name string
@@ -23,16 +23,16 @@ type owner struct {
 
 const ownerSuffix = ".owner"
 
-// newOwner makes the lock of this process and takes away those of processes that died.
+// newOwner creates the lock file of this process and removes those of dead processes.
 func newOwner(dir string) (*owner, error) {
 	fail := func(err error) (*owner, error) {
-		return nil, lathe.Errorf(lathe.Unavailable, "cannot make the lock of this process in %s; make the folder writable for you: %w", dir, err)
+		return nil, lathe.Errorf(lathe.Unavailable, "cannot create a lock file in %s; make the folder writable: %w", dir, err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fail(err)
 	}
 	clearOwners(dir)
-	for range 100 { // who clears at this moment may take the new file for a leftover
+	for range 100 { // a process that clears at this moment may delete the new file
 		o := &owner{dir: dir, name: rand.Text()}
 		f, err := os.OpenFile(o.path(o.name), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err != nil {
@@ -45,7 +45,7 @@ func newOwner(dir string) (*owner, error) {
 		_ = f.Close()
 		_ = os.Remove(o.path(o.name))
 	}
-	return fail(errors.New("the file system does not keep locks"))
+	return fail(errors.New("the file system does not support file locks"))
 }
 
 // isAt reports whether the open file still has that name.
@@ -58,14 +58,14 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(here, there)
 }
 
-// clearOwners removes the files of processes that died without doing so.
+// clearOwners removes the files that dead processes left.
 func clearOwners(dir string) {
 	for _, name := range owners(dir) {
 		_ = isAlive(dir, name)
 	}
 }
 
-// owners lists the names that have a file, dead or alive.
+// owners lists the processes that have a lock file, dead or alive.
 func owners(dir string) (names []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -76,7 +76,7 @@ func owners(dir string) (names []string) {
 	return names
 }
 
-// CountProcesses counts the processes that have a database with this folder of locks open, ours among them.
+// CountProcesses counts the live processes with a lock file in dir, including this one.
 func CountProcesses(dir string) (n int) {
 	for _, name := range owners(dir) {
 		if isAlive(dir, name) {
@@ -98,11 +98,11 @@ func (o *owner) close() error {
 	return err
 }
 
-// alive asks only about names found in leases: their lock was taken before the lease.
+// alive is only for names found in leases: their lock was taken before the lease.
 func (o *owner) alive(name string) bool { return name == o.name || isAlive(o.dir, name) }
 
-// isAlive asks for the lock of a name. A name that no process can have is not alive; one
-// whose file cannot be asked counts as alive.
+// isAlive checks the lock of a process. An invalid name is not alive. A process whose file
+// cannot be opened or locked counts as alive.
 func isAlive(dir, name string) bool {
 	if !isOwnerName(name) {
 		return false
@@ -111,12 +111,12 @@ func isAlive(dir, name string) bool {
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)
 	}
-	if err := tryShare(f); err != nil { // shared, so that two who ask do not find each other
+	if err := tryShare(f); err != nil { // shared, so that two checks do not conflict
 		_ = f.Close()
 		return true
 	}
-	// It died without taking its file away. Under the lock, in case it was only just
-	// made; but Windows removes no open file, and there nobody can lose one that way.
+	// It died without removing its file. Remove it under the lock, in case it was only just
+	// created. Windows cannot remove an open file, so a new one is safe there.
 	left := os.Remove(f.Name())
 	_ = f.Close()
 	if left != nil {
@@ -125,7 +125,7 @@ func isAlive(dir, name string) bool {
 	return false
 }
 
-// isOwnerName guards the file system against what a damaged or hostile database says.
+// isOwnerName guards the file system against names from a damaged or hostile database.
 func isOwnerName(name string) bool {
 	if name == "" || len(name) > 64 {
 		return false
@@ -139,11 +139,11 @@ func isOwnerName(name string) bool {
 	return true
 }
 
-// lockFile waits for the lock that guards making or migrating a database.
+// lockFile waits for the lock that guards the creation and migration of a database.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Unavailable, "%s cannot be made or updated; make its folder writable for you, or set LATHE_DATA to another folder: %w", path, err)
+		return nil, lathe.Errorf(lathe.Unavailable, "%s cannot be created or updated; make its folder writable, or set LATHE_DATA to another folder: %w", path, err)
 	}
 	deadline := time.NewTimer(lockWait)
 	defer deadline.Stop()
@@ -155,7 +155,7 @@ func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 		case <-time.After(5 * time.Millisecond):
 		case <-deadline.C:
 			_ = f.Close()
-			return nil, lathe.Errorf(lathe.Unavailable, "another process has been making or updating %s for more than %s; try again when it is done", path, lockWait)
+			return nil, lathe.Errorf(lathe.Unavailable, "another process has been creating or updating %s for more than %s; try again when it is done", path, lockWait)
 		case <-ctx.Done():
 			_ = f.Close()
 			return nil, context.Cause(ctx)

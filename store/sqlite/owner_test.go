@@ -215,5 +215,5 @@ func TestOwner_FolderMayNotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := newOwner(file) // a file where the folder should be: fails for root too
-	told(t, err, lathe.Unavailable, "cannot make the lock of this process in "+file, "writable for you")
+	told(t, err, lathe.Unavailable, "cannot create a lock file in "+file, "make the folder writable")
 }

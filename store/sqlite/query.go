@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Cell is a value of a row, as a text and as JSON; what is no text is base64 there.
+// Cell is a value of a row, as text and as JSON. In JSON, a BLOB is base64.
 type Cell struct {
 	Text string
 	JSON json.RawMessage
@@ -29,8 +29,8 @@ func SchemaQuery(table string) string {
 	return "SELECT sql FROM sqlite_schema WHERE tbl_name = '" + strings.ReplaceAll(table, "'", "''") + "' AND sql IS NOT NULL ORDER BY type DESC, name"
 }
 
-// Query runs one question of a person on a database that exists, beside whoever uses it: it can read
-// everything and change nothing. Row is called with the names of the columns and the values.
+// Query runs one read-only statement on an existing database, also while other processes use it.
+// Row is called with the column names and the values.
 func Query(ctx context.Context, path, question string, row func(columns []string, cells []Cell) error) (err error) {
 	c, err := sqlite.OpenConn(path, sqlite.OpenReadWrite) // readers of a log must be able to write beside it
 	if err != nil {
@@ -48,7 +48,7 @@ func Query(ctx context.Context, path, question string, row func(columns []string
 	}
 	defer func() { err = errors.Join(err, s.Finalize()) }()
 	if left := strings.Trim(question[len(question)-rest:], "; \t\r\n"); left != "" {
-		return lathe.Errorf(lathe.Invalid, "ask one thing at a time: what follows the first statement is %q", left)
+		return lathe.Errorf(lathe.Invalid, "run one statement at a time: remove %q after the first statement", left)
 	}
 	columns := columnsOf(c, s, question)
 	for {
@@ -69,9 +69,8 @@ func Query(ctx context.Context, path, question string, row func(columns []string
 	}
 }
 
-// columnsOf names the columns of a question. The library knows only the last of those that share
-// a name; the database itself tells them apart (id, id:1) when it is asked for all columns of
-// the question.
+// columnsOf returns the column names of a statement. The library knows only the last of several
+// columns with one name. The database distinguishes them (id, id:1) in a SELECT * over the statement.
 func columnsOf(c *sqlite.Conn, s *sqlite.Stmt, question string) []string {
 	columns := make([]string, s.ColumnCount())
 	for i := range columns {
@@ -91,7 +90,7 @@ func columnsOf(c *sqlite.Conn, s *sqlite.Stmt, question string) []string {
 	return columns
 }
 
-// onlyReads allows questions, and no statement that changes a row, a table, a setting or a file.
+// onlyReads allows SELECT, and no statement that changes a row, a table, a setting or a file.
 func onlyReads(a sqlite.Action) sqlite.AuthResult {
 	switch a.Type() {
 	case sqlite.OpSelect, sqlite.OpRead, sqlite.OpFunction, sqlite.OpRecursive:
@@ -101,14 +100,14 @@ func onlyReads(a sqlite.Action) sqlite.AuthResult {
 	}
 }
 
-// asked says what is wrong with a question, or with the database.
+// asked explains an error of the statement or of the database.
 func asked(ctx context.Context, path string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultAuth:
-		return lathe.Errorf(lathe.Denied, "only questions (SELECT) are allowed here: nothing of the database can be changed this way")
+		return lathe.Errorf(lathe.Denied, "only SELECT statements are allowed here: the database is open for reading only")
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB, sqlite.ResultIOErr, sqlite.ResultBusy, sqlite.ResultCantOpen, sqlite.ResultFull:
 		return explain(path, err)
 	}
@@ -136,7 +135,7 @@ func cell(s *sqlite.Stmt, i int) Cell {
 	default:
 		text := strings.ToValidUTF8(s.ColumnText(i), "\uFFFD")
 		quoted, err := json.Marshal(text)
-		if err != nil { // no text has one
+		if err != nil { // cannot happen for a valid string
 			quoted = fmt.Appendf(nil, "%q", err.Error())
 		}
 		return Cell{text, quoted}

@@ -1,12 +1,12 @@
 // Package sqlite is the store's database on one machine: a file in WAL mode, shared by
 // all lathe processes of a user.
 //
-// It owns the file: how it is made, migrated, locked, checked and shrunk, and what
-// SQLite's errors mean to people. It holds no statement about sessions; those are the
-// store's. One connection writes, for the store's writer goroutine; a few read, each for
+// It owns the file: how it is created, migrated, locked, checked and shrunk, and the error
+// messages for SQLite's errors. It has no statement about sessions; those are the
+// store's. One connection writes, for the store's writer goroutine. A few read, each for
 // one goroutine at a time.
 //
-// Start reading at [Open]; migrate.go makes the schema, owner.go tells which process is alive.
+// Start reading at [Open]; migrate.go creates the schema, owner.go finds live processes.
 package sqlite
 
 import (
@@ -27,20 +27,20 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// How many connections read at the same time, and how many pages one Reclaim returns.
+// The number of connections that read at the same time, and of pages that one Reclaim frees.
 const (
 	readers      = 4
 	reclaimPages = 4096
 )
 
-// lockLook is how long to wait, at least, until the write lock is looked at again.
+// lockLook is the shortest wait between two attempts to take the write lock.
 const lockLook = 500 * time.Microsecond
 
-// Options says where things are.
+// Options has the paths of a database and its logger.
 type Options struct {
-	Path  string       // of the database file; its folder is made
+	Path  string       // of the database file; its folder is created
 	State string       // folder for the locks of processes; default: beside the database
-	Log   *slog.Logger // told when a damaged log was found; default: nobody
+	Log   *slog.Logger // gets a warning about a damaged log; default: none
 }
 
 // Driver is an open database.
@@ -48,8 +48,8 @@ type Driver struct {
 	path  string
 	owner *owner
 	write *sqlite.Conn  // for the store's writer goroutine alone
-	sync  string        // the writer's present PRAGMA synchronous
-	data  int64         // PRAGMA data_version when last looked at
+	sync  string        // the writer's current PRAGMA synchronous
+	data  int64         // PRAGMA data_version at the last check
 	files []os.FileInfo // the file and its log, as they were opened
 	pool  chan *sqlite.Conn
 	spare chan struct{} // tokens for readers not opened yet
@@ -57,8 +57,8 @@ type Driver struct {
 	end   sync.Once
 }
 
-// Open opens the file, making or migrating it first if need be. A file that is damaged,
-// cut off, newer than this program or not ours is refused and left as it is. A process
+// Open opens the file, and creates or migrates it first if necessary. A file that is damaged,
+// truncated, newer than this program or not ours is refused and not changed. A process
 // opens a file once: see inspect.
 func Open(ctx context.Context, o Options) (*Driver, error) {
 	steps, err := loadSteps(schemaFiles)
@@ -98,12 +98,12 @@ func open(ctx context.Context, o Options, steps []step) (*Driver, error) {
 	return d, nil
 }
 
-// resolve makes the folder and follows links, so that all processes mean the same files
-// beside the database whatever they call it.
+// resolve creates the folder and follows links, so that all processes use the same files
+// next to the database, whichever path they open.
 func (o *Options) resolve() error {
 	dir := filepath.Dir(o.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return lathe.Errorf(lathe.Unavailable, "cannot make the data folder %s; check its permissions or set LATHE_DATA: %w", dir, err)
+		return lathe.Errorf(lathe.Unavailable, "cannot create the data folder %s; check its permissions or set LATHE_DATA: %w", dir, err)
 	}
 	if real, err := filepath.EvalSymlinks(o.Path); err == nil {
 		o.Path = real
@@ -116,8 +116,8 @@ func (o *Options) resolve() error {
 	return nil
 }
 
-// guardLog keeps a copy of a log that was damaged while no process ran. It must not keep
-// the database from opening: after a power cut, the end of a log may be lost.
+// guardLog saves a copy of a log that was damaged while no process ran. The database opens
+// in any case: after a power cut, the end of a log may be lost.
 func (o *Options) guardLog() {
 	for _, name := range owners(o.State) {
 		if isAlive(o.State, name) {
@@ -126,11 +126,11 @@ func (o *Options) guardLog() {
 	}
 	lost, copied, err := keepDamagedLog(o.Path)
 	if lost > 0 && o.Log != nil {
-		o.Log.Warn("the log of the database was damaged; what was saved last may be missing", "commits", lost, "copy", copied, "error", err)
+		o.Log.Warn("the database log was damaged; the last changes may be missing", "commits", lost, "copy", copied, "error", err)
 	}
 }
 
-// begin checks what only SQLite can tell and notes what is open.
+// begin checks the version that SQLite reports and records the open files.
 func (d *Driver) begin(known int) error {
 	version, err := pragma(d.write, "user_version")
 	if err != nil {
@@ -155,13 +155,13 @@ func (d *Driver) begin(known int) error {
 // paths are the file and its log.
 func (d *Driver) paths() []string { return []string{d.path, d.path + "-wal"} }
 
-// inPlace notices that the file or its log was moved or deleted while it is open: what is
-// written then would be lost without a word.
+// inPlace detects that the file or its log was moved or deleted while it is open. Later
+// writes would be lost silently.
 func (d *Driver) inPlace() error {
 	for i, path := range d.paths() {
 		now, err := os.Stat(path)
 		if err != nil || !os.SameFile(now, d.files[i]) {
-			return lathe.Errorf(lathe.Unavailable, "%s was moved, replaced or deleted while it was in use; put it back if you can, then start lathe anew", path)
+			return lathe.Errorf(lathe.Unavailable, "%s was moved, replaced or deleted while it was in use; put it back if you can, then restart lathe", path)
 		}
 	}
 	return nil
@@ -177,7 +177,7 @@ func (d *Driver) connect() (*sqlite.Conn, error) {
 	for _, p := range []string{
 		`PRAGMA journal_mode = WAL`, `PRAGMA synchronous = NORMAL`, `PRAGMA cache_size = -4000`,
 		`PRAGMA journal_size_limit = 16777216`, `PRAGMA temp_store = MEMORY`,
-		`PRAGMA fullfsync = ON`, // or macOS leaves what is synced in the disk's own memory
+		`PRAGMA fullfsync = ON`, // or macOS leaves synced data in the disk's cache
 	} {
 		if err := sqlitex.ExecuteTransient(c, p, nil); err != nil {
 			return nil, errors.Join(d.explain(err), c.Close())
@@ -186,8 +186,8 @@ func (d *Driver) connect() (*sqlite.Conn, error) {
 	return c, nil
 }
 
-// Close ends the leases of this process and closes the file. The store's writer has ended
-// before; reads under way are waited for.
+// Close ends the leases of this process, waits for running reads and closes the file. The
+// store's writer must have ended before.
 func (d *Driver) Close() error {
 	var errs []error
 	d.end.Do(func() {
@@ -210,7 +210,7 @@ func (d *Driver) Owner() string { return d.owner.name }
 // Alive reports whether the process of that name still runs.
 func (d *Driver) Alive(name string) bool { return d.owner.alive(name) }
 
-// Read runs f on a snapshot, on a connection of its own.
+// Read runs f on a snapshot, on its own connection.
 func (d *Driver) Read(ctx context.Context, f func(store.Reader) error) error {
 	c, err := d.reader(ctx)
 	if err != nil {
@@ -227,7 +227,7 @@ func (d *Driver) Read(ctx context.Context, f func(store.Reader) error) error {
 	return err
 }
 
-// reader waits for a connection that is free.
+// reader waits for a free connection.
 func (d *Driver) reader(ctx context.Context) (*sqlite.Conn, error) {
 	select {
 	case <-d.ended:
@@ -256,10 +256,10 @@ func errClosed(path string) error {
 	return lathe.Errorf(lathe.Unavailable, "the database %s is closed", path)
 }
 
-// giveBack ends the read, also one that was interrupted or panicked, and lets others
-// have the connection. One that cannot end it is of no use any more.
+// giveBack ends the read, also after an interrupt or a panic, and returns the connection. A
+// connection that cannot end its read is closed.
 func (d *Driver) giveBack(c *sqlite.Conn) {
-	c.SetInterrupt(nil) // the end of the transaction is not to be interrupted
+	c.SetInterrupt(nil) // the end of the transaction must not be interrupted
 	if !c.AutocommitEnabled() {
 		_ = sqlitex.Execute(c, `ROLLBACK`, nil)
 	}
@@ -292,9 +292,9 @@ func (d *Driver) Begin(_ context.Context, durable bool) (store.Tx, error) {
 	return &tx{driver: d, conn: d.write, writes: true}, nil
 }
 
-// lock begins a transaction as soon as no other process writes. SQLite would wait longer
-// and longer between two looks, up to a tenth of a second, so that a process which writes
-// without a pause keeps the file from others for seconds; whoever looks often gets a turn.
+// lock begins a transaction as soon as no other process writes. SQLite would wait up to a
+// tenth of a second between two attempts. A process that writes without a pause would then
+// block the others for seconds.
 func lock(c *sqlite.Conn) error {
 	c.SetBusyTimeout(0)
 	defer c.SetBusyTimeout(lockWait)
@@ -308,8 +308,8 @@ func lock(c *sqlite.Conn) error {
 	}
 }
 
-// Changed reports whether another process has written. It is for the goroutine that
-// writes: SQLite counts what other connections than the asking one have committed.
+// Changed reports whether another process has written. It is for the writer goroutine:
+// SQLite counts the commits of all connections but the current one.
 func (d *Driver) Changed(context.Context) (bool, error) {
 	v, err := pragma(d.write, "data_version")
 	if err != nil {
@@ -320,8 +320,8 @@ func (d *Driver) Changed(context.Context) (bool, error) {
 	return changed, nil
 }
 
-// Reclaim shortens the file by some of its empty pages, and the log to nothing unless
-// someone still reads from it.
+// Reclaim shortens the file by some of its empty pages, and empties the log unless a reader
+// still uses it.
 func (d *Driver) Reclaim(context.Context) (bool, error) {
 	free, err := pragma(d.write, "freelist_count")
 	if err != nil || free == 0 {
@@ -337,16 +337,16 @@ func (d *Driver) Reclaim(context.Context) (bool, error) {
 	if err := t.Commit(); err != nil || free > reclaimPages {
 		return err == nil, err
 	}
-	// Waiting for a reader here would keep every writer waiting too, in all processes.
+	// Waiting for a reader here would block every writer too, in all processes.
 	d.write.SetBusyTimeout(0)
 	defer d.write.SetBusyTimeout(lockWait)
 	return false, d.explain(sqlitex.ExecuteTransient(d.write, `PRAGMA wal_checkpoint(TRUNCATE)`, nil))
 }
 
-// Check asks SQLite to look at every page, and tells of logs that were damaged.
+// Check runs SQLite's integrity check on every page, and reports damaged logs.
 func (d *Driver) Check(ctx context.Context) (found []string, err error) {
-	for _, kept := range damagedLogs(d.path) {
-		found = append(found, fmt.Sprintf("the log was damaged once and what was saved last may be missing; it was kept as %s: remove that file when you do not need it", kept))
+	for _, saved := range damagedLogs(d.path) {
+		found = append(found, fmt.Sprintf("the log was damaged once and the last changes may be missing; a copy is in %s: remove it when you no longer need it", saved))
 	}
 	err = d.Read(ctx, func(r store.Reader) error {
 		return r.Query(`PRAGMA integrity_check(20)`, nil, func(row store.Row) error {
@@ -356,7 +356,7 @@ func (d *Driver) Check(ctx context.Context) (found []string, err error) {
 			return nil
 		})
 	})
-	if lathe.CodeOf(err) == lathe.Internal { // damage that keeps SQLite from looking further
+	if lathe.CodeOf(err) == lathe.Internal { // the damage stops SQLite's own check
 		return append(found, err.Error()), nil
 	}
 	return found, err

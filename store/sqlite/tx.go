@@ -13,7 +13,7 @@ type tx struct {
 	driver *Driver
 	conn   *sqlite.Conn
 	writes bool
-	failed error           // what made SQLite undo the whole transaction by itself
+	failed error           // the error on which SQLite rolled back the whole transaction
 	busy   map[string]bool // statements whose rows are being read
 }
 
@@ -28,7 +28,7 @@ func (t *tx) Exec(sql string, args ...any) (int64, error) {
 
 // Query calls f with each row. Inside f the same statement may be queried again.
 func (t *tx) Query(sql string, args []any, f func(store.Row) error) error {
-	if t.failed != nil { // or it would run on its own, outside the transaction
+	if t.failed != nil { // or the statement would run outside the transaction
 		return t.failed
 	}
 	s, done, err := t.prepare(sql)
@@ -54,7 +54,7 @@ func (t *tx) Query(sql string, args []any, f func(store.Row) error) error {
 	}
 }
 
-// fail explains an error and notes if it ended the transaction: a full disk does that.
+// fail explains an error and records whether it ended the transaction, as a full disk does.
 func (t *tx) fail(err error) error {
 	err = t.driver.explain(err)
 	if t.writes && t.conn.AutocommitEnabled() {
@@ -63,9 +63,9 @@ func (t *tx) fail(err error) error {
 	return err
 }
 
-// prepare returns the statement and what to do when its rows are read.
+// prepare returns the statement and a function to call after its rows are read.
 func (t *tx) prepare(sql string) (*sqlite.Stmt, func(), error) {
-	if t.busy[sql] { // the one kept would lose its place
+	if t.busy[sql] { // the cached statement would lose its position
 		s, _, err := t.conn.PrepareTransient(sql)
 		if err != nil {
 			return nil, nil, err
@@ -81,7 +81,7 @@ func (t *tx) prepare(sql string) (*sqlite.Stmt, func(), error) {
 	}
 	t.busy[sql] = true
 	return s, func() {
-		_ = s.Reset() // an error of the last step, told already
+		_ = s.Reset() // repeats the error of the last step
 		delete(t.busy, sql)
 	}, nil
 }
@@ -108,7 +108,7 @@ func bind(s *sqlite.Stmt, args []any) error {
 	return nil
 }
 
-// Commit ends the transaction; if that fails, it is undone.
+// Commit ends the transaction, and rolls it back if that fails.
 func (t *tx) Commit() error {
 	_, err := t.Exec(`COMMIT`)
 	if err != nil {
@@ -117,7 +117,7 @@ func (t *tx) Commit() error {
 	return err
 }
 
-// Rollback undoes the transaction. SQLite may have done so itself, when the disk was full.
+// Rollback undoes the transaction. SQLite may have done so itself on a full disk.
 func (t *tx) Rollback() error {
 	if t.conn.AutocommitEnabled() {
 		return nil
@@ -126,7 +126,7 @@ func (t *tx) Rollback() error {
 	return err
 }
 
-// row reads the present row of a statement.
+// row reads the current row of a statement.
 type row struct{ s *sqlite.Stmt }
 
 func (r *row) Int(i int) int64     { return r.s.ColumnInt64(i) }
@@ -134,7 +134,7 @@ func (r *row) Float(i int) float64 { return r.s.ColumnFloat(i) }
 func (r *row) Text(i int) string   { return r.s.ColumnText(i) }
 func (r *row) Null(i int) bool     { return r.s.ColumnIsNull(i) }
 
-// Bytes may be called for several columns of a row, so each gets room of its own.
+// Bytes may be called for several columns of a row, so each call allocates its own buffer.
 func (r *row) Bytes(i int) []byte {
 	n := r.s.ColumnLen(i)
 	b := make([]byte, n)

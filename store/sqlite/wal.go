@@ -11,23 +11,23 @@ import (
 	"path/filepath"
 )
 
-// SQLite reads its log up to the first frame whose checksum is wrong and drops the rest,
-// which is right after a power cut and silent otherwise. What stands here reads the log
-// without SQLite, to notice when commits lie behind such a frame.
+// SQLite reads its log up to the first frame with a wrong checksum and silently drops the
+// rest, which is right only after a power cut. This file reads the log without SQLite, to
+// detect commits after such a frame.
 
 // The layout of a log: a header, then frames of a header and a page each.
 const (
 	logHead   = 32
 	frameHead = 24
-	// Pages of 8 KB hold seven parts of a kilobyte; those of 4 KB three, a fifth of them air.
+	// Pages of 8 KB fit seven parts of a kilobyte. Those of 4 KB fit three and waste a fifth.
 	pageBytes = 8192
 )
 
-// logView is what the log of a database holds.
+// logView describes the contents of a database log.
 type logView struct {
-	pages map[uint32]bool // that SQLite can read
-	lost  int             // commits that it cannot, because a frame before them is damaged
-	salt  [8]byte         // names this generation of the log
+	pages map[uint32]bool // readable by SQLite
+	lost  int             // commits it cannot read, because a frame before them is damaged
+	salt  [8]byte         // identifies this generation of the log
 }
 
 // holds reports whether all these pages can be read from the log.
@@ -40,7 +40,7 @@ func (v logView) holds(from, to uint32) bool {
 	return true
 }
 
-// readLog reads a log. One that is missing is empty.
+// readLog reads a log. A missing log is empty.
 func readLog(path string) (logView, error) {
 	v := logView{pages: map[uint32]bool{}}
 	f, err := os.Open(path)
@@ -63,8 +63,8 @@ func readLog(path string) (logView, error) {
 	return v, v.readFrames(r, order, sum, whole)
 }
 
-// readFrames goes through the frames of this generation; older ones, with another salt,
-// may follow. whole says that nothing before was damaged.
+// readFrames reads the frames of this generation. Older ones, with another salt, may
+// follow. whole means that nothing before was damaged.
 func (v *logView) readFrames(r io.Reader, order binary.ByteOrder, sum checksum, whole bool) error {
 	buf := make([]byte, frameHead+pageBytes)
 	var open []uint32 // pages of a transaction whose commit has not come yet
@@ -75,7 +75,7 @@ func (v *logView) readFrames(r io.Reader, order binary.ByteOrder, sum checksum, 
 		page, commit := binary.BigEndian.Uint32(buf), binary.BigEndian.Uint32(buf[4:]) != 0
 		salt, stored := [8]byte(buf[8:16]), readSum(buf[16:])
 		fits := stored == sum.add(order, buf[:8]).add(order, buf[frameHead:])
-		sum = stored // so that one damaged frame does not hide those behind it
+		sum = stored // so that one damaged frame does not hide the next ones
 		if first && !whole {
 			v.salt = salt // the header may be wrong about it
 		}
@@ -118,7 +118,7 @@ func (c checksum) add(order binary.ByteOrder, data []byte) checksum {
 	return c
 }
 
-// logOrder tells in which byte order the sums are made, and whether the header says so.
+// logOrder returns the byte order of the checksums, and whether the header is valid.
 func logOrder(head []byte) (order binary.ByteOrder, known bool) {
 	switch binary.BigEndian.Uint32(head) {
 	case 0x377f0682:
@@ -126,12 +126,12 @@ func logOrder(head []byte) (order binary.ByteOrder, known bool) {
 	case 0x377f0683:
 		return binary.BigEndian, true
 	default:
-		return binary.LittleEndian, false // as nearly all machines do
+		return binary.LittleEndian, false // the byte order of nearly all machines
 	}
 }
 
-// keepDamagedLog copies a log with commits that SQLite will drop, before SQLite does.
-// The copy is what [Driver.Check] tells of. It returns how many commits are lost.
+// keepDamagedLog copies a log with commits that SQLite would drop, before SQLite opens it.
+// [Driver.Check] reports the copy. It returns the number of lost commits.
 func keepDamagedLog(path string) (lost int, copied string, err error) {
 	view, err := readLog(path + "-wal")
 	if err != nil || view.lost == 0 {
@@ -139,7 +139,7 @@ func keepDamagedLog(path string) (lost int, copied string, err error) {
 	}
 	again, err := readLog(path + "-wal")
 	if err != nil || again.lost != view.lost || again.salt != view.salt {
-		return 0, "", err // it is being written: what was read is no fault
+		return 0, "", err // it is being written, so it is not damaged
 	}
 	copied = fmt.Sprintf("%s-wal.damaged-%x", path, view.salt)
 	data, err := os.ReadFile(path + "-wal")
@@ -157,7 +157,7 @@ func keepDamagedLog(path string) (lost int, copied string, err error) {
 	return view.lost, copied, errors.Join(err, f.Close())
 }
 
-// damagedLogs lists the copies that were kept.
+// damagedLogs lists the saved copies.
 func damagedLogs(path string) []string {
 	names, _ := filepath.Glob(path + "-wal.damaged-*")
 	return names

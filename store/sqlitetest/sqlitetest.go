@@ -1,9 +1,9 @@
-// Package sqlitetest takes away from a database what it stands on, for tests of those who
-// write to it: the room on its disk, the right to write. SQLite itself then fails, with the
-// errors and the half-done transactions that it has in such a case.
+// Package sqlitetest simulates a full disk or a read-only database, for tests of packages
+// that write to a store. SQLite itself then fails, with its real errors and half-done
+// transactions.
 //
-// A [Database] is used like the driver it wraps, and told from other goroutines what it
-// lacks; that counts from the next transaction on. Start at [Wrap].
+// A [Database] is used like the driver it wraps. Any goroutine may set its failure, which
+// applies from the next transaction on. Start at [Wrap].
 package sqlitetest
 
 import (
@@ -14,40 +14,40 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// Failure is what a database misses.
+// Failure is a condition under which writes fail.
 type Failure int
 
-// What may be missing.
+// The failures to simulate.
 const (
 	None     Failure = iota
 	DiskFull         // the file cannot grow
 	ReadOnly         // nothing can be written
 )
 
-// Database is an open database in poor surroundings.
+// Database is an open database whose writes can be made to fail.
 type Database struct {
 	store.Driver
 
 	mu     sync.Mutex // guards the fields below
 	lacks  Failure
-	from   int // the write with which that begins
+	from   int // the first write that fails
 	writes int
 }
 
-// Wrap returns the database with everything it needs.
+// Wrap returns a database without a failure.
 func Wrap(d store.Driver) *Database { return &Database{Driver: d} }
 
-// Fail takes something away with the n-th write from now on.
+// Fail makes writes fail, from the n-th write from now on.
 func (d *Database) Fail(what Failure, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lacks, d.from = what, d.writes+n
 }
 
-// Restore brings everything back.
+// Restore ends the failure.
 func (d *Database) Restore() { d.Fail(None, 0) }
 
-// Writes is how many transactions there were.
+// Writes returns the number of transactions so far.
 func (d *Database) Writes() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,7 +63,7 @@ func (d *Database) next() Failure {
 	return d.lacks
 }
 
-// Begin starts a transaction that lacks what it should.
+// Begin starts a transaction under the current failure.
 func (d *Database) Begin(ctx context.Context, durable bool) (store.Tx, error) {
 	tx, err := d.Driver.Begin(ctx, durable)
 	if err != nil {
@@ -84,8 +84,8 @@ func (d *Database) Begin(ctx context.Context, durable bool) (store.Tx, error) {
 	return tx, nil
 }
 
-// protected may not write. The connection may again when it ends: a transaction could not
-// begin otherwise.
+// protected is a transaction that cannot write. The connection becomes writable again at its
+// end, because the next transaction could not begin otherwise.
 type protected struct{ store.Tx }
 
 func (t protected) Commit() error {
