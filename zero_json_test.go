@@ -173,7 +173,7 @@ var leastFacts = map[string]struct {
 	"models-dev.refreshed":     {&lathe.ModelsRefreshed{}, ``},
 	"reference.updated":        {&lathe.ReferencesChanged{}, ``},
 	"integration.updated":      {&lathe.IntegrationsChanged{}, ``},
-	"x-news.told":              {&lathe.UnknownEvent{TypeName: "x-news.told"}, ``},
+	"x-event.sent":              {&lathe.UnknownEvent{TypeName: "x-event.sent"}, ``},
 }
 
 func TestLeast_Events(t *testing.T) {

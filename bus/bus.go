@@ -1,10 +1,10 @@
 // Package bus is live fan-out in one process: stored events and ephemeral ones,
 // to every subscriber.
 //
-// It owns the order in which events are handed out, a bounded queue for each subscriber,
-// and the texts of open parts while they grow. It does not own the truth: nothing here is
-// kept, a reader that falls behind is cut off with [ErrLagged] and resumes from the store
-// by its number. It never reads or writes anything, and starts no goroutine.
+// It owns the order of delivery, a bounded queue for each subscriber,
+// and the texts of open parts while they grow. It stores nothing: a reader that
+// falls behind is disconnected with [ErrLagged] and resumes from the store
+// by its number. It does no I/O and starts no goroutine.
 //
 // # Texts
 //
@@ -12,11 +12,11 @@
 // it, so that a thousand subscribers share the bytes and merging two deltas is joining
 // two ranges; a [lathe.PartDelta] is made only when it is read.
 //
-// A text begins and ends inside [Bus.Publish], together with the event that says so: a
-// message.part.updated with an open part begins it, one with a settled part, or a removal,
-// ends it. A subscriber therefore comes either before the settling event, gets the text
-// so far and later that event, or after it, gets nothing of the text and reads the
-// settled part from the store. Nobody is left with an open copy of a settled part. For the
+// A text begins and ends inside [Bus.Publish], together with its event: a
+// message.part.updated with an open part begins it. One with a settled part, or a removal,
+// ends it. A subscriber that joins before the settling event gets the text so far and later
+// that event. One that joins after it gets nothing of the text and reads the settled part
+// from the store. No subscriber keeps an open copy of a settled part. For the
 // runner that means:
 //
 //	commit the open part      the store's writer publishes it: the text begins
@@ -25,18 +25,18 @@
 //	commit the settled part   published: the text has ended
 //	t.Close()                 nothing left to do, unless the commit failed
 //
-// A reader that resumes calls Subscribe, reads the store from its number, says how far that
-// went with [Subscription.Skip], and then takes what comes from Next.
+// A resuming reader calls Subscribe, reads the store from its number, passes the last number
+// to [Subscription.Skip], and then calls Next.
 //
 // # Concurrency
 //
-// All methods may be called from any goroutine. Two mutexes: that of the Bus guards the
-// index of subscribers and the texts, that of a Subscription its queue; the second is
-// taken inside the first, never the other way round. Neither is held while anyone waits:
-// a slow reader costs a publisher nothing.
+// All methods may be called from any goroutine. There are two mutexes: that of the Bus guards
+// the index of subscribers and the texts, that of a Subscription its queue. The second is
+// taken inside the first, never the other way round. Neither is held during a wait:
+// a slow reader does not delay a publisher.
 //
-// Start reading at Publish, then text.go, subscription.go and queue.go. The rules are
-// those of the feed, tested sentence by sentence in package bustest.
+// Start reading at Publish, then text.go, subscription.go and queue.go. Package bustest
+// tests the rules of the feed one by one.
 package bus
 
 import (
@@ -47,10 +47,10 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// DefaultLimit is how many bytes may wait in the queue of one subscriber.
+// DefaultLimit is the size of a subscriber's queue in bytes.
 const DefaultLimit = 4 << 20
 
-// Bus hands out events in number order. The zero value is not usable; see [New].
+// Bus delivers events in number order. The zero value is not usable; see [New].
 type Bus struct {
 	limit int
 	ids   *lathe.IDs
@@ -58,19 +58,19 @@ type Bus struct {
 	mu     sync.Mutex
 	last   int64
 	index  index
-	texts  map[lathe.PartID]*Text  // those that are open
-	opened int64                   // texts so far, to tell which is older
-	held   map[*Subscription]int64 // those that wait for last to reach a number
+	texts  map[lathe.PartID]*Text  // open texts
+	opened int64                   // number of texts so far, to order them by age
+	held   map[*Subscription]int64 // subscriptions that wait until last reaches a number
 	closed bool
 }
 
-// Option changes how a bus is made.
+// Option configures a new bus.
 type Option func(*Bus)
 
-// IDs lets the bus take event ids from the process's generator.
+// IDs sets the generator of event ids.
 func IDs(g *lathe.IDs) Option { return func(b *Bus) { b.ids = g } }
 
-// New returns a bus that has handed out nothing.
+// New returns a bus without events or subscribers.
 func New(options ...Option) *Bus {
 	b := &Bus{limit: DefaultLimit, texts: map[lathe.PartID]*Text{}, held: map[*Subscription]int64{}}
 	for _, o := range options {
@@ -82,14 +82,14 @@ func New(options ...Option) *Bus {
 	return b
 }
 
-// Publish hands out the events of a commit, or ephemeral ones, to all whose scope holds them, and
-// never waits for any of them. Numbered events come in number order; the one writer sees
-// to that. A number that is not above [Bus.Last] was handed out before (a look at another
-// process's changes may overlap a commit of our own), and is dropped, so that no reader
-// sees its number fall. Facts without a name on the wire are not handed out.
+// Publish delivers the events of a commit, or ephemeral ones, to all subscribers in scope, and
+// never waits for them. The store's single writer calls it in number order. A number that is
+// not above [Bus.Last] was delivered before (a poll of another process's changes may overlap
+// our own commit) and is dropped, so that numbers never decrease for a reader. Facts without
+// a wire name are not delivered.
 //
-// Publish even when nobody listens: it costs little then, and texts begin and end here. An
-// event about a part whose text is open gets the text from there, whatever it says itself.
+// Publish even without subscribers: it costs little then, and texts begin and end here. An
+// event about a part with an open text gets that text, not its own.
 func (b *Bus) Publish(events ...lathe.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,7 +97,7 @@ func (b *Bus) Publish(events ...lathe.Event) {
 		if e.Seq != 0 && e.Seq <= b.last {
 			continue
 		}
-		if e.Last { // before it, a reader could not resume from this number either
+		if e.Last { // a reader cannot resume from this number before
 			b.last = max(b.last, e.Seq)
 		}
 		b.follow(&e)
@@ -106,20 +106,20 @@ func (b *Bus) Publish(events ...lathe.Event) {
 	b.release()
 }
 
-// handOut queues an event for everyone in whose scope it is.
+// handOut queues an event for every subscriber in scope.
 func (b *Bus) handOut(e lathe.Event) {
 	if e.Fact.Type() == "" || !b.index.reaches(e.Session, e.Directory) {
 		return
 	}
 	shared := e
-	if shared.ID == "" { // one event, one id, whoever reads it
+	if shared.ID == "" { // all readers get the same id
 		shared.ID = b.ids.Event()
 	}
 	it := item{event: &shared, cost: size(e.Fact)}
 	b.index.each(e.Session, e.Directory, func(s *Subscription) bool { return s.push(it) })
 }
 
-// follow lets the texts begin and end as the event says.
+// follow begins and ends texts according to the event.
 func (b *Bus) follow(e *lathe.Event) {
 	switch f := e.Fact.(type) {
 	case *lathe.PartChanged:
@@ -140,19 +140,19 @@ func (b *Bus) follow(e *lathe.Event) {
 		b.endAll(func(t *Text) bool { return t.message == f.Message })
 	case *lathe.SessionDeleted:
 		b.endAll(func(t *Text) bool { return t.event.Session == f.Info.ID })
-	default: // says nothing about parts
+	default: // not about parts
 	}
 }
 
-// Last is the number of the last commit that was handed out whole.
+// Last is the number of the last completely delivered commit.
 func (b *Bus) Last() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.last
 }
 
-// Advance says that no number up to seq will come any more: the store's counter at the
-// start, or the numbers of facts that clients are not told, such as checkpoints.
+// Advance marks all numbers up to seq as delivered: the store's counter at the
+// start, or the numbers of facts without events, such as checkpoints.
 func (b *Bus) Advance(seq int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -160,26 +160,25 @@ func (b *Bus) Advance(seq int64) {
 	b.release()
 }
 
-// HasSubscriber reports whether an event of this session and directory would reach anyone, so
-// that what costs to build can be left out. Ask after the commit: whoever subscribes
-// later then reads it from the store. Events that open, settle or remove parts are to be
-// published in any case.
+// HasSubscriber reports whether an event in this scope would reach a subscriber, so that the
+// caller can skip expensive events. Call it after the commit: later subscribers read the
+// commit from the store. Always publish events that open, settle or remove parts.
 func (b *Bus) HasSubscriber(s lathe.Scope) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.index.reaches(s.Session, s.Directory)
 }
 
-// Subscribers is how many listen.
+// Subscribers is the number of subscriptions.
 func (b *Bus) Subscribers() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.index.count
 }
 
-// Subscribe begins a subscription. From here on nothing in scope is lost until it lags.
-// The texts that are open in scope come first, each as message.part.updated with the
-// text so far; their deltas continue from exactly there.
+// Subscribe starts a subscription. From now on it gets every event in scope until it lags.
+// The open texts in scope come first, each as message.part.updated with the
+// text so far. Their deltas continue from exactly there.
 func (b *Bus) Subscribe(scope lathe.Scope) *Subscription {
 	s := &Subscription{bus: b, scope: scope, changed: make(chan struct{}, 1)}
 	b.mu.Lock()
@@ -198,7 +197,7 @@ func (b *Bus) Subscribe(scope lathe.Scope) *Subscription {
 	return s
 }
 
-// open lists the texts in scope that are told, the oldest first.
+// open lists the published texts in scope, oldest first.
 func (b *Bus) open(scope lathe.Scope) []*Text {
 	var open []*Text
 	for _, t := range b.texts {
@@ -216,21 +215,21 @@ func (b *Bus) join(s *Subscription, open []*Text) {
 	}
 }
 
-// release lets those join that waited for a number which has now been handed out.
+// release joins the subscriptions whose number has now been delivered.
 func (b *Bus) release() {
 	for s, h := range b.held {
 		if s.group != nil && b.last < h {
 			continue
 		}
 		delete(b.held, s)
-		if s.group != nil { // it is still there
+		if s.group != nil { // it has not ended
 			b.join(s, b.open(s.scope))
 		}
 	}
 }
 
-// Close ends all subscriptions: each may still read what it has queued, then gets
-// [ErrClosed]. Texts can be appended to as before; nobody hears.
+// Close ends all subscriptions: each may still read its queue, then gets
+// [ErrClosed]. Texts can still be appended to, without an effect on readers.
 func (b *Bus) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

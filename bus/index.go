@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// index finds the subscriptions an event reaches without looking at any other. The
+// index finds the subscriptions in scope of an event without a scan of the others. The
 // mutex of the bus guards it.
 type index struct {
 	all         group
@@ -15,7 +15,7 @@ type index struct {
 	count       int
 }
 
-// group is the subscriptions with the same scope, in no order.
+// group is the subscriptions with the same scope, unordered.
 type group struct{ members []*Subscription }
 
 // enter adds a subscription.
@@ -26,8 +26,8 @@ func (x *index) enter(s *Subscription) {
 	x.count++
 }
 
-// find returns the group of a scope and makes it if need be. Of a scope with a session
-// the directory does not count.
+// find returns the group of a scope and creates it if necessary. If the scope has a session,
+// its directory is ignored.
 func (x *index) find(scope lathe.Scope) *group {
 	switch {
 	case scope.Session != "":
@@ -51,7 +51,7 @@ func entry[K comparable](m *map[K]*group, key K) *group {
 	return g
 }
 
-// leave removes a subscription that may be gone already.
+// leave removes a subscription, if it is still there.
 func (x *index) leave(s *Subscription) {
 	g := s.group
 	if g == nil {
@@ -77,7 +77,7 @@ func (x *index) leave(s *Subscription) {
 	}
 }
 
-// reaches reports whether each would find anyone.
+// reaches reports whether each would find a subscription.
 func (x *index) reaches(session lathe.SessionID, directory string) bool {
 	if len(x.all.members) > 0 || session != "" && x.sessions[session] != nil {
 		return true
@@ -88,8 +88,8 @@ func (x *index) reaches(session lathe.SessionID, directory string) bool {
 	return x.directories[directory] != nil
 }
 
-// each calls f for all whose scope holds an event of that session and directory. Those
-// for which it returns false leave.
+// each calls f for all subscriptions whose scope includes the session and directory. It
+// removes those for which f returns false.
 func (x *index) each(session lathe.SessionID, directory string, f func(*Subscription) bool) {
 	x.visit(&x.all, f)
 	if session != "" {
@@ -99,12 +99,12 @@ func (x *index) each(session lathe.SessionID, directory string, f func(*Subscrip
 		x.visit(x.directories[directory], f)
 		return
 	}
-	for _, g := range x.directories { // it concerns everyone
+	for _, g := range x.directories { // the event is for all directories
 		x.visit(g, f)
 	}
 }
 
-// visit goes from the end, so that one that leaves moves one that was visited.
+// visit starts at the end, because leave fills a gap with the last member, which was visited.
 func (x *index) visit(g *group, f func(*Subscription) bool) {
 	if g == nil {
 		return
@@ -116,7 +116,7 @@ func (x *index) visit(g *group, f func(*Subscription) bool) {
 	}
 }
 
-// members lists everyone.
+// members lists all subscriptions.
 func (x *index) members() []*Subscription {
 	out := slices.Clone(x.all.members)
 	for _, g := range x.directories {

@@ -7,15 +7,15 @@ import "github.com/lathe-agent/lathe"
 type item struct {
 	event *lathe.Event // shared by all readers; nil for a delta
 
-	text  *Text  // of a text so far and of a delta
+	text  *Text  // for a text so far or a delta
 	sofar string // the text up to the end of the delta; shares the memory of the text
-	from  int    // where the delta begins, in bytes
+	from  int    // offset of the delta in bytes
 	units int    // the same in UTF-16 units
 
-	cost int // how much it counts
+	cost int // counted against the limit
 }
 
-// readerEvent is the event a reader gets.
+// readerEvent is the event for the reader.
 func (it item) readerEvent() lathe.Event {
 	if it.event != nil {
 		return *it.event
@@ -32,14 +32,14 @@ func (it item) readerEvent() lathe.Event {
 	return e
 }
 
-// queue is what waits for one reader. Its first items may be gone already: head is where
-// the rest begins. Items have a number that stays while others go, base that of items[0].
+// queue has the unread items of one reader. items[:head] were already read. Each item has a
+// fixed number; base is the number of items[0].
 type queue struct {
 	items  []item
 	head   int
 	base   int
 	bytes  int
-	deltas map[*Text]int // number of the newest delta that waits, for each text
+	deltas map[*Text]int // number of the newest queued delta of each text
 }
 
 func (q *queue) len() int { return len(q.items) - q.head }
@@ -58,16 +58,16 @@ func (q *queue) push(it item) {
 	q.bytes += it.cost
 }
 
-// shift moves what is left to the front, in place of a larger array.
+// shift moves the rest to the front, instead of a larger array.
 func (q *queue) shift() {
 	n := copy(q.items, q.items[q.head:])
 	clear(q.items[n:])
 	q.items, q.base, q.head = q.items[:n], q.base+q.head, 0
 }
 
-// extend lets the waiting delta of the same text reach to the end of this one. Entries of
-// other parts may stand behind it: a delta may overtake them. It may not overtake what
-// tells its own part anew, so a delta that began before that is left as it is.
+// extend extends the queued delta of the same text to the end of this one. The text may
+// overtake items of other parts. It must not overtake a newer update of its own part, so a
+// delta from before that update is not extended.
 func (q *queue) extend(d item, told int) bool {
 	n, ok := q.deltas[d.text]
 	if !ok {
@@ -81,7 +81,7 @@ func (q *queue) extend(d item, told int) bool {
 	return true
 }
 
-// filter keeps the items that are wanted, in their order.
+// filter removes all items but the wanted ones.
 func (q *queue) filter(wanted func(item) bool) {
 	var kept queue
 	for q.len() > 0 {
@@ -92,7 +92,7 @@ func (q *queue) filter(wanted func(item) bool) {
 	*q = kept
 }
 
-// keptItems is how large an empty queue may stay, to spare a busy reader allocations.
+// keptItems is the largest capacity of an empty queue, to save allocations for a busy reader.
 const keptItems = 32
 
 // pop removes the first item. It must exist.

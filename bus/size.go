@@ -2,15 +2,15 @@ package bus
 
 import "github.com/lathe-agent/lathe"
 
-// What an item counts in a queue. It is a guess at the bytes a reader has to write, made
-// without encoding anything: what can be long is measured, the rest is a constant.
+// The cost of an item in a queue estimates the bytes that its reader has to write, without
+// encoding anything: long fields are measured, the rest is a constant.
 const (
 	smallCost = 128 // a delta or a text so far, whose bytes are shared with the text
 	eventCost = 512 // ids, times and names of an event
 	entryCost = 64  // the same for one entry of a list
 )
 
-// size is what an event with this fact counts.
+// size is the cost of an event with this fact.
 func size(f lathe.Fact) int {
 	switch f := f.(type) {
 	case *lathe.PartChanged:
@@ -39,7 +39,7 @@ func size(f lathe.Fact) int {
 		return eventCost + len(f.Text)
 	case *lathe.UnknownEvent:
 		return eventCost + len(f.Extra)
-	default: // nothing in it is long
+	default: // no long fields
 		return eventCost
 	}
 }

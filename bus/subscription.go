@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Why a subscription has ended. Both are *[lathe.Error]: of a lag the code is Unavailable,
-// because reading again helps; of a close it is Canceled, because nobody need act.
+// The errors of an ended subscription are *[lathe.Error]. ErrLagged is Unavailable, because a
+// retry helps. ErrClosed is Canceled, because no action is needed.
 var (
 	ErrLagged error = &lathe.Error{
 		Code:    lathe.Unavailable,
@@ -18,14 +18,14 @@ var (
 	ErrClosed error = &lathe.Error{Code: lathe.Canceled, Message: "the subscription is closed"}
 )
 
-// Subscription is what one reader has yet to read. Next is for one goroutine at a time.
+// Subscription is the queue of one reader. Next is for one goroutine at a time.
 type Subscription struct {
 	bus    *Bus
 	scope  lathe.Scope
 	last   int64
 	joined []lathe.PartID
 
-	group *group // its place in the index; the mutex of the bus guards it
+	group *group // in the index; guarded by the mutex of the bus
 	at    int
 
 	changed chan struct{} // holds one after a change of queue or err
@@ -33,39 +33,39 @@ type Subscription struct {
 	mu    sync.Mutex // guards the fields below
 	queue queue
 	err   error // why it has ended
-	skip  int64 // numbers up to here are known to the reader
-	held  bool  // texts are left out until the bus has come to skip
+	skip  int64 // the reader knows all numbers up to here
+	held  bool  // omit texts until the bus has reached skip
 }
 
-// Last is the number of the last commit handed out before the subscription; all later
-// ones come. It is the id of a stream that begins without a cursor.
+// Last is the number of the last commit before the subscription, which gets all later
+// ones. It is the id of a stream that starts without a cursor.
 func (s *Subscription) Last() int64 { return s.last }
 
-// OpenTexts lists the texts that were open in scope when the subscription began, the
-// oldest first.
+// OpenTexts lists the texts that were open in scope when the subscription began, oldest
+// first.
 func (s *Subscription) OpenTexts() []lathe.PartID { return slices.Clone(s.joined) }
 
-// Skip says that the reader has meanwhile read the store up to number h, so that what is
-// queued up to there, or comes late, is left out.
+// Skip drops all events up to number h, queued or late, because the reader has meanwhile
+// read them from the store.
 //
-// Texts join anew behind what is queued, and only once the bus has handed out h as well:
-// the store may be a moment ahead, and a part that it has shown as settled must not be
-// opened again by what the bus still has of its text. So a reader that has noted h, or any
-// later number, holds no open part whose settling is not still to come.
+// Open texts are queued again, after the other items, and only once the bus has delivered h:
+// the store may be a moment ahead, and a stale text of the bus must not reopen a part that
+// the reader knows as settled. So for each open part of a reader at h or a later number,
+// the settling event is still to come.
 func (s *Subscription) Skip(h int64) {
 	b := s.bus
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s.hold(h)
-	if s.group != nil { // else it has ended
+	if s.group != nil { // it has not ended
 		b.held[s] = h
 		b.release()
 	}
 }
 
 // Next returns the next event and waits for one. It fails with [ErrLagged] once the queue
-// has overflowed, with [ErrClosed] after a close, or with the cause of ctx; a context that
-// is done comes before what is queued, and takes nothing from it.
+// has overflowed, with [ErrClosed] after a close, or with the cause of ctx. A context that
+// is done takes precedence over queued events, which stay in the queue.
 func (s *Subscription) Next(ctx context.Context) (lathe.Event, error) {
 	for {
 		if ctx.Err() != nil {
@@ -78,7 +78,7 @@ func (s *Subscription) Next(ctx context.Context) (lathe.Event, error) {
 		if ok {
 			return s.event(it), nil
 		}
-		select { // without a goroutine or garbage: there is a wait for each delta
+		select { // without a goroutine or allocation, because each delta has a wait
 		case <-s.changed:
 		case <-ctx.Done():
 		}
@@ -103,8 +103,7 @@ func (s *Subscription) Close() {
 	s.wake()
 }
 
-// wake lets the reader look. It may look in vain: what it is woken for may be taken
-// already.
+// wake signals the reader to check its queue. The item may already be taken.
 func (s *Subscription) wake() {
 	select {
 	case s.changed <- struct{}{}:
@@ -122,8 +121,8 @@ func (s *Subscription) take() (it item, ok bool, err error) {
 	return s.queue.pop(), true, nil
 }
 
-// event makes what is told of an item. Deltas and texts so far are made for one reader,
-// so they get their ids here.
+// event builds the event of an item. Deltas and texts so far are built for one reader, so
+// they get their ids here.
 func (s *Subscription) event(it item) lathe.Event {
 	e := it.readerEvent()
 	if e.ID == "" {
@@ -132,22 +131,22 @@ func (s *Subscription) event(it item) lathe.Event {
 	return e
 }
 
-// push queues an item; false says that there was no room and the subscription has ended.
+// push queues an item. It returns false if the queue was full and the subscription has ended.
 func (s *Subscription) push(it item) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.leavesOut(it) || s.add(it)
 }
 
-// grow queues a delta, by extending one that waits if that began after the part was told
-// whole for the last time.
+// grow queues a delta. It extends the queued delta if that began after the last full update
+// of the part.
 func (s *Subscription) grow(d item, told int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.leavesOut(d) || s.queue.extend(d, told) || s.add(d)
 }
 
-// leavesOut reports whether the reader knows it already or will be told at once with
+// leavesOut reports whether the reader already knows the item or will get it together with
 // the rest of its text.
 func (s *Subscription) leavesOut(it item) bool {
 	if it.text != nil {
@@ -156,7 +155,7 @@ func (s *Subscription) leavesOut(it item) bool {
 	return it.event.Seq > 0 && it.event.Seq <= s.skip
 }
 
-// hold takes out of the queue what is known up to h, and all that is told of texts.
+// hold removes the items up to h and all items of texts from the queue.
 func (s *Subscription) hold(h int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +187,7 @@ func (s *Subscription) add(it item) bool {
 	return true
 }
 
-// finish lets the reader come to the end of its queue.
+// finish ends the subscription after the reader has read its queue.
 func (s *Subscription) finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,21 +11,21 @@ import (
 // number of readers. All fields that change are guarded by the mutex of the bus.
 type Text struct {
 	bus     *Bus
-	event   lathe.Event // session, directory and project of all that is said about it
+	event   lathe.Event // session, directory and project of its events
 	id      lathe.PartID
 	message lathe.MessageID
 	order   int64
-	quiet   bool // kept, but not told: the arguments of a tool call
+	quiet   bool // not published: the arguments of a tool call
 
-	fact   lathe.PartChanged // the part as last told, its text left out
+	fact   lathe.PartChanged // the part as last published, without its text
 	buf    strings.Builder   // whole characters only
-	rest   string            // the beginning of a character whose end has not come yet
+	rest   string            // the first bytes of an incomplete character
 	units  int               // length of buf in UTF-16 units
-	told   int               // length of buf when the part was last told whole
-	closed bool              // no longer told
+	told   int               // length of buf when the whole part was last published
+	closed bool              // no longer published
 }
 
-// growing reports whether a part can have a text here that is not settled yet.
+// growing reports whether a part can have an open text.
 func growing(p lathe.Part) bool {
 	if call, ok := p.Body.(*lathe.ToolCall); ok {
 		_, pending := call.State.(*lathe.Pending)
@@ -35,9 +35,9 @@ func growing(p lathe.Part) bool {
 }
 
 // Open returns the text of the open part in the event, a message.part.updated as it was
-// published. Publishing has begun the text, so that no reader can come in between; of
-// an event that was not published, those who listen now are told here. The arguments
-// of a pending tool call are kept in the same way, but nobody is told of them. There is
+// published. Publish has already begun the text, so that no reader can join in between. If
+// the event was not published, Open sends it to the current subscribers. The arguments of a
+// pending tool call are a text too, but are not published. There is
 // one text for each part: opening it twice returns the same.
 func (b *Bus) Open(e lathe.Event) *Text {
 	part := e.Fact.(*lathe.PartChanged).Part
@@ -61,14 +61,14 @@ func (b *Bus) Text(id lathe.PartID) *Text {
 	return b.texts[id]
 }
 
-// Texts is how many texts are open.
+// Texts is the number of open texts.
 func (b *Bus) Texts() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.texts)
 }
 
-// begin makes the text of an open part.
+// begin creates the text of an open part.
 func (b *Bus) begin(e lathe.Event) *Text {
 	fact := *e.Fact.(*lathe.PartChanged)
 	_, quiet := fact.Part.Body.(*lathe.ToolCall)
@@ -93,7 +93,7 @@ func (b *Bus) begin(e lathe.Event) *Text {
 	return t
 }
 
-// end stops telling of a text. What is queued of it stays: it came before.
+// end stops publishing a text. Its queued items stay, because they are older.
 func (b *Bus) end(t *Text) {
 	t.closed = true
 	if b.texts[t.id] == t {
@@ -101,7 +101,7 @@ func (b *Bus) end(t *Text) {
 	}
 }
 
-// endAll ends the texts that are meant.
+// endAll ends the matching texts.
 func (b *Bus) endAll(meant func(*Text) bool) {
 	for _, t := range b.texts {
 		if meant(t) {
@@ -110,9 +110,9 @@ func (b *Bus) endAll(meant func(*Text) bool) {
 	}
 }
 
-// setText completes an event that tells an open part again: while it grows its text is
-// here and not in the event, and deltas go on from where this one ends. Only of a part
-// that grows in another process the event may know more.
+// setText adds the text to another update of an open part: while the part grows, its text is
+// here and not in the event, and deltas continue from its end. Only for a part
+// that grows in another process the event may have more text.
 func (t *Text) setText(e *lathe.Event) {
 	fact := *e.Fact.(*lathe.PartChanged)
 	t.fact = fact
@@ -128,8 +128,8 @@ func (t *Text) setText(e *lathe.Event) {
 	e.Fact = &fact
 }
 
-// whole is a message.part.updated with the text so far, for one who joins. It counts
-// little, since its text is shared.
+// whole is a message.part.updated with the text so far, for a new subscriber. Its cost is
+// small, because its text is shared.
 func (t *Text) whole() item {
 	e, fact := t.event, t.fact
 	fact.Part = fact.Part.WithText(t.buf.String())
@@ -137,10 +137,10 @@ func (t *Text) whole() item {
 	return item{event: &e, text: t, cost: smallCost}
 }
 
-// Append extends the text and tells everyone in whose scope it is. It costs what s is
-// long, whatever the length of the text. s may end inside a character; what there is of
-// it is kept back until the rest comes. After the text has ended it still grows, because
-// a runner that settles its part needs all of it, but nobody is told.
+// Append extends the text and sends a delta to every subscriber in scope. Its cost depends on
+// the length of s, not of the text. If s ends inside a character, Append holds its first
+// bytes back until the rest comes. After the text has ended it still grows, because the
+// runner needs all of it to settle the part, but deltas are no longer sent.
 func (t *Text) Append(s string) {
 	b := t.bus
 	b.mu.Lock()
@@ -155,7 +155,7 @@ func (t *Text) Append(s string) {
 	b.index.each(t.event.Session, t.event.Directory, func(s *Subscription) bool { return s.grow(d, told) })
 }
 
-// write adds the whole characters of what has come.
+// write adds the complete characters.
 func (t *Text) write(s string) {
 	if t.rest != "" {
 		s = t.rest + s
@@ -166,7 +166,7 @@ func (t *Text) write(s string) {
 	t.units += lathe.UTF16Len(s[:n])
 }
 
-// wholeRunes is how many bytes of s come before a character that is cut off at the end.
+// wholeRunes is the length of s without an incomplete character at its end.
 func wholeRunes(s string) int {
 	for n := len(s) - 1; n >= 0 && len(s)-n < utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {
@@ -185,17 +185,17 @@ func (t *Text) String() string { return t.Since(0) }
 // Len is the length of the text so far in bytes.
 func (t *Text) Len() int { return len(t.Since(0)) }
 
-// Since returns the text from a byte offset on, without copying it: what a checkpoint
-// has to add. Past the end there is nothing.
+// Since returns the text from a byte offset on, without copying it, for a checkpoint. Past
+// the end it is empty.
 func (t *Text) Since(offset int) string {
 	t.bus.mu.Lock()
 	defer t.bus.mu.Unlock()
 	return t.buf.String()[min(max(offset, 0), t.buf.Len()):]
 }
 
-// Close ends a text whose settling was not published, because its commit failed or was
-// given up; after one that was, it does nothing. Those who have a copy keep it open until
-// whoever repairs the session settles the part; those who join get none.
+// Close ends a text whose settled part was not published because the commit failed or was
+// abandoned. Otherwise it does nothing. Existing subscribers keep their copy open until a
+// repair of the session settles the part. New ones get none.
 func (t *Text) Close() {
 	t.bus.mu.Lock()
 	defer t.bus.mu.Unlock()

@@ -2,11 +2,11 @@ package lathetest
 
 import "github.com/lathe-agent/lathe"
 
-// Facts is one of each fact that has a name on the wire, stored ones and news.
+// Facts is one of each fact that has a name on the wire, stored and ephemeral.
 func Facts() []lathe.Fact { return append(Stored(), Ephemeral()...) }
 
-// Stored is one of each fact that changes a row which clients can see; a part of each
-// body, a message of each side, a status of each kind.
+// Stored is one of each fact that changes a row visible to clients: a part of each body, a
+// message of each role, a status of each kind.
 func Stored() []lathe.Fact {
 	out := []lathe.Fact{
 		&lathe.SessionCreated{Info: Session(), Extra: `"x-fact":1`},
@@ -55,7 +55,7 @@ func Unpublished() []lathe.Fact {
 
 // Ephemeral is one of each event that is never stored.
 func Ephemeral() []lathe.Fact {
-	x := lathe.Extra(`"x-news":1`)
+	x := lathe.Extra(`"x-event":1`)
 	out := []lathe.Fact{
 		&lathe.PartDelta{
 			Session: SessionID, Message: AnswerID, Part: PartID, Field: "text", Delta: "wörld", Offset: 7, Extra: x,
@@ -86,7 +86,7 @@ func Ephemeral() []lathe.Fact {
 		&lathe.ModelsRefreshed{Extra: x},
 		&lathe.ReferencesChanged{Extra: x},
 		&lathe.IntegrationsChanged{Extra: x},
-		&lathe.UnknownEvent{TypeName: "x-news.told", Extra: `"sessionID":"ses_later","deep":{"a":[1]}`},
+		&lathe.UnknownEvent{TypeName: "x-event.sent", Extra: `"sessionID":"ses_later","deep":{"a":[1]}`},
 	}
 	for _, e := range unsent() {
 		out = append(out, &lathe.UnknownEvent{TypeName: e[0], Extra: lathe.Extra(e[1])})
@@ -94,22 +94,22 @@ func Ephemeral() []lathe.Fact {
 	return out
 }
 
-// unsent are events of OpenCode that lathe describes and never sends: their names and their properties.
+// unsent are the names and properties of OpenCode's events that lathe describes and never sends.
 func unsent() [][2]string {
 	return [][2]string{
-		{"lsp.updated", `"x-news":1`},
-		{"lsp.client.diagnostics", `"serverID":"gopls","path":"/home/u/app/main.go","x-news":1`},
-		{"worktree.ready", `"name":"app-2","branch":"app-2","x-news":1`},
-		{"worktree.failed", `"message":"no space","x-news":1`},
-		{"ide.installed", `"ide":"vi","x-news":1`},
-		{"installation.updated", `"version":"1.2.4","x-news":1`},
-		{"installation.update-available", `"version":"1.2.5","x-news":1`},
-		{"integration.connection.updated", `"integrationID":"forge","x-news":1`},
-		{"plugin.added", `"id":"lint","x-news":1`},
-		{"project.directories.updated", `"projectID":"prj","x-news":1`},
-		{"workspace.ready", `"name":"far","x-news":1`},
-		{"workspace.failed", `"message":"gone","x-news":1`},
-		{"workspace.status", `"workspaceID":"wrk_bbef3b000001WorkspaceSampl","status":"connected","x-news":1`},
+		{"lsp.updated", `"x-event":1`},
+		{"lsp.client.diagnostics", `"serverID":"gopls","path":"/home/u/app/main.go","x-event":1`},
+		{"worktree.ready", `"name":"app-2","branch":"app-2","x-event":1`},
+		{"worktree.failed", `"message":"no space","x-event":1`},
+		{"ide.installed", `"ide":"vi","x-event":1`},
+		{"installation.updated", `"version":"1.2.4","x-event":1`},
+		{"installation.update-available", `"version":"1.2.5","x-event":1`},
+		{"integration.connection.updated", `"integrationID":"forge","x-event":1`},
+		{"plugin.added", `"id":"lint","x-event":1`},
+		{"project.directories.updated", `"projectID":"prj","x-event":1`},
+		{"workspace.ready", `"name":"far","x-event":1`},
+		{"workspace.failed", `"message":"gone","x-event":1`},
+		{"workspace.status", `"workspaceID":"wrk_bbef3b000001WorkspaceSampl","status":"connected","x-event":1`},
 	}
 }
 

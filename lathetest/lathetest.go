@@ -1,10 +1,10 @@
-// Package lathetest holds one sample of every variant of the vocabulary, and generators of
-// random ones, for the tests of all packages that must know them all: encoding, store,
-// server, screen. A test that walks a list here fails when a new variant is forgotten.
+// Package lathetest has one sample of every variant of facts, parts, messages and inputs, and
+// generators of random ones, for the tests of packages that must support them all: encoding,
+// store, server, TUI. A test that iterates over a list here fails when a new variant is forgotten.
 //
-// Samples are full: every member has a value, and somewhere there is one this version
-// does not know, with a name that begins with "x-". They are the same on each call and
-// fresh, so that a test may change them. What a sample refers to need not exist.
+// Samples are full: every member has a value, and most have a member unknown to this version,
+// with a name that begins with "x-". They are the same on each call and
+// newly allocated, so that a test may change them. Ids in a sample may refer to missing objects.
 //
 // Start with [Parts] and [Facts]; the generators are in random.go.
 package lathetest
@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// The ids and the moment that samples use.
+// The ids and the time of samples.
 const (
 	SessionID lathe.SessionID = "ses_4410c4fffffeSessionSample0"
 	ChildID   lathe.SessionID = "ses_4410c4fffffdSessionSample1"
@@ -56,7 +56,7 @@ func Project() lathe.Project {
 	}
 }
 
-// RoleData is one of each side's messages. The second answer has not ended.
+// RoleData is a message of each role. The second answer has not ended.
 func RoleData() []lathe.RoleData {
 	return []lathe.RoleData{
 		&lathe.User{
@@ -78,7 +78,7 @@ func RoleData() []lathe.RoleData {
 	}
 }
 
-// Messages is a message for each of [Said], in their order, with a few parts each.
+// Messages is a message for each of [RoleData], in their order, with a few parts each.
 func Messages() []lathe.Message {
 	var out []lathe.Message
 	for i, said := range RoleData() {
@@ -95,7 +95,7 @@ func Messages() []lathe.Message {
 // Model is a model with a variant.
 func Model() lathe.ModelRef { return lathe.ModelRef{Provider: "acme", Model: "m-1", Variant: "high"} }
 
-// Tokens is a count in which no two numbers are the same.
+// Tokens is a token count with distinct numbers.
 func Tokens() lathe.Tokens {
 	return lathe.Tokens{
 		Total: 120, Input: 70, Output: 15, Reasoning: 5,

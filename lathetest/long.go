@@ -9,11 +9,11 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// longParts is how many parts an exchange of a long session has: one of the prompt, the others of the answer.
+// longParts is the number of parts in an exchange of a long session: one of the prompt, the others of the answer.
 const longParts = 25
 
-// Long is a session of at least so many parts as days of work make them: prompts, thoughts, calls of many
-// tools with their output and diffs, and answers in markdown. It is the same on each call.
+// Long is a session of at least that many parts, like days of real work: prompts, reasoning, calls of many
+// tools with their output and diffs, and answers in Markdown. It is the same on each call.
 func Long(parts int) lathe.Export {
 	now := Session().Created
 	chance := rand.New(rand.NewPCG(1, 2))
@@ -27,7 +27,7 @@ func Long(parts int) lathe.Export {
 	for n := 0; n*longParts < parts; n++ {
 		now += 60_000
 		ask := lathe.Message{ID: ids.Message(), Session: s.ID, Created: now, Data: &lathe.User{Agent: "build", Model: Model()}}
-		ask.Parts = []lathe.Part{{ID: ids.Part(), Session: s.ID, Message: ask.ID, Body: &lathe.Text{Text: fmt.Sprintf("Prompt %d: look at package p%d and mend what is wrong with it, please.", n, n%40)}}}
+		ask.Parts = []lathe.Part{{ID: ids.Part(), Session: s.ID, Message: ask.ID, Body: &lathe.Text{Text: fmt.Sprintf("Prompt %d: look at package p%d and fix its bugs, please.", n, n%40)}}}
 		now += 1000
 		answer := lathe.Message{ID: ids.Message(), Session: s.ID, Created: now, Data: &lathe.Assistant{
 			Parent: ask.ID, Model: Model(), Agent: "build", Mode: "build", Path: lathe.Paths{Cwd: s.Directory, Root: s.Directory}, Completed: now + 50_000, Finish: "stop",
@@ -76,7 +76,7 @@ func longAnswer(n int, ids *lathe.IDs, at lathe.Time) (out []lathe.Body) {
 const longText = `I looked at **all callers** of ` + "`f`" + ` and found two things:
 
 - the value is read *before* it is written, so that the first caller sees nothing of it at all
-- nobody waits for the end, see [the notes](https://example.com/notes)
+- no caller waits for the end, see [the notes](https://example.com/notes)
 
 ` + "```go\nfunc f() int {\n\tx := 1 // as before\n\treturn x + len(\"text\")\n}\n```" + `
 
@@ -85,5 +85,5 @@ const longText = `I looked at **all callers** of ` + "`f`" + ` and found two thi
 | a.go | 12    | read |
 | b.go | 7     | written |
 
-It is mended now, and the tests pass.
+It is fixed now, and the tests pass.
 `

@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Bodies is one of each body; a tool call in each of its states and a file of each source.
+// Bodies is one of each body, with a tool call in each state and a file of each source.
 func Bodies() []lathe.Body { return bodies(SessionID, AnswerID) }
 
 // Parts is a part for each of [Bodies], in their order, that belongs to the given message.

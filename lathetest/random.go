@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Message draws a message of either side with up to five parts. Names its ids after n, so
-// that the messages of one history differ; later ones need not be created later.
+// Message draws a message of either role with up to five parts. Its ids contain n, so that the
+// messages of one history differ. The creation times need not be in order.
 func Message(t *rapid.T, session lathe.SessionID, n int) lathe.Message {
 	m := lathe.Message{
 		ID: lathe.MessageID(fmt.Sprintf("msg_%012x%014d", n, n)), Session: session,
@@ -33,7 +33,7 @@ func Part(t *rapid.T, m lathe.Message, n int) lathe.Part {
 	return lathe.Part{ID: id, Session: m.Session, Message: m.ID, Body: Body(t)}
 }
 
-// Body draws what a part holds: a sample, or a text, thought or call with random words.
+// Body draws the body of a part: a sample, or a text, reasoning or call with random text.
 func Body(t *rapid.T) lathe.Body {
 	switch rapid.IntRange(0, 3).Draw(t, "body") {
 	case 0:
@@ -89,7 +89,7 @@ func assistant(t *rapid.T) lathe.RoleData {
 	return a
 }
 
-// Text draws words in any script, with what JSON must escape and what UTF-16 counts twice.
+// Text draws text in any script, with characters that JSON escapes or that take two UTF-16 units.
 func Text(t *rapid.T) string {
 	return rapid.OneOf(
 		rapid.String(),
@@ -97,7 +97,7 @@ func Text(t *rapid.T) string {
 	).Draw(t, "text")
 }
 
-// Time draws a moment, as old data has them: whole, with a fraction, negative, absent.
+// Time draws a time as in old data: whole, with a fraction, negative, absent.
 func Time(t *rapid.T) lathe.Time {
 	return rapid.OneOf(
 		rapid.SampledFrom([]lathe.Time{0, Now, Now + 0.5, -1, 1e300, 4e-7}),
@@ -105,7 +105,7 @@ func Time(t *rapid.T) lathe.Time {
 	).Draw(t, "time")
 }
 
-// Raw draws a JSON value that is kept as it came, or none.
+// Raw draws a JSON value that must stay unchanged, or none.
 func Raw(t *rapid.T) json.RawMessage {
 	s := rapid.SampledFrom([]string{"", `{}`, `{"a":{"b":[1,2.50,null]}}`, `{"k":"\ud800 \u00e9 é"}`}).Draw(t, "raw")
 	if s == "" {

@@ -75,7 +75,7 @@ func TestWire_SamplesFitTheDocument(t *testing.T) {
 		if p != nil && p.Part.Body.Kind() == "x-body" {
 			continue // of a version to come
 		}
-		if f.Type() != "x-news.told" {
+		if f.Type() != "x-event.sent" {
 			d.check("Event", lathe.Event{ID: "evt_1", Fact: f}.AppendJSON(nil))
 		}
 	}

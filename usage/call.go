@@ -11,27 +11,27 @@ import (
 	"github.com/lathe-agent/lathe/engine/check"
 )
 
-// call is what one settled call tells.
+// call is the data of one settled tool call.
 type call struct {
 	tool     string
 	failed   bool
-	kind     string // of the failure
-	refused  bool   // by a person
+	kind     string // kind of failure
+	refused  bool   // by the user
 	key      uint64 // the tool and its arguments
 	result   uint64
 	input    json.RawMessage
 	output   string
-	target   string // the file it is about, "" if none
+	target   string // its file, "" if none
 	command  string // of a shell
 	exit     int    // of the command, -1 if it is not known
-	cut      bool   // the output was
-	cutTo    string // the file that holds all of it
+	cut      bool   // the output was truncated
+	cutTo    string // the file with the full output
 	timedOut bool
 	start    lathe.Time
 	end      lathe.Time
 }
 
-// meta is what of the metadata of a call is looked at.
+// meta is the metadata of a call that the counter uses.
 type meta struct {
 	Truncated  bool   `json:"truncated"`
 	OutputPath string `json:"outputPath"`
@@ -41,7 +41,7 @@ type meta struct {
 	Cut        bool   `json:"interrupted"`
 }
 
-// readCall reads a call that came to its end.
+// readCall reads a call that has ended.
 func readCall(c *lathe.ToolCall, seed maphash.Seed) (call, bool) {
 	out := call{tool: c.Tool, exit: -1}
 	var said json.RawMessage
@@ -56,7 +56,7 @@ func readCall(c *lathe.ToolCall, seed maphash.Seed) (call, bool) {
 	}
 	var m meta
 	if len(said) > 0 {
-		_ = json.Unmarshal(said, &m) // what another program wrote may say nothing
+		_ = json.Unmarshal(said, &m) // metadata of another program may not match: ignore it
 	}
 	out.cut, out.cutTo, out.refused = m.Truncated, m.OutputPath, m.Rejected || m.Stopped
 	if m.Exit != nil {
@@ -78,7 +78,7 @@ func readCall(c *lathe.ToolCall, seed maphash.Seed) (call, bool) {
 	return out, true
 }
 
-// about takes from the arguments which file or command is meant.
+// about reads the file or command from the arguments.
 func (c *call) about() {
 	if !c.edits() && c.tool != "read" && c.tool != "bash" {
 		return
@@ -89,7 +89,7 @@ func (c *call) about() {
 		Command   string `json:"command"`
 		PatchText string `json:"patchText"`
 	}
-	_ = json.Unmarshal(c.input, &in) // what is not there is about nothing
+	_ = json.Unmarshal(c.input, &in) // invalid arguments have no file or command
 	c.command, c.target = in.Command, cmp.Or(in.FilePath, in.Path)
 	if in.PatchText != "" {
 		c.target = check.PatchTarget(in.PatchText)
@@ -104,7 +104,7 @@ func (c *call) edits() bool {
 	return slices.Contains([]string{"edit", "write", "multiedit", "apply_patch", "patch"}, c.tool)
 }
 
-// endsLate reports whether the output of a command ends with the note that its time was over.
+// endsLate reports whether the output of a command ends with the note about its time limit.
 func endsLate(output string) bool {
 	const most = 1000
 	end := output[max(0, len(output)-most):]

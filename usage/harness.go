@@ -1,49 +1,49 @@
 package usage
 
-// Harness is how the work went: whether tools are called as they want to be, what is done twice,
-// what the cache of the provider saves. All of it is read from the records; Unknown says what
-// they do not hold. A turn is from a prompt to the next one; those of subagents count too,
-// except in TokensPerTurn and CostPerTurn, where the work of subagents is in the turns of people.
+// Harness measures how the work went: tool errors, repeated work, savings by the provider's cache.
+// All metrics come from stored messages. Unknown lists the metrics that these do not contain. A turn
+// lasts from a prompt to the next one. Turns of subagents count too, except in TokensPerTurn and
+// CostPerTurn, which add the usage of subagents to the turns of users.
 type Harness struct {
 	Turns         int     `json:"turns"`
 	Steps         int     `json:"steps"`
 	Calls         int     `json:"calls"`
 	StepsPerTurn  float64 `json:"stepsPerTurn"`
-	CallsPerStep  float64 `json:"callsPerStep"` // of steps that call at all
-	Parallel      Rate    `json:"parallel"`     // steps with several calls, of those
+	CallsPerStep  float64 `json:"callsPerStep"` // in steps with calls
+	Parallel      Rate    `json:"parallel"`     // steps with several calls, of steps with calls
 	TokensPerTurn Tokens  `json:"tokensPerTurn"`
 	TokensPerStep Tokens  `json:"tokensPerStep"`
 	CostPerTurn   float64 `json:"costPerTurn"` // in dollars
 
-	// CacheHits is the share of what was sent that came from the cache, in all but the first
+	// CacheHits is the share of sent tokens that came from the cache, in all but the first
 	// steps of turns.
 	CacheHits float64 `json:"cacheHits"`
-	// CacheRestarts are steps soon after one of the same model that found less than half of
-	// what that one had left in the cache: as a break of the prefix looks from outside.
+	// CacheRestarts are steps that read less than half of the tokens that the step before, of the
+	// same model and a short time ago, had left in the cache. The usual cause is a changed prefix.
 	CacheRestarts Rate `json:"cacheRestarts"`
 
 	Errors     Rate           `json:"errors"` // calls that failed
 	ErrorKinds map[string]int `json:"errorKinds"`
 	ByTool     []ToolErrors   `json:"errorsByTool"`
 
-	Edits         Rate `json:"edits"`         // that were done, of those tried
-	FirstEdits    Rate `json:"firstEdits"`    // that failed, of the first to a file in a turn
-	Recovered     Rate `json:"recovered"`     // failed calls after which the same aim was reached within three
+	Edits         Rate `json:"edits"`         // edits that succeeded
+	FirstEdits    Rate `json:"firstEdits"`    // failures of the first edit to a file in a turn
+	Recovered     Rate `json:"recovered"`     // failed calls followed by a success on the same target within three calls
 	RepeatedReads Rate `json:"repeatedReads"` // of the same lines, unchanged, since the last compaction
 	RepeatedCalls Rate `json:"repeatedCalls"` // of other tools, with the same result
-	Loops         int  `json:"loops"`         // three calls alike in a row, or more
+	Loops         int  `json:"loops"`         // three or more identical calls in a row
 
 	OutputBytes  int64          `json:"outputBytes"`
 	Outputs      []ToolOutput   `json:"outputs"`   // the largest ten
-	Truncated    Rate           `json:"truncated"` // results that were cut
-	Opened       Rate           `json:"opened"`    // of the files that hold what was cut, those looked into
+	Truncated    Rate           `json:"truncated"` // truncated results
+	Opened       Rate           `json:"opened"`    // files of truncated output that were opened
 	Time         Time           `json:"time"`
 	Verified     Verified       `json:"verified"`
 	ChecksHeeded Rate           `json:"checkLed"` // prompts of checks that led to a change
 	Ends         map[string]int `json:"ends"`
 	Compactions  Compactions    `json:"compactions"`
 	Subagents    Subagents      `json:"subagents"`
-	Retries      int            `json:"retries"` // in records of old; today's are not kept
+	Retries      int            `json:"retries"` // in sessions of old versions; retries are no longer stored
 
 	Unknown []string `json:"unknown"`
 }
@@ -55,22 +55,22 @@ type ToolErrors struct {
 	Kinds  map[string]int `json:"kinds"`
 }
 
-// ToolOutput is how much the results of one tool told the model.
+// ToolOutput is the size of the results of one tool.
 type ToolOutput struct {
 	Tool  string  `json:"tool"`
 	Bytes int64   `json:"bytes"`
 	Share float64 `json:"share"`
 }
 
-// Time is where it went, in milliseconds.
+// Time is the time spent by models and tools, in milliseconds.
 type Time struct {
-	Model    int64 `json:"model"` // answers without the calls in them
-	Tools    int64 `json:"tools"` // calls at the same time count once; people who are asked count too
+	Model    int64 `json:"model"` // answers without their tool calls
+	Tools    int64 `json:"tools"` // concurrent calls count once; includes waiting for users
 	Long     Rate  `json:"long"`  // calls of more than a minute
 	TimedOut Rate  `json:"timedOut"`
 }
 
-// Verified is what became of turns that changed code: whether tests ran after the last change.
+// Verified counts turns that changed code by the result of tests after the last change.
 type Verified struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`
@@ -81,22 +81,22 @@ type Verified struct {
 type Compactions struct {
 	Count        int   `json:"count"`
 	TokensBefore int64 `json:"tokensBefore"` // sent in the step before, on average
-	Rereads      int   `json:"rereads"`      // of files read before, within ten calls after
+	Rereads      int   `json:"rereads"`      // of files read before the compaction, within ten calls after it
 }
 
-// Subagents is the work that was handed on.
+// Subagents is the work delegated to subagents.
 type Subagents struct {
 	Sessions    int     `json:"sessions"`
 	Tokens      int64   `json:"tokens"`
 	CostShare   float64 `json:"costShare"`
-	ReportBytes int64   `json:"reportBytes"` // of a report, on average
+	ReportBytes int64   `json:"reportBytes"` // mean size of a report
 }
 
-// unknown are the metrics that no record holds.
+// unknown are the metrics that stored messages do not contain.
 var unknown = []string{
 	"prefix breaks by cause: only the log says why a prefix changed",
-	"repairs of arguments, and how an edit found its place: a call is kept as it ran",
-	"retries and tokens lost to them: attempts that failed leave no record",
-	"time spent waiting for people: answers are kept for a week only",
-	"kept lines and cost per kept line: they need the repository's later commits",
+	"argument repairs and edit match methods: only the final call is stored",
+	"retries and tokens lost to them: failed attempts are not stored",
+	"time spent waiting for users: answers are deleted after a week",
+	"surviving lines and their cost: they need the repository's later commits",
 }

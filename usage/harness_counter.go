@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// habits looks at each call and each turn. It holds what it needs of one session at a time.
+// habits counts every call and every turn. It holds the state of one session at a time.
 type habits struct {
 	seed maphash.Seed
 	out  Harness
@@ -21,7 +21,7 @@ type habits struct {
 	later       int64 // sent in steps that are not the first of their turn
 	laterCached int64
 	before      int64 // sent before compactions
-	people      int   // turns of sessions that people began
+	people      int   // turns of sessions started by users
 	reports     int   // of subagents
 	reportBytes int64
 	handed      Usage // to subagents
@@ -37,26 +37,26 @@ type toolHabits struct {
 	bytes  int64
 }
 
-// course is what came before in a session.
+// course is the state of the current session so far.
 type course struct {
 	turn    *turn
 	results map[uint64]uint64 // of calls since the last compaction
-	read    map[string]bool   // files, before it
-	fresh   int               // calls since it, counted down
-	last    uint64            // the call before
-	alike   int               // how many like it in a row
+	read    map[string]bool   // files read before the last compaction
+	fresh   int               // calls left of the ten after the last compaction
+	last    uint64            // the previous call
+	alike   int               // identical calls in a row
 	missed  []miss
-	cut     []string // files with what was cut, not looked into yet
-	step    step     // the one before
+	cut     []string // files of truncated output, not opened yet
+	step    step     // the previous step
 }
 
-// miss is a call that failed and whose aim may still be reached.
+// miss is a failed call that may still be followed by a success on the same target.
 type miss struct {
 	tool, target string
 	left         int // calls
 }
 
-// step is what a step left in the cache.
+// step is the number of tokens that a step left in the cache.
 type step struct {
 	model  lathe.ModelRef
 	at     lathe.Time
@@ -64,16 +64,16 @@ type step struct {
 	sent   int64
 }
 
-// turn is what came since the last prompt.
+// turn is the state since the last prompt.
 type turn struct {
 	steps   int
-	tried   map[string]bool // files an edit was tried on
+	tried   map[string]bool // files with an attempted edit
 	changed bool            // code
-	tested  *bool           // after that: did the tests pass
-	checked bool            // a check has spoken, and nothing was changed since
+	tested  *bool           // whether the tests passed after the last change
+	checked bool            // a check has fired, and nothing was changed since
 	last    *lathe.Assistant
-	said    bool // the last answer has words or calls
-	refused bool // its last call was
+	said    bool // the last answer has text or calls
+	refused bool // its last call was refused
 }
 
 func newHabits() *habits {
@@ -98,7 +98,7 @@ func (h *habits) add(s lathe.Session, m lathe.Message) {
 	}
 }
 
-// prompt begins a turn, unless the engine wrote it.
+// prompt begins a turn, unless the engine wrote the prompt.
 func (h *habits) prompt(s lathe.Session, m lathe.Message) {
 	if !IsPrompt(m) {
 		if t := h.course.turn; t != nil && len(check.CountIssues([]lathe.Message{m})) > 0 {
@@ -119,7 +119,7 @@ func (h *habits) beginTurn(s lathe.Session) {
 	}
 }
 
-// endTurn counts how the turn under way ended.
+// endTurn counts how the current turn ended.
 func (h *habits) endTurn() {
 	t := h.course.turn
 	if t == nil {
@@ -178,7 +178,7 @@ func (h *habits) answer(s lathe.Session, m lathe.Message, a *lathe.Assistant) {
 		h.noteCompaction(a)
 		return
 	}
-	if h.course.turn == nil { // its prompt is older than what is counted
+	if h.course.turn == nil { // its prompt is before the counted period
 		h.beginTurn(s)
 	}
 	t := h.course.turn
@@ -219,7 +219,7 @@ func (h *habits) spent(from, to, tools lathe.Time) {
 	}
 }
 
-// cache looks what the provider had of the request already. Its caches forget after some minutes.
+// cache counts cache hits and restarts. It ignores old steps, because provider caches expire after some minutes.
 func (h *habits) cache(m lathe.Message, a *lathe.Assistant, used Usage) {
 	const minutes, least = 4 * 60 * 1000, 2048
 	now := step{model: lathe.ModelRef{Provider: a.Model.Provider, Model: a.Model.Model}, at: max(m.Created, a.Completed), cached: used.Tokens.CacheRead + used.Tokens.CacheWrite, sent: used.Tokens.Sent()}
@@ -236,7 +236,7 @@ func (h *habits) cache(m lathe.Message, a *lathe.Assistant, used Usage) {
 	h.course.step = now
 }
 
-// noteCompaction notes that the model has forgotten what it has seen.
+// noteCompaction resets the state that a compaction removes from the model's context.
 func (h *habits) noteCompaction(a *lathe.Assistant) {
 	if a.Error != nil || a.Finish == "" {
 		return
@@ -274,7 +274,7 @@ func (h *habits) call(c call) {
 	h.course.turn.act(c, &h.out)
 }
 
-// noteRepeat looks whether the same was done before, to the same end.
+// noteRepeat counts a call that repeats an earlier one with the same result.
 func (h *habits) noteRepeat(c call) {
 	now := &h.course
 	before, known := now.results[c.key]
@@ -299,7 +299,7 @@ func (h *habits) noteRepeat(c call) {
 	}
 }
 
-// noteRecovery looks whether calls that failed have come to their aim now.
+// noteRecovery counts failed calls whose target this call has reached.
 func (h *habits) noteRecovery(c call) {
 	now := &h.course
 	before := len(now.missed)
@@ -316,7 +316,7 @@ func (h *habits) noteRecovery(c call) {
 	}
 }
 
-// noteOpened looks whether somebody wants what was cut.
+// noteOpened counts calls that open a file of truncated output.
 func (h *habits) noteOpened(c call) {
 	now := &h.course
 	before := len(now.cut)
@@ -328,7 +328,7 @@ func (h *habits) noteOpened(c call) {
 	}
 }
 
-// act notes what a call means for its turn.
+// act updates the turn with the edits and tests of a call.
 func (t *turn) act(c call, out *Harness) {
 	t.refused = c.refused
 	switch {
@@ -354,7 +354,7 @@ func (t *turn) act(c call, out *Harness) {
 	}
 }
 
-// harness brings the figures to their end.
+// harness computes the final metrics.
 func (h *habits) harness(f Stats) Harness {
 	h.endTurn()
 	out := h.out

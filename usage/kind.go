@@ -17,8 +17,8 @@ const (
 	kindEnvironment = "environment"
 )
 
-// kinds are words by which failures are known, ours and those of imported sessions. The first row
-// that fits counts.
+// kinds are the phrases of known failures, also of earlier versions and imported sessions. The first
+// match wins.
 var kinds = []struct {
 	kind  string
 	words []string
@@ -34,15 +34,15 @@ var kinds = []struct {
 	}},
 	{kindAmbiguous, []string{"multiple matches", "more than one", "several times", "times in", "places", "ambiguous"}},
 	{kindArguments, []string{
-		"arguments", "invalid", "is empty", "must be", "must begin", "does not fit", "are needed", "schema", "cannot be used", "there is no tool", "unavailable tool",
+		"arguments", "invalid", "is empty", "must be", "must begin", "does not fit", "are needed", "schema", "cannot be used", "there is no tool", "unknown tool", "unavailable tool",
 		"is past the end", "not a url", "identical", "escaped once too often",
 	}},
-	{kindMissing, []string{"not found", "does not exist", "no such file", "there is no", "is not in", "could not find", "failed to find", "not a directory", "not in the file"}},
+	{kindMissing, []string{"not found", "does not exist", "no such file", "there is no", "unknown skill", "is not in", "could not find", "failed to find", "not a directory", "not in the file"}},
 	{kindArguments, []string{"of patchtext", "verification failed", "required"}},
 }
 
-// kindOf is the kind of failure that an error tells. It is a guess by its first lines: records
-// hold words, not codes.
+// kindOf guesses the kind of failure from the first lines of the error, because stored calls have
+// no error code.
 func kindOf(text string) string {
 	const most = 400
 	text = strings.ToLower(text[:min(len(text), most)])

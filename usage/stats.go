@@ -7,44 +7,44 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Stats is what was counted, the lists with the largest first and days in their order. As JSON
-// it is what `lathe stats --json` prints.
+// Stats is the result of a count. Lists have the largest first, except days, which are in order. As JSON
+// it is the output of `lathe stats --json`.
 type Stats struct {
-	Sessions  int `json:"sessions"`  // those that people began
-	Subagents int `json:"subagents"` // those below them
+	Sessions  int `json:"sessions"`  // started by users
+	Subagents int `json:"subagents"` // sessions of subagents
 	Messages  int `json:"messages"`
 	Prompts   int `json:"prompts"`
 	Answers   int `json:"answers"`
 	Calls     int `json:"calls"`
-	Days      int `json:"days"` // on which something was said
+	Days      int `json:"days"` // with at least one message
 
 	First lathe.Time `json:"first,omitempty"`
 	Last  lathe.Time `json:"last,omitempty"`
 
 	Usage Usage `json:"usage"`
-	// MedianTokens is that of the sessions people began, with the subagents of each.
+	// MedianTokens is the median of the sessions started by users, each including its subagents.
 	MedianTokens int64 `json:"medianTokensPerSession"`
 
 	ByModel   []Model        `json:"byModel"`
 	ByTool    []Tool         `json:"byTool"`
 	ByDay     []Day          `json:"byDay"`
 	ByProject []Project      `json:"byProject"`
-	Checks    map[string]int `json:"checks"` // firings by name
+	Checks    map[string]int `json:"checks"` // how often each check fired
 
 	Harness *Harness `json:"harness,omitempty"`
 }
 
-// TokensPerSession is the mean.
+// TokensPerSession is the mean number of tokens per session started by a user.
 func (f Stats) TokensPerSession() int64 { return f.Usage.Tokens.Total() / int64(max(f.Sessions, 1)) }
 
-// Usage is what was used.
+// Usage is the number of messages, cost and tokens.
 type Usage struct {
 	Cost   lathe.Money
 	Steps  int
 	Tokens Tokens
 }
 
-// Tokens are counted as providers do: what came from a cache or went to one is no input.
+// Tokens are counted as providers do: cache reads and writes are not part of the input.
 type Tokens struct {
 	Input      int64 `json:"input"`
 	Output     int64 `json:"output"`
@@ -57,10 +57,10 @@ func tokensOf(t lathe.Tokens) Tokens {
 	return Tokens{t.Input, t.Output, t.Reasoning, t.Cache.Read, t.Cache.Write}
 }
 
-// Total is the sum of all.
+// Total is the sum of all tokens.
 func (t Tokens) Total() int64 { return plus(t.Sent(), plus(t.Output, t.Reasoning)) }
 
-// Sent is what was sent, from whatever place the provider took it.
+// Sent is the number of tokens sent, cached or not.
 func (t Tokens) Sent() int64 { return plus(t.Input, plus(t.CacheRead, t.CacheWrite)) }
 
 func (t Tokens) add(u Tokens) Tokens {
@@ -96,7 +96,7 @@ func (u Usage) MarshalJSON() ([]byte, error) {
 	}{u.Cost.Dollars(), u.Steps, u.Tokens.Total(), u.Tokens})
 }
 
-// Model is what one model did.
+// Model is the usage of one model.
 type Model struct {
 	Provider string `json:"providerID"`
 	Model    string `json:"modelID"`
@@ -108,35 +108,35 @@ type Model struct {
 // Name is provider/model.
 func (m Model) Name() string { return m.Provider + "/" + m.Model }
 
-// Tool is what became of the calls of one tool.
+// Tool is the number, failures, time and output of the calls of one tool.
 type Tool struct {
 	Name         string `json:"tool"`
 	Calls        int    `json:"calls"`
 	Errors       int    `json:"errors"`
-	Milliseconds int64  `json:"milliseconds"` // calls at the same time count each
-	OutputBytes  int64  `json:"outputBytes"`  // without values so large that they are files
+	Milliseconds int64  `json:"milliseconds"` // concurrent calls all count
+	OutputBytes  int64  `json:"outputBytes"`  // without large values, which are files
 }
 
-// Day is what was used on one day.
+// Day is the usage of one day.
 type Day struct {
 	Date     string `json:"date"` // 2006-01-02
 	Messages int    `json:"messages"`
 	Usage    Usage  `json:"usage"`
 }
 
-// Project is what was used in one project.
+// Project is the usage of one project.
 type Project struct {
 	ID       string `json:"projectID"`
-	Worktree string `json:"worktree,omitempty"` // for whoever knows it to fill in
+	Worktree string `json:"worktree,omitempty"` // filled in by the caller
 	Sessions int    `json:"sessions"`
 	Messages int    `json:"messages"`
 	Usage    Usage  `json:"usage"`
 }
 
-// Rate is how many of how many.
+// Rate is a count out of a total.
 type Rate struct{ Count, Of int }
 
-// Share is between 0 and 1; of nothing it is 0.
+// Share is between 0 and 1, and 0 for an empty total.
 func (r Rate) Share() float64 {
 	if r.Of == 0 {
 		return 0

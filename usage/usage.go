@@ -1,12 +1,11 @@
-// Package usage counts what sessions used and how the work went, from their records alone.
+// Package usage computes statistics from stored sessions.
 //
-// It owns the figures behind `lathe stats`: sums of tokens and money by model, tool, day and project,
-// and what the records tell about the harness itself (harness.go). It reads no database and prints
-// nothing: whoever has messages gives them to a [Tally] one after the other, session after session and
-// oldest first, as store.Walk does. What it keeps grows with the number of sessions by a few words, and
-// not with what was said in them.
+// It owns the statistics of `lathe stats`: sums of tokens and cost by model, tool, day and project,
+// and metrics of the harness itself (harness.go). It reads no database and prints nothing. The caller
+// passes messages to a [Counter] one by one, session after session and oldest first, as store.Walk
+// does. Its memory grows by a few words per session, not with the length of the messages.
 //
-// A Tally is for one goroutine. Start reading with Add.
+// A Counter is for one goroutine. Start reading with Add.
 package usage
 
 import (
@@ -20,13 +19,13 @@ import (
 	"github.com/lathe-agent/lathe/engine/history"
 )
 
-// Counter takes messages in and gives figures out.
+// Counter computes Stats from messages.
 type Counter struct {
 	zone   *time.Location
-	habits *habits // nil unless wanted
+	habits *habits // nil unless requested
 
 	figures  Stats
-	session  lathe.SessionID // whose messages come now
+	session  lathe.SessionID // of the current messages
 	sessions map[lathe.SessionID]*one
 	models   map[string]*Model
 	tools    map[string]*Tool
@@ -34,14 +33,14 @@ type Counter struct {
 	projects map[string]*Project
 }
 
-// one is what is kept of a session.
+// one is the state of a session.
 type one struct {
 	parent lathe.SessionID
 	tokens int64
 }
 
-// NewCounter makes a tally whose days are those of a place on earth. With habits it looks at each call
-// for [Figures.Harness] too, which takes longer.
+// NewCounter returns a counter with days in a time zone. With habits it also reads each call for
+// [Stats.Harness], which takes longer.
 func NewCounter(zone *time.Location, withHabits bool) *Counter {
 	t := &Counter{
 		zone: zone, sessions: map[lathe.SessionID]*one{}, models: map[string]*Model{}, tools: map[string]*Tool{},
@@ -53,8 +52,8 @@ func NewCounter(zone *time.Location, withHabits bool) *Counter {
 	return t
 }
 
-// Add counts a message. Those of a session come together. One that is older than its session is
-// the copy that a fork has of it: it was said and paid for once, in the session it came from.
+// Add counts a message. The messages of a session must come together. A message older than its
+// session is a fork's copy and does not count: the original session was charged for it.
 func (t *Counter) Add(s lathe.Session, m lathe.Message) {
 	if s.ID != t.session {
 		t.begin(s)
@@ -133,15 +132,15 @@ func (t *Counter) calls(parts []lathe.Part) {
 	}
 }
 
-// took adds the time of a call, without that in which a person was waited for.
+// took adds the time of a call, without the time spent waiting for the user.
 func (t *Tool) took(start, end lathe.Time, waits []lathe.Wait) {
 	if start > 0 && end > start {
 		t.Milliseconds += lathe.ActiveTime(start, end, waits).Milliseconds()
 	}
 }
 
-// IsPrompt reports whether a message is the word of a person: not one that the engine wrote, nor
-// the request to compress a history.
+// IsPrompt reports whether a user wrote the message: the engine writes other prompts itself, such
+// as the request to compact a history.
 func IsPrompt(m lathe.Message) bool {
 	_, isUser := m.Data.(*lathe.User)
 	return isUser && !history.IsSynthetic(m.Parts) && !slices.ContainsFunc(m.Parts, func(p lathe.Part) bool {
@@ -150,8 +149,8 @@ func IsPrompt(m lathe.Message) bool {
 	})
 }
 
-// usageOf is what an answer used: the sum of its steps, as the session's record has it. Messages
-// of old have only their own count.
+// usageOf is the usage of an answer: the sum of its steps, as in the session record. Messages of
+// old versions have only their own count.
 func usageOf(a *lathe.Assistant, parts []lathe.Part) (u Usage) {
 	for _, p := range parts {
 		if f, ok := p.Body.(*lathe.StepFinish); ok {
@@ -186,7 +185,7 @@ func entry[T any](m map[string]*T, key string, fresh func() *T) *T {
 	return m[key]
 }
 
-// Stats returns what was counted. Nothing may be added afterwards.
+// Stats returns the statistics. Do not call Add afterwards.
 func (t *Counter) Stats() Stats {
 	f := t.figures
 	f.Days = len(t.days)
@@ -213,7 +212,7 @@ func sorted[T any](m map[string]*T, order func(a, b T) int) []T {
 	return out
 }
 
-// median is that of the tokens of sessions, each with its subagents.
+// median is the median number of tokens per session, including its subagents.
 func (t *Counter) median() int64 {
 	sums := map[lathe.SessionID]int64{}
 	for id, s := range t.sessions {
@@ -228,8 +227,8 @@ func (t *Counter) median() int64 {
 	return low + (high-low)/2
 }
 
-// top is the session above all others, as far as it was seen. Imported ones may have parents in
-// a circle.
+// top is the topmost counted ancestor of a session. Imported sessions may have a cycle of
+// parents.
 func (t *Counter) top(id lathe.SessionID) lathe.SessionID {
 	for range len(t.sessions) {
 		above := t.sessions[id].parent

@@ -1,11 +1,11 @@
 // Package bustest is the suite every bus passes: the one of a single process now, one
 // across nodes later.
 //
-// Each sentence of the feed's contract that has a number under "Live" and "Deltas" has a
-// test of that name; what a bus promises beyond them follows under names of its own. No
-// test looks inside: it publishes, reads, and compares what a reader puts together with
-// [lathe.Transcript]. Whether something did not arrive is seen by sending a mark behind
-// it, so nothing depends on how fast a bus is.
+// Each numbered sentence of the feed's contract under "Live" and "Deltas" has a test of
+// that name. Further guarantees of a bus have tests with their own names. The tests do not
+// depend on the implementation: they publish, read, and compare the reader's
+// [lathe.Transcript]. A mark after an event shows whether the event did not arrive, so no
+// test depends on the speed of a bus.
 //
 // Start reading at Run; world.go is the model of store, runners and readers that the
 // property in property.go compares a bus with.
@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/bus"
 )
 
-// Bus is what the suite asks of a bus.
+// Bus is the interface that the suite tests.
 type Bus interface {
 	Publish(events ...lathe.Event)
 	Last() int64
@@ -31,8 +31,8 @@ type Bus interface {
 	Close()
 }
 
-// Run tests the buses that open makes. Each has handed out nothing yet and its queues
-// have the default limit.
+// Run tests the buses that open returns. Each must be new, and its queues must have the
+// default limit.
 func Run(t *testing.T, open func(t *testing.T) Bus) {
 	groups := []struct {
 		name  string

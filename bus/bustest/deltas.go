@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/bus"
 )
 
-// deltas holds the sentences under "Deltas".
+// deltas has a test for each sentence under "Deltas".
 var deltas = []test{
 	{"1_subscribers_share_the_text", on(deltasShare)},
 	{"1_two_deltas_that_wait_are_one", on(deltasMerge)},
@@ -73,7 +73,7 @@ func deltasOrder(t *testing.T, w *writer) {
 	part := openPart(a1, "prt_1", "")
 	text := w.grow(part)
 	text.Append("ab")
-	w.commit(&lathe.PartChanged{Part: part}) // told again while it grows, as its row is
+	w.commit(&lathe.PartChanged{Part: part}) // published again while it grows, without text as in its row
 	text.Append("c")
 	text.Append("d")
 	w.commit(settled(part, "abcd"))
@@ -100,14 +100,14 @@ func deltasCost(t *testing.T, w *writer) {
 	w.Subscribe(lathe.Scope{Session: a1})
 	for _, length := range []int{10, 10 << 20} {
 		text.Append(strings.Repeat("x", length-text.Len()))
-		text.Append(strings.Repeat("x", length/2)) // room, so that no growth falls into the count
+		text.Append(strings.Repeat("x", length/2)) // grow the buffer first, so that the count has no reallocation
 		if n := testing.AllocsPerRun(500, func() { text.Append("a word") }); n >= 1 {
 			t.Errorf("at %d bytes an append makes %v allocations", length, n)
 		}
 	}
 }
 
-// deltasJoin lets someone join before each piece of a text, for every way to cut it in two
+// deltasJoin subscribes before each piece of a text, for every way to split it in two
 // and for single bytes.
 func deltasJoin(t *testing.T, open func() Bus) {
 	const text = "aé€😀𝄞z\u200d👩‍💻."
@@ -156,7 +156,7 @@ func deltasJoin(t *testing.T, open func() Bus) {
 	}
 }
 
-// withoutOffset is the event as readers of the reference's wire get it.
+// withoutOffset is the event as OpenCode's clients get it.
 func withoutOffset(e lathe.Event) lathe.Event {
 	if d, ok := e.Fact.(*lathe.PartDelta); ok {
 		plain := *d
@@ -168,14 +168,14 @@ func withoutOffset(e lathe.Event) lathe.Event {
 
 func deltasOffset(t *testing.T, w *writer) {
 	s := w.Subscribe(everything)
-	text := w.grow(openPart(a1, "prt_1", "é")) // a text may begin with something
+	text := w.grow(openPart(a1, "prt_1", "é")) // a text may start with content
 	next(t, s)
 	sent := "é"
 	for _, piece := range []string{"a", "😀", "€", "\xf0\x9f", "\x98\x80𝄞", "\xff", "z"} {
 		want := lathe.UTF16Len(sent)
 		text.Append(piece)
 		if text.String() == sent {
-			continue // the beginning of a character waits for its end
+			continue // an incomplete character is held back
 		}
 		sent = text.String()
 		e := next(t, s)
@@ -184,7 +184,7 @@ func deltasOffset(t *testing.T, w *writer) {
 			t.Errorf("delta %q: %+v of %+v, want offset %d", piece, d, e, want)
 		}
 		if bytes.Contains(e.AppendJSON(nil), []byte(`"offset"`)) || !bytes.Contains(e.AppendWithOffset(nil), []byte(`"offset"`)) {
-			t.Error("the offset is for those who ask, and only for them")
+			t.Error("the offset is only for readers that ask for it")
 		}
 	}
 	if sent != "éa😀€😀𝄞\xffz" {
@@ -224,7 +224,7 @@ func deltasTool(t *testing.T, w *writer) {
 	text.Append(`and":""}`)
 	joined := w.Subscribe(everything)
 	if len(joined.OpenTexts()) != 0 || w.Text(part.ID) != text {
-		t.Error("the arguments are kept for the runner and joined by nobody")
+		t.Error("the arguments are only for the runner, not for readers")
 	}
 	part.Body = &lathe.ToolCall{CallID: "c", Tool: "bash", State: &lathe.Running{Input: json.RawMessage(text.String())}}
 	w.commit(&lathe.PartChanged{Part: part})

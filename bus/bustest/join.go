@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/bus"
 )
 
-// joins is about those who come while a part is open, and how its end reaches them.
+// joins tests subscribers that join while a part is open, and how they learn of its end.
 var joins = []test{
 	{"Every_open_text_in_scope_oldest_first", on(joinScope)},
 	{"Between_the_commit_and_the_opening", on(joinBeforeOpen)},
@@ -95,7 +95,7 @@ func joinAfterSettling(t *testing.T, w *writer) {
 	text := w.grow(part)
 	text.Append("all")
 	w.commit(settled(part, "all"))
-	s := w.Subscribe(everything) // before the runner comes to close the text
+	s := w.Subscribe(everything) // before the runner closes the text
 	text.Close()
 	if got := heard(t, w, s, everything); len(got) > 0 || len(s.OpenTexts()) > 0 || w.Text(part.ID) != nil {
 		t.Errorf("joined %v and heard %v", s.OpenTexts(), said(got))
@@ -133,10 +133,10 @@ func joinGivenUp(t *testing.T, w *writer) {
 	before := w.Subscribe(everything)
 	text := w.grow(part)
 	text.Append("half")
-	text.Close() // the lease is lost, say
+	text.Close() // for example after a lost lease
 	text.Append(" more")
 	after := w.Subscribe(everything)
-	w.commit(settled(part, "ha")) // by whoever repairs it
+	w.commit(settled(part, "ha")) // by a repair
 	want := []string{
 		`1 message.part.updated prt_1 ""`,
 		`message.part.delta prt_1@0 "half"`,
@@ -158,7 +158,7 @@ func joinStoreAhead(t *testing.T, w *writer) {
 	end := w.number(settled(part, "all"))
 	s.Skip(w.seq) // Since showed it settled, as number 3
 	grows.Append("x")
-	w.Publish(about(&lathe.SessionIdle{Session: a1})) // news need not wait
+	w.Publish(about(&lathe.SessionIdle{Session: a1})) // ephemeral events need not wait
 	if diff := cmp.Diff([]string{`session.idle`}, said(heard(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
@@ -168,7 +168,7 @@ func joinStoreAhead(t *testing.T, w *writer) {
 	if diff := cmp.Diff(want, said(heard(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
-	s.Skip(4) // the number of a checkpoint, of which the bus is told nothing else
+	s.Skip(4) // the number of a checkpoint, which has no event
 	w.Advance(4)
 	if diff := cmp.Diff([]string{`message.part.updated prt_2 "xy"`}, said(heard(t, w, s, everything))); diff != "" {
 		t.Error(diff)
@@ -183,7 +183,7 @@ func joinResumed(t *testing.T, w *writer) {
 	h := w.seq
 	late := w.grow(openPart(a1, "prt_2", ""))
 	late.Append("1")
-	s.Skip(h) // Since has shown the first part open, with what its tails hold
+	s.Skip(h) // Since has shown the first part open, with the text of its tails
 	text.Append("b")
 	late.Append("2")
 	w.commit(settled(part, "ab"))
@@ -222,7 +222,7 @@ func joinForeign(t *testing.T, w *writer) {
 	w.commit(&lathe.PartChanged{Part: openPart(a1, "prt_1", "a")})
 	w.commit(&lathe.PartChanged{Part: openPart(a1, "prt_1", "ab")}) // from a checkpoint of the other process
 	late := w.Subscribe(everything)
-	w.Text("prt_1").Append("c") // or as a delta, by who knows how far the text has come
+	w.Text("prt_1").Append("c") // or as a delta, if the publisher knows the offset
 	w.commit(settled(openPart(a1, "prt_1", ""), "abcd"))
 	want := []string{
 		`1 message.part.updated prt_1 "a"`,

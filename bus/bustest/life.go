@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/bus"
 )
 
-// life is about who hears what, from when until when.
+// life tests the scope, start and end of subscriptions.
 var life = []test{
 	{"Scope", on(lifeScope)},
 	{"Wanted", on(lifeWanted)},
@@ -67,7 +67,7 @@ func lifeWanted(t *testing.T, w *writer) {
 			}
 		}
 	}
-	check("nobody listens", false, false, false, false, false)
+	check("no subscriber", false, false, false, false, false)
 	one := w.Subscribe(lathe.Scope{Session: a1})
 	check("a session", true, false, false, false, false)
 	dir := w.Subscribe(lathe.Scope{Directory: "/a"})
@@ -119,7 +119,7 @@ func lifeHuge(t *testing.T, w *writer) {
 	}
 	w.commit(title(a1, "x"), huge)
 	if err := fails(s); !errors.Is(err, bus.ErrLagged) {
-		t.Errorf("with company: %v", err)
+		t.Errorf("with other readers: %v", err)
 	}
 }
 
@@ -206,7 +206,7 @@ func lifeCloseBus(t *testing.T, w *writer) {
 	}
 	next(t, s)
 	if d, ok := next(t, s).Fact.(*lathe.PartDelta); !ok || d.Delta != "a" {
-		t.Errorf("what was queued can be read: %v", d)
+		t.Errorf("the queue can still be read: %v", d)
 	}
 	if _, err := try(s); !errors.Is(err, bus.ErrClosed) {
 		t.Errorf("then the end: %v", err)
@@ -225,8 +225,8 @@ func lifeCloseBus(t *testing.T, w *writer) {
 	w.Bus.Close()
 }
 
-// lifeConcurrent has runners and readers at work at once. Readers come at any moment, so
-// each must end with every part it has heard of settled and whole.
+// lifeConcurrent runs runners and readers concurrently. Readers join at any moment, and
+// each must end with every part of its scope settled and complete.
 func lifeConcurrent(t *testing.T, w *writer) {
 	const parts, pieces = 12, 100
 	var runners, readers sync.WaitGroup
@@ -260,7 +260,7 @@ func lifeConcurrent(t *testing.T, w *writer) {
 	readers.Wait()
 }
 
-// readSettled reads until the bus closes and checks what the reader then has.
+// readSettled reads until the bus closes and then checks the parts of the reader.
 func readSettled(t *testing.T, s *bus.Subscription, scope lathe.Scope) {
 	seen := map[lathe.SessionID]*lathe.Transcript{a1: transcript(a1), a2: transcript(a2), b1: transcript(b1)}
 	open := map[lathe.PartID]string{} // as it grew for a reader without offsets
@@ -290,7 +290,7 @@ func readSettled(t *testing.T, s *bus.Subscription, scope lathe.Scope) {
 	}
 }
 
-// partID is the part a fact tells or extends.
+// partID is the part that a fact updates or extends.
 func partID(f lathe.Fact) lathe.PartID {
 	switch f := f.(type) {
 	case *lathe.PartChanged:

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/bus"
 )
 
-// live holds the sentences under "Live".
+// live has a test for each sentence under "Live".
 var live = []test{
 	{"1_subscribe_then_Since_then_the_queue_without_what_is_known", on(liveResume)},
 	{"1_without_a_cursor_the_id_is_that_of_the_moment", on(liveMoment)},
@@ -30,7 +30,7 @@ func liveResume(t *testing.T, w *writer) {
 	w.commit(title(a1, "1"))
 	s := w.Subscribe(everything)
 	w.commit(title(a1, "2"), title(a1, "3"))
-	h := w.seq // what Since sees
+	h := w.seq // the counter that Since returns
 	w.commit(title(a1, "4"))
 	s.Skip(h)
 	w.commit(title(a1, "5"))
@@ -80,7 +80,7 @@ func liveOrder(t *testing.T, w *writer) {
 		for j := range facts {
 			facts[j] = title(a1, fmt.Sprint(i, j))
 		}
-		w.Publish(about(&lathe.SessionIdle{Session: a1})) // news in between has no number
+		w.Publish(about(&lathe.SessionIdle{Session: a1})) // ephemeral events in between have no number
 		for _, e := range w.commit(facts...) {
 			want = append(want, e.Seq)
 		}
@@ -202,7 +202,7 @@ func liveLagResume(t *testing.T, w *writer) {
 	}
 	s = w.Subscribe(everything)
 	text.Append("!")
-	s.Skip(w.seq) // Since(1) told of the others; the open part has not changed in the store
+	s.Skip(w.seq) // Since(1) returned the others; the open part has not changed in the store
 	read()
 	if p, _ := partOf(seen, part.ID); p.GrowingText() != "Hello, world!" || seen.Stale() {
 		t.Errorf("after the resume: %q", p.GrowingText())

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// joinProperty moves a world by random steps and asks again and again whether every reader
-// has of each part exactly what there is of it. (I1, I2)
+// joinProperty changes the simulation by random steps and checks repeatedly that every reader
+// has exactly the current text of each part. (I1, I2)
 func joinProperty(t *testing.T, open func() Bus) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := open()
@@ -25,7 +25,7 @@ func joinProperty(t *testing.T, open func() Bus) {
 			t.Repeat(actions)
 			w.check()
 		}
-		for _, r := range w.rows { // and when all has come to its end
+		for _, r := range w.rows { // and after every part has ended
 			if r.part.Open() && !w.isGone(r) {
 				w.settle(r)
 			}
@@ -34,7 +34,7 @@ func joinProperty(t *testing.T, open func() Bus) {
 	})
 }
 
-// words are what models say here: characters of one to four bytes, one to two units.
+// words are the texts of the simulated model: characters of one to four bytes, one to two units.
 var words = rapid.StringOfN(rapid.SampledFrom([]rune{'a', 'é', '€', '😀', '𝄞', '\u200d'}), 1, 12, -1)
 
 var (
@@ -55,7 +55,7 @@ func (w *world) runnerSteps() map[string]func(*rapid.T) {
 			w.begin(anySession.Draw(t, "in"), anyMessage.Draw(t, "message"), words.Draw(t, "words"))
 		},
 		"publish": func(t *rapid.T) { pick(t, w.pending, "commit"); w.publish() },
-		"stream": func(t *rapid.T) { // as it mostly goes: no step in between
+		"stream": func(t *rapid.T) { // the usual case: no step in between
 			w.begin(anySession.Draw(t, "in"), anyMessage.Draw(t, "message"), words.Draw(t, "words"))
 			w.publishAll()
 			for _, r := range w.live() {
@@ -70,7 +70,7 @@ func (w *world) runnerSteps() map[string]func(*rapid.T) {
 			r.text = w.w.Open(r.opening)
 		},
 		"append":     func(t *rapid.T) { these(t, opened).grow(rapid.IntRange(1, 7).Draw(t, "bytes")) },
-		"go on":      func(t *rapid.T) { these(t, opened).grow(3) },
+		"continue":   func(t *rapid.T) { these(t, opened).grow(3) },
 		"checkpoint": func(t *rapid.T) { w.checkpoint(these(t, opened)) },
 		"retell":     func(t *rapid.T) { w.retell(these(t, opened)) },
 		"settle":     func(t *rapid.T) { w.settle(these(t, opened)) },
@@ -93,7 +93,7 @@ func (w *world) runnerSteps() map[string]func(*rapid.T) {
 	}
 }
 
-// maybeRemoveMessage removes a message seldom, since nothing is said in it afterwards.
+// maybeRemoveMessage rarely removes a message, because it gets no text afterwards.
 func (w *world) maybeRemoveMessage(t *rapid.T) {
 	in, i := anySession.Draw(t, "in"), anyMessage.Draw(t, "message")
 	if w.gone[messageOf(in, i)] > 0 || rapid.IntRange(0, 4).Draw(t, "chance") > 0 {
@@ -122,7 +122,7 @@ func (w *world) readerSteps() map[string]func(*rapid.T) {
 			w.read(r, func(lathe.Event) bool { n--; return n <= 0 || !r.sub.Ready() })
 		},
 		"reconnect": func(t *rapid.T) { w.reconnect(pick(t, w.readers, "reader")) },
-		"flood": func(t *rapid.T) { // those who do not read now will lag
+		"flood": func(t *rapid.T) { // readers that do not read now will lag
 			if len(w.pending) > 0 || rapid.IntRange(0, 4).Draw(t, "chance") > 0 {
 				t.Skip("not now")
 			}

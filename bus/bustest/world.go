@@ -10,11 +10,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is a store, its runners and the readers of a bus, each moved one small step at a
-// time: what is on disk, published, opened, read are separate steps, so that every
-// order of them can happen.
+// world simulates a store, its runners and the readers of a bus, one small step at a
+// time: commit, publish, open and read are separate steps, so that every order of them
+// can happen.
 type world struct {
-	tb      *rapid.T // whose failures shrink
+	tb      *rapid.T // shrinks failures
 	w       *writer
 	rows    []*row
 	gone    map[lathe.MessageID]int64 // removed messages, with their number
@@ -22,16 +22,16 @@ type world struct {
 	readers []*reader
 }
 
-// row is a part as the store has it, and what its runner is doing with it.
+// row is a stored part and the state of its runner.
 type row struct {
 	part    lathe.Part // with its text as far as it is stored
 	seq     int64
 	removed bool
-	opening lathe.Event // the event that told it first
-	shown   bool        // which was published
+	opening lathe.Event // its first event
+	shown   bool        // whether that was published
 	text    *bus.Text   // once the runner has opened it
 	sent    string      // all that the runner appended
-	coming  string      // what the model will still say
+	coming  string      // the text that the model has yet to send
 	lost    bool        // the runner gave up: nothing more comes until a repair
 }
 
@@ -40,7 +40,7 @@ type reader struct {
 	scope   lathe.Scope
 	sub     *bus.Subscription
 	cursor  int64
-	partial bool // it never read the store, so it knows only what it heard
+	partial bool // it never read the store, so it knows only the events
 	behind  bool // it has subscribed and not yet read Since
 	exact   map[lathe.SessionID]*lathe.Transcript
 	plain   map[lathe.SessionID]*lathe.Transcript
@@ -59,7 +59,7 @@ func (w *world) commit(facts ...lathe.Fact) []lathe.Event {
 	return events
 }
 
-// publish hands out the oldest commit. Of one that clients are not told, the bus learns
+// publish publishes the oldest commit. For a commit without events the bus gets
 // only the number.
 func (w *world) publish() {
 	events := w.pending[0]
@@ -107,15 +107,15 @@ func (w *world) live() []*row {
 	return out
 }
 
-// grow lets the model say the next bytes.
+// grow sends the next bytes of the model.
 func (r *row) grow(n int) {
 	n = min(n, len(r.coming))
 	r.text.Append(r.coming[:n])
 	r.sent, r.coming = r.sent+r.coming[:n], r.coming[n:]
 }
 
-// settle commits the part at its end, with all its text, or, when the runner has given up,
-// with what the store has of it.
+// settle commits the settled part with all its text, or with the stored text if the runner
+// has given up.
 func (w *world) settle(r *row) {
 	text := r.part.GrowingText()
 	if r.text != nil && !r.lost {
@@ -134,7 +134,7 @@ func (w *world) checkpoint(r *row) {
 	r.seq = w.commit(f)[0].Seq
 }
 
-// retell commits another change of an open part. Its row, and so the event, has no text.
+// retell commits another change of an open part. Its row and its event have no text.
 func (w *world) retell(r *row) {
 	r.seq = w.commit(&lathe.PartChanged{Part: r.part.WithText("")})[0].Seq
 }
@@ -149,7 +149,7 @@ func (w *world) removeMessage(in lathe.SessionID, i int) {
 	w.gone[id] = w.commit(&lathe.MessageRemoved{Session: in, Message: id})[0].Seq
 }
 
-// subscribe adds a reader, one that has read the store up to now or one that has not.
+// subscribe adds a reader that has or has not read the store.
 func (w *world) subscribe(scope lathe.Scope, partial bool) {
 	r := &reader{scope: scope, partial: partial, behind: !partial, exact: w.transcripts(), plain: w.transcripts()}
 	r.sub = w.w.Subscribe(scope)
@@ -173,7 +173,7 @@ func (w *world) transcripts() map[lathe.SessionID]*lathe.Transcript {
 	return out
 }
 
-// since reads the store from the reader's number and goes on with the queue.
+// since reads the store from the reader's number and continues with the queue.
 func (w *world) since(r *reader) {
 	for _, row := range w.rows {
 		var f lathe.Fact = &lathe.PartChanged{Part: row.part}
@@ -195,7 +195,7 @@ func (w *world) since(r *reader) {
 	r.sub.Skip(w.w.seq)
 }
 
-// apply takes an event in as a client does.
+// apply applies an event as a client does.
 func (r *reader) apply(e lathe.Event) {
 	if e.Session == "" || !r.scope.Includes(e) {
 		return
@@ -204,13 +204,13 @@ func (r *reader) apply(e lathe.Event) {
 	r.plain[e.Session].Apply(withoutOffset(e))
 }
 
-// reconnect drops the connection and begins again from the last number.
+// reconnect drops the connection and resumes from the last number.
 func (w *world) reconnect(r *reader) {
 	r.sub.Close()
 	r.sub, r.behind = w.w.Subscribe(r.scope), true
 }
 
-// read takes events until one says to stop or none is there. A reader that lagged
+// read takes events until stop returns true or the queue is empty. A reader that lagged
 // reconnects.
 func (w *world) read(r *reader, stop func(lathe.Event) bool) {
 	for {
@@ -235,7 +235,7 @@ func (w *world) read(r *reader, stop func(lathe.Event) bool) {
 	}
 }
 
-// drain lets a reader read all there is.
+// drain reads the whole queue of a reader.
 func (w *world) drain(r *reader) {
 	for {
 		if r.behind {
@@ -250,7 +250,7 @@ func (w *world) drain(r *reader) {
 	}
 }
 
-// check lets everything arrive and compares each reader with the truth.
+// check delivers everything and compares each reader with the store.
 func (w *world) check() {
 	w.publishAll()
 	for _, r := range w.readers {
@@ -284,7 +284,7 @@ func (w *world) compare(r *reader, row *row, t *lathe.Transcript) {
 		}
 		return
 	case row.lost:
-		return // who knows how far each had come
+		return // the progress of each is unknown
 	case growing && row.text != nil:
 		text = row.text.String()
 		if rest, ok := strings.CutPrefix(row.sent, text); !ok || len(rest) > 3 {

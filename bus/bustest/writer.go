@@ -45,7 +45,7 @@ func (w *writer) grow(p lathe.Part) *bus.Text {
 	return w.Open(events[0])
 }
 
-// directoryOf tells where the sessions of the suite live: the letter after their prefix.
+// directoryOf returns the directory of a session in the suite: the letter after its prefix.
 func directoryOf(s lathe.SessionID) string {
 	if s == "" {
 		return ""
@@ -53,7 +53,7 @@ func directoryOf(s lathe.SessionID) string {
 	return "/" + strings.TrimPrefix(string(s), "ses_")[:1]
 }
 
-// about fills in what an event says about where it belongs.
+// about fills in the session and directory of an event.
 func about(f lathe.Fact) lathe.Event {
 	id := lathe.SessionOf(f)
 	return lathe.Event{Session: id, Directory: directoryOf(id), Project: "prj", Fact: f}
@@ -66,7 +66,7 @@ const (
 	b1 lathe.SessionID = "ses_b1"
 )
 
-// openPart is a text part that grows, of the one message each session has here.
+// openPart is an open text part of the only message of a session.
 func openPart(in lathe.SessionID, id lathe.PartID, text string) lathe.Part {
 	return lathe.Part{
 		ID: id, Session: in, Message: messageOf(in, 0),
@@ -74,7 +74,7 @@ func openPart(in lathe.SessionID, id lathe.PartID, text string) lathe.Part {
 	}
 }
 
-// settled is the part with its whole text, at its end.
+// settled is the settled part with its whole text.
 func settled(p lathe.Part, text string) *lathe.PartChanged {
 	b := *p.Body.(*lathe.Text)
 	b.Text, b.Time = text, &lathe.Span{Start: 1, End: 2}
@@ -87,7 +87,7 @@ func messageOf(in lathe.SessionID, i int) lathe.MessageID {
 	return lathe.MessageID(fmt.Sprintf("msg_%s_%d", strings.TrimPrefix(string(in), "ses_"), i))
 }
 
-// transcript is what a reader knows of a session before it hears anything.
+// transcript is the state of a reader before its first event.
 func transcript(in lathe.SessionID) *lathe.Transcript {
 	return lathe.NewTranscript(lathe.Session{ID: in}, []lathe.Message{message(in, 0)})
 }
@@ -108,10 +108,10 @@ func partOf(t *lathe.Transcript, id lathe.PartID) (lathe.Part, bool) {
 	return lathe.Part{}, false
 }
 
-// patience is how long a test waits for what must come; it only bounds a failure.
+// patience is the longest wait for an expected event; it only limits a failure.
 const patience = 20 * time.Second
 
-// next returns the next event, which must come.
+// next returns the next event, or fails the test.
 func next(t testing.TB, s *bus.Subscription) lathe.Event {
 	t.Helper()
 	e, err := try(s)
@@ -127,7 +127,7 @@ func try(s *bus.Subscription) (lathe.Event, error) {
 	return s.Next(ctx)
 }
 
-// fails reads until the subscription ends and returns why.
+// fails reads until the subscription ends and returns the error.
 func fails(s *bus.Subscription) error {
 	for {
 		if _, err := try(s); err != nil {
@@ -147,7 +147,7 @@ func heard(t testing.TB, b Bus, s *bus.Subscription, in lathe.Scope) []lathe.Eve
 		switch other, ok := e.Fact.(*lathe.UnknownEvent); {
 		case ok && other == mark:
 			return out
-		case !ok: // marks for others are no news
+		case !ok: // ignore the marks of other readers
 			out = append(out, e)
 		}
 	}

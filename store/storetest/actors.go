@@ -10,10 +10,9 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// What the random processes commit and import.
+// This file has the commits and imports of the random processes.
 
-// bring imports a random session: a new one, one of those that are here, or one that was
-// here before.
+// bring imports a random session: a new one, an existing one, or a removed one.
 func (h *actors) bring(by *store.Store) touched {
 	rec := h.record()
 	if rapid.Bool().Draw(h.t, "known") {
@@ -145,7 +144,7 @@ func (w *writing) body(m lathe.Message) lathe.Part {
 	}
 }
 
-// own lets the attachments of a sample belong to where the part belongs.
+// own sets the session and message of the attachments of a sample.
 func own(p lathe.Part) lathe.Part {
 	if call, ok := p.Body.(*lathe.ToolCall); ok {
 		if done, ok := call.State.(*lathe.Completed); ok {
@@ -180,7 +179,7 @@ func (w *writing) changePart(m lathe.Message) {
 			w.add(m.ID, changed(ended(p, text.Text+"the end")))
 			return
 		}
-		// Those who listen have heard what a checkpoint writes down as a delta.
+		// Subscribers already have the text of a checkpoint as a delta.
 		old := p.GrowingText()
 		more := rapid.SampledFrom([]string{"more ", "é", "😀"}).Draw(w.t, "more")
 		w.add(m.ID, &lathe.PartDelta{Session: w.id, Message: m.ID, Part: p.ID, Field: "text", Delta: more, Offset: lathe.UTF16Len(old)},

@@ -256,7 +256,7 @@ func testPromoteMoves(r *env) {
 	}
 	r.same("parts", last.Parts, p.Message.Parts)
 	last.Parts = nil
-	r.same("as told", events[0].Fact.(*lathe.MessageChanged).Info, last)
+	r.same("published", events[0].Fact.(*lathe.MessageChanged).Info, last)
 }
 
 func testPromoteClock(r *env) {
@@ -281,7 +281,7 @@ func testPromoteOrder(r *env) {
 		up = append(up, &lathe.Promote{Session: l.Session, Message: id})
 	}
 	before := r.history(l.Session)
-	r.same("told, if only prompts wait", r.commit(l, up...), []lathe.Event{})
+	r.same("published, if only prompts wait", r.commit(l, up...), []lathe.Event{})
 	r.same("history", r.history(l.Session), before)
 
 	ids = r.prompts(l.Session, lathe.Steer, lathe.Steer)
@@ -317,7 +317,7 @@ func testWants(r *env) {
 	quiet.NoReply = true
 	r.admit(l.Session, quiet)
 	r.said(l, "a shell command, say")
-	r.same("not those that want none", r.wants(l.Session), ids[0])
+	r.same("not prompts without a reply", r.wants(l.Session), ids[0])
 	r.commit(l, &lathe.Promote{Session: l.Session, Message: ids[1]})
 	r.same("the newest", r.wants(l.Session), ids[1])
 }

@@ -42,7 +42,7 @@ func blobTests() map[string]func(*env) {
 // big is a string of 80 KB.
 func big(c rune) string { return strings.Repeat(string(c), 80<<10) }
 
-// freed waits until the store has deleted what nobody needs, and lists what is left.
+// freed waits until the store has deleted unused files, and lists the rest.
 func (r *env) freed(want int) []string {
 	r.Helper()
 	for range 1000 {
@@ -200,7 +200,7 @@ func testBlobShared(r *env) {
 	r.freed(1)
 }
 
-// spoil does something to each file of a large value.
+// spoil damages each file of a large value.
 func (r *env) spoil(f func(path string) error) {
 	r.Helper()
 	for _, name := range r.files() {
@@ -285,7 +285,7 @@ func testBlobFeed(r *env) {
 	r.same("resumed", followed(r, r.since(0, lathe.Scope{})), read(r, r.Store))
 }
 
-// A file that is lost keeps nobody from what else has changed.
+// A lost file does not block other changes.
 func testBlobFeedGoesOn(r *env) {
 	l := r.held()
 	lost, _ := r.said(l, big('x'))
@@ -298,7 +298,7 @@ func testBlobFeedGoesOn(r *env) {
 		}
 	}
 	if seen[lost.ID] != 0 || seen[kept.ID] != 1 {
-		r.Fatalf("parts told: %d of the lost message, %d of the other", seen[lost.ID], seen[kept.ID])
+		r.Fatalf("published parts: %d of the lost message, %d of the other", seen[lost.ID], seen[kept.ID])
 	}
 }
 

@@ -93,7 +93,7 @@ func testBudgetLimit(r *env) {
 	r.same("less", r.reserve(l, 1, b).Max.Cost, lathe.Dollars(1)-lathe.Dollars(0.8))
 	r.spend(l, 0.15)
 	g := r.reserve(l, 1, b)
-	r.same("used up", g.Measure, store.ByCost)
+	r.same("limit reached", g.Measure, store.ByCost)
 	r.same("which", *g.Exceeded, lathe.Account{Kind: lathe.SessionAccount, Key: string(l.Session), Spent: dollars(0.95), Limit: dollars(1)})
 	r.same("nothing is held", r.sums(l.Session)[0], [2]float64{0.95, 0})
 	for _, m := range []struct {
@@ -143,7 +143,7 @@ func testBudgetDead(r *env) {
 	r.same("waits for the living", r.reserve(mine, 1, b).Pending, true)
 	r.ok(other.Close())
 	r.same("not for the dead", r.reserve(mine, 1, b).Max.Cost, lathe.Dollars(1)-lathe.Dollars(0.1))
-	r.same("who is charged what is sure", r.sums(id)[0], [2]float64{0.1, 0})
+	r.same("charged the certain cost", r.sums(id)[0], [2]float64{0.1, 0})
 }
 
 func testBudgetAgain(r *env) {

@@ -32,8 +32,8 @@ func commitTests() map[string]func(*env) {
 	}
 }
 
-// testEveryFact commits a sample of each fact there is. One that the store does not know
-// would be told like news and not be stored.
+// testEveryFact commits a sample of each fact. An unknown fact would be published as an
+// ephemeral event and not be stored.
 func testEveryFact(r *env) {
 	for _, f := range append(lathetest.Facts(), lathetest.Unpublished()...) {
 		l := r.sample(f)
@@ -62,7 +62,7 @@ func testEveryFact(r *env) {
 			events = []lathe.Event{{Fact: f}}
 		case *lathe.SystemPromptSaved:
 			r.same("it has no number", numbered, false)
-			r.same("it is kept", r.systemPrompt(l.Session), &f.SystemPrompt)
+			r.same("stored", r.systemPrompt(l.Session), &f.SystemPrompt)
 			events = []lathe.Event{{Fact: f}}
 		case *lathe.TestsRan:
 			r.same("it has no number", numbered, false)
@@ -73,7 +73,7 @@ func testEveryFact(r *env) {
 			r.same(fmt.Sprintf("%T is stored", f), numbered, isStored)
 		}
 		if !slices.Contains(kinds(events), f.Type()) {
-			r.Errorf("%T was not told", f)
+			r.Errorf("%T was not published", f)
 		}
 		r.ok(r.Remove(ctx(), l.Session))
 	}
@@ -197,7 +197,7 @@ func testCreationRises(r *env) {
 		m := r.user(l.Session)
 		m.Created = w
 		info := r.commit(l, wrote(m)...)[0].Fact.(*lathe.MessageChanged).Info
-		r.same(fmt.Sprintf("creation %d as told", i), info.Created, want[i])
+		r.same(fmt.Sprintf("published creation time %d", i), info.Created, want[i])
 	}
 	for i, m := range r.history(l.Session) {
 		r.same(fmt.Sprintf("creation %d as stored", i), m.Created, want[i])
@@ -229,7 +229,7 @@ func testCreationStays(r *env) {
 	later := a
 	later.Created += 1000
 	info := r.commit(l, &lathe.MessageChanged{Info: later})[0].Fact.(*lathe.MessageChanged).Info
-	r.same("as told", info.Created, a.Created)
+	r.same("published", info.Created, a.Created)
 	r.same("as stored", messageIDs(r.history(l.Session)), []lathe.MessageID{m.ID, a.ID})
 }
 

@@ -125,7 +125,7 @@ func testFeedOrder(r *env) {
 		for _, e := range events {
 			if f, ok := e.Fact.(*lathe.PartChanged); ok {
 				if seen[f.Part.ID] {
-					r.Fatalf("part %s was told twice", f.Part.ID)
+					r.Fatalf("part %s was published twice", f.Part.ID)
 				}
 				seen[f.Part.ID] = true
 			}
@@ -332,7 +332,7 @@ func testFeedAskAnswered(r *env) {
 	})
 }
 
-// A reader that was cut off inside the commit that asked has an older cursor and knows the request: it gets the answer.
+// A reader that was disconnected inside the commit of a request has an older cursor and knows the request: it gets the answer.
 func testFeedAskBoth(r *env) {
 	l := r.held()
 	n := r.counter()

@@ -70,7 +70,7 @@ func testForkAll(r *env) {
 	r.same("content", plain(to), plain(from))
 	for i := range to {
 		if to[i].ID == from[i].ID || to[i].Parts[0].ID == from[i].Parts[0].ID {
-			r.Fatalf("message %d kept an id", i)
+			r.Fatalf("message %d has its old id", i)
 		}
 		r.same("session", to[i].Session, rec.ID)
 		r.same("message of the part", to[i].Parts[0].Message, to[i].ID)
@@ -111,7 +111,7 @@ func testForkParents(r *env) {
 	r.commit(l, wrote(orphan)...)
 	copies := r.history(r.fork(l.Session, "").ID)
 	r.same("parent", copies[1].Parent(), copies[0].ID)
-	r.same("of one that was not copied", copies[2].Parent(), lathe.MessageID("msg_elsewhere"))
+	r.same("of a message that was not copied", copies[2].Parent(), lathe.MessageID("msg_elsewhere"))
 	r.same("originals", []lathe.MessageID{m.Parent(), a.Parent()}, []lathe.MessageID{"", m.ID})
 }
 
@@ -218,7 +218,7 @@ func testForkTold(r *env) {
 			r.Fatalf("%s has number %d, last %v", e.Fact.Type(), e.Seq, e.Last)
 		}
 	}
-	r.same("what a reader builds", read(r, r.Store)[rec.ID], followed(r, events)[rec.ID])
+	r.same("reader state", read(r, r.Store)[rec.ID], followed(r, events)[rec.ID])
 }
 
 func testForkQuiet(r *env) {
@@ -230,7 +230,7 @@ func testForkQuiet(r *env) {
 	r.same("counter", s.Last(), r.counter())
 	for _, k := range kinds(heard.events()) {
 		if k != "session.created" {
-			r.Errorf("%s was told to nobody", k)
+			r.Errorf("%s was not published", k)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func testForkCreatedFirst(r *env) {
 	r.ok(s.Poll(ctx()))
 	events := heard.events()
 	r.same("first", events[0].Fact.Type(), "session.created")
-	r.same("what a reader builds", followed(r, events)[rec.ID], read(r, r.Store)[rec.ID])
+	r.same("reader state", followed(r, events)[rec.ID], read(r, r.Store)[rec.ID])
 }
 
 func testForkTaken(r *env) {
@@ -286,5 +286,5 @@ func testForkLong(r *env) {
 	rec := r.fork(l.Session, "")
 	events := r.heard.take()
 	r.same("events", len(events), 1+2*len(ids))
-	r.same("what a reader builds", len(followed(r, events)[rec.ID].Messages), len(ids))
+	r.same("reader state", len(followed(r, events)[rec.ID].Messages), len(ids))
 }

@@ -216,5 +216,5 @@ func testSteps(r *env) {
 	r.same("steps", must(r.Steps(ctx(), l.Session))(r), []lathe.Message{
 		{ID: first.ID, Session: l.Session, Created: first.Created}, {ID: answer.ID, Session: l.Session, Created: answer.Created, Parts: done},
 	})
-	r.same("of nobody", must(r.Steps(ctx(), "ses_gone"))(r), []lathe.Message(nil))
+	r.same("of an unknown session", must(r.Steps(ctx(), "ses_gone"))(r), []lathe.Message(nil))
 }

@@ -158,7 +158,7 @@ func testImportTold(r *env) {
 	r.ok(r.Import(ctx(), rec, messages))
 	events := r.heard.take()
 	r.same("first", events[0].Fact.Type(), "session.created")
-	r.same("what a reader builds", followed(r, events), read(r, r.Store))
+	r.same("reader state", followed(r, events), read(r, r.Store))
 	messages = append(messages, lathe.Message{ID: "msg_more", Session: rec.ID, Created: lathetest.Now + 99, Data: lathetest.RoleData()[0]})
 	r.ok(r.Import(ctx(), rec, messages))
 	r.same("of a second time", kinds(r.heard.take()), []string{"session.updated", "message.updated"})
@@ -205,7 +205,7 @@ func testImportLong(r *env) {
 	}
 	r.ok(r.Import(ctx(), rec, messages))
 	r.same("stored", r.history(rec.ID), messages)
-	r.same("what a reader builds", followed(r, r.heard.take()), read(r, r.Store))
+	r.same("reader state", followed(r, r.heard.take()), read(r, r.Store))
 }
 
 func testImportFailed(r *env) {

@@ -32,7 +32,7 @@ func testInterruptedNote(r *env) {
 	r.same("all", r.interruptions(r.Store, ""), want)
 	r.same("of it", r.interruptions(r.Store, l.Session), want)
 	r.same("of another", len(r.interruptions(r.Store, other.Session)), 0)
-	p := r.prompt(l.Session, "go on")
+	p := r.prompt(l.Session, "continue")
 	r.admit(l.Session, p)
 	r.same("a prompt waits", r.interruptions(r.Store, ""), []store.Interruption{{Session: l.Session, Closed: true, HasQueued: true}})
 	again := r.lease(l.Session)

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// What tests write: sessions, messages and parts with as little in them as they need.
+// This file makes minimal sessions, messages and parts for tests.
 
 const home = "/home/u/app"
 

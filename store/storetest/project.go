@@ -57,7 +57,7 @@ func testProjectSandboxes(r *env) {
 	r.same("both", r.open(git("prj", home), gone).Sandboxes, []string{here, gone})
 	r.same("once each", r.open(git("prj", home), here).Sandboxes, []string{here, gone})
 	r.ok(os.Remove(gone))
-	r.same("the one that exists", r.open(git("prj", home), home).Sandboxes, []string{here})
+	r.same("the existing folder", r.open(git("prj", home), home).Sandboxes, []string{here})
 }
 
 func testProjectOwnWorktree(r *env) {

@@ -107,8 +107,8 @@ func testEditColumns(r *env) {
 	r.ok(r.Create(ctx(), want))
 	for _, c := range columns(7) {
 		c.apply(&want)
-		r.same("what Edit returns", must(r.Edit(ctx(), want.ID, c.edit))(r), want)
-		r.same("what is stored", must(r.Session(ctx(), want.ID))(r), want)
+		r.same("returned by Edit", must(r.Edit(ctx(), want.ID, c.edit))(r), want)
+		r.same("stored", must(r.Session(ctx(), want.ID))(r), want)
 	}
 }
 

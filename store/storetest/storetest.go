@@ -1,14 +1,13 @@
-// Package storetest is the suite every store passes, whatever database is below it: what
-// is written, in which order, what a reader that resumes is told, and what happens when
-// many write at once, from one process or two.
+// Package storetest is the test suite for every store driver: stored data and its order,
+// events for a resuming reader, and concurrent writes from one process or two.
 //
 // It owns the contract of package store, sentence by sentence, and a generator of
 // realistic sessions for benchmarks ([Generate]). It does not know any database: how one
 // is made, damaged or killed is tested beside its driver.
 //
-// A test works in a room of its own: a new database, a clock that moves only forward, ids
-// that are the same each time, and a listener that keeps what was published. Nothing is
-// shared between tests, so they run in parallel.
+// Each test has its own environment: a new database, a clock that only moves forward, ids
+// that are the same each time, and a listener that records published events. Tests share
+// nothing, so they run in parallel.
 //
 // Start reading at [Run]; feed.go has the contract of the feed, property.go what must hold
 // over random histories.
@@ -97,13 +96,13 @@ type suite struct {
 	fresh func(tb testing.TB, dir string) Database
 }
 
-// env is a new database with one open store, and what a test needs around it.
+// env is a new database with one open store, a clock, ids and a listener.
 type env struct {
 	rapid.TB
 	*store.Store
 	clock *clock
 	ids   *lathe.IDs
-	heard *listener // what Store has published
+	heard *listener // published by Store
 	blobs string    // the folder of large values
 	again func(o store.Options) *store.Store
 }
@@ -113,7 +112,7 @@ func (s *suite) newEnv(t *testing.T) *env {
 	return s.newEnvIn(t, dir, s.fresh(t, dir))
 }
 
-// newEnvIn makes a room whose failures are told to tb.
+// newEnvIn makes an environment that reports failures to tb.
 func (s *suite) newEnvIn(tb rapid.TB, dir string, db Database) *env {
 	c := &clock{now: lathetest.Now}
 	r := &env{TB: tb, clock: c, heard: &listener{}, blobs: filepath.Join(dir, "large")}
@@ -171,11 +170,11 @@ func (c *clock) forward(ms lathe.Time) {
 	c.now += ms
 }
 
-// listener keeps what a store publishes.
+// listener records the events that a store publishes.
 type listener struct {
 	mu      sync.Mutex
 	batches []store.Batch
-	ignores bool // nobody listens
+	ignores bool // no subscribers
 }
 
 func (l *listener) publish(b store.Batch) {
@@ -190,7 +189,7 @@ func (l *listener) wanted() bool {
 	return !l.ignores
 }
 
-// events returns what was published since the last call of take.
+// events returns the events since the last call of take.
 func (l *listener) events() []lathe.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,7 +200,7 @@ func (l *listener) events() []lathe.Event {
 	return out
 }
 
-// take returns what was published and forgets it.
+// take returns the recorded events and clears them.
 func (l *listener) take() []lathe.Event {
 	out := l.events()
 	l.mu.Lock()

@@ -53,7 +53,7 @@ func testSystemPromptRemoved(r *env) {
 	l := r.held()
 	r.commit(l, &lathe.SystemPromptSaved{Session: l.Session, SystemPrompt: sampleSystemPrompt("text")})
 	r.ok(r.Remove(ctx(), l.Session))
-	r.same("of nobody", r.systemPrompt(l.Session), (*lathe.SystemPrompt)(nil))
+	r.same("of an unknown session", r.systemPrompt(l.Session), (*lathe.SystemPrompt)(nil))
 }
 
 func testSystemPromptSilent(r *env) {

@@ -103,7 +103,7 @@ func (c *client) take(e lathe.Event) {
 		}
 	default:
 		if t == nil {
-			c.r.Fatalf("%s of session %s, which was not told to be there", e.Fact.Type(), id)
+			c.r.Fatalf("%s of session %s, which was not published", e.Fact.Type(), id)
 		}
 	}
 	t.Apply(e)
