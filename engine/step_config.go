@@ -78,9 +78,9 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 
 // editable is a [Environment] whose settings people may change while a turn runs.
 type editable interface {
-	// Edited reports whether the files that settings were made of say something else now. The error is
+	// HasConfigChanged reports whether the files that settings were made of say something else now. The error is
 	// why they cannot be read.
-	Edited(at workspace.Place, was *StepSettings) (bool, error)
+	HasConfigChanged(at workspace.Place, was *StepSettings) (bool, error)
 }
 
 // isEdited reports whether the settings are no longer those that the turn began with. Clients are told
@@ -90,7 +90,7 @@ func (t *turnConfig) isEdited() bool {
 	if !ok || t.started.settings == nil {
 		return false
 	}
-	edited, err := source.Edited(t.place, t.started.settings)
+	edited, err := source.HasConfigChanged(t.place, t.started.settings)
 	if err != nil && !t.isReported {
 		t.isReported = true
 		t.engine.log.Warn("config cannot be read; the turn keeps the settings it started with", "session", t.log.lease.Session, "error", err)

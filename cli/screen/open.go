@@ -105,7 +105,7 @@ func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change 
 			return true, "" // the caller reports it
 		}
 		if len(l.Broken) > 0 {
-			broken = "A" + cli.BrokenMessage(l.Broken[0])[1:]
+			broken = "I" + cli.BrokenMessage(l.Broken[0])[1:]
 		}
 		return l.Untrusted == nil, broken
 	}
