@@ -171,7 +171,7 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 		return answer{}, errGone
 	default:
 	}
-	// Who waits for this session waits for the person too.
+	// Clocks of the sessions above stop too: they wait for the same person.
 	began := h.step.engine.now()
 	for _, c := range append([]*subagent.Clock{h.clock, h.stepClock}, h.step.engine.subagents.ClocksAbove(h.step.session.ID)...) {
 		c.Pause()

@@ -33,11 +33,11 @@ type compactRun struct {
 	request       *history.Message
 	part          lathe.Part // of the request
 	compaction    *lathe.Compaction
-	head          []*history.Message // what is summarized
-	tail          []*history.Message // what stays as it is
-	replay        *history.Message   // said again afterwards; nil is nothing
+	head          []*history.Message // summarized messages
+	tail          []*history.Message // messages that stay verbatim
+	replay        *history.Message   // prompt to repeat afterwards; nil is none
 	previous      string             // an earlier summary
-	source        string             // what the summary is made of
+	source        string             // input of the summary
 	ask           string
 	context       []string
 	defaultPrompt bool // by our own prompt
@@ -137,7 +137,7 @@ func (c *compactRun) split(at int) {
 	answers, settings := c.runner.model, c.settings.Compaction
 	start := compact.TailStart(told, compact.Sizes(c.log.mem, told, answers.Target), settings.TailBudget(settings.Usable(answers.window())), settings.TailTurns)
 	if c.state.stuck() > 0 {
-		start = len(told) // what stayed as it was has not helped
+		start = len(told) // leaving a tail has not helped
 	}
 	if open := history.UnansweredPrompt(told); c.replay == nil && open > 0 && !c.compaction.Overflow.On() {
 		start = min(start, open) // the words that are to be answered stay

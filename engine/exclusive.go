@@ -101,7 +101,7 @@ func whenIdle[T any](ctx context.Context, e *Engine, id lathe.SessionID, do func
 		if isWrite(err) {
 			return err
 		}
-		return nil // whoever asked is told; prompts that came meanwhile are answered all the same
+		return nil // the caller gets the error; prompts that came meanwhile are still answered
 	})
 	if err != nil {
 		return none, err

@@ -35,8 +35,8 @@ func (f Fallback) covers(err error) bool {
 // again.
 type fallbackState struct {
 	tried []lathe.ModelRef
-	from  lathe.ModelRef // what the prompt asks for
-	model *Model         // what answers instead; nil while no model has failed
+	from  lathe.ModelRef // model of the prompt
+	model *Model         // its replacement; nil while no model has failed
 	note  string         // for people, not written yet
 }
 

@@ -32,9 +32,9 @@ type ledger struct {
 	today     func() string
 
 	estimate budget.Estimate // of the last request
-	reserved bool            // what it may cost is held
-	output   int             // how long its answer may be
-	timeLeft time.Duration   // for the session to work; 0 is without end
+	reserved bool            // its possible cost is reserved
+	output   int             // limit of its answer, in tokens
+	timeLeft time.Duration   // working time left to the session; 0 is unlimited
 	clock    *subagent.Clock
 	counted  time.Duration // of the clock, in facts already
 }

@@ -24,7 +24,7 @@ func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, ses
 	j := permission.Evaluator{Off: map[string]bool{}}
 	var switches map[string]bool
 	if said := c.user.Data.(*lathe.User); said.Tools != nil {
-		_ = json.Unmarshal(said.Tools, &switches) // what is no such object switches nothing
+		_ = json.Unmarshal(said.Tools, &switches) // a malformed value switches nothing
 	}
 	for name, on := range switches {
 		j.Off[name] = !on // a prompt takes away and never gives

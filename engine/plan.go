@@ -21,7 +21,7 @@ type state struct {
 	steps          int // at most so many a turn; 0 has no limit
 	continueOnDeny bool
 	usable         int // tokens of the model's context; 0 does not compact by itself
-	// What checks need beside them:
+	// Input of the checks besides the messages.
 	checked check.Input
 }
 
@@ -69,7 +69,7 @@ func plan(s state) next {
 		return finalizeRevert{}
 	}
 	if s.session.Revert != nil {
-		return stop{} // what is undone is not answered
+		return stop{} // undone prompts get no answer
 	}
 	if steer := s.ready(false); len(steer) > 0 {
 		return promote{steer}

@@ -14,7 +14,7 @@ import (
 // that and it is time. The store keeps them.
 func (r *runner) prune(ctx context.Context, s state) error {
 	if r.settings == nil || !r.settings.Compaction.Prune || r.model == nil || s.session.Revert != nil {
-		return nil // what is undone may come back, as it was
+		return nil // an undone part may be restored unchanged
 	}
 	parts, freed := s.prunable(r.settings.Compaction.Usable(r.model.window()), r.model.Cache)
 	if len(parts) == 0 {

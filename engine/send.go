@@ -58,7 +58,7 @@ func (e *Engine) Send(ctx context.Context, id lathe.SessionID, in lathe.Input) e
 	case lathe.Cancel:
 		return e.stop(ctx, id)
 	case lathe.PermissionAnswer, lathe.QuestionAnswer:
-		return nil // whoever asked hears of it
+		return nil // the waiting call receives the answer
 	}
 	_, err := e.actors.wake(id)
 	return err

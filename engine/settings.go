@@ -74,8 +74,8 @@ type StepSettings struct {
 	Unattended bool
 	// Overview tells the first prompt of a session what is in its directory; nil does not.
 	Overview  *overview.Config
-	Outside   *tool.External // what tools know of the machine; nil is nothing
-	Temporary string         // the folder for temporary files, as models are told; "" tells them of none
+	Outside   *tool.External // the machine outside the project, for tools; nil is unknown
+	Temporary string         // folder for temporary files in the system prompt; "" omits it
 	Plans     string         // folder for the plans of directories without a repository; "" keeps none
 	Home      string         // the user's folder, for names that begin with ~/
 	ShellName string         // of models' commands, as the model is told
@@ -120,7 +120,7 @@ type Model struct {
 	Context, Input, Output int
 	MaxOutput              int  // tokens of an answer that the model can give at most
 	Temperature            bool // takes one
-	// What its family does best with, where an agent says nothing.
+	// Defaults of the model family, for agents that set none.
 	DefaultTemperature, DefaultTopP *float64
 	DefaultTopK                     *int
 	// Options are merged from provider and model; Variants add to them by name. A provider

@@ -163,7 +163,7 @@ type streamState struct {
 func (s *stepRun) handleAll(ctx context.Context, stream *streamState) error {
 	for _, it := range s.queue.take() {
 		if stream.failure != nil && it.model != nil {
-			continue // what follows an error means nothing, and starts no tool
+			continue // events after an error are ignored and start no tool
 		}
 		end, err := s.handle(ctx, it)
 		if isWrite(err) {

@@ -93,9 +93,9 @@ func (t *turnConfig) isEdited() bool {
 	edited, err := source.HasConfigChanged(t.place, t.started.settings)
 	if err != nil && !t.isReported {
 		t.isReported = true
-		t.engine.log.Warn("config cannot be read; the turn keeps the settings it started with", "session", t.log.lease.Session, "error", err)
+		t.engine.log.Warn("config cannot be read; the turn keeps the config it started with", "session", t.log.lease.Session, "error", err)
 		t.log.publish(&lathe.TUIToast{
-			Title: "The config was edited and cannot be read", Message: err.Error() + "\nThis turn keeps the settings it started with.", Variant: "warning",
+			Title: "The config was edited and cannot be read", Message: err.Error() + "\nThis turn keeps the config it started with.", Variant: "warning",
 		})
 	}
 	return edited || err != nil
@@ -103,7 +103,7 @@ func (t *turnConfig) isEdited() bool {
 
 // snapshots is where the files of the session's directory are saved for an undo; nil where they are not.
 func (t *turnConfig) snapshots(ctx context.Context) (*snapshot.Worktree, error) {
-	settings, err := t.started.settings, error(nil) // what the turn works with
+	settings, err := t.started.settings, error(nil) // the settings of this turn
 	switch {
 	case t.engine.env == nil:
 		settings = &StepSettings{}

@@ -52,7 +52,7 @@ type (
 	}
 	// toolMarked notes that a repeated call was allowed once.
 	toolMarked struct{ call *fold.Call }
-	// toolAsks wants a person's word; the answer goes to reply, which has room for it.
+	// toolAsks asks the user; the answer goes to reply, which is buffered.
 	toolAsks struct {
 		ask   *ask
 		reply chan<- answer
@@ -90,7 +90,7 @@ func newStepQueue() *stepQueue {
 // put adds something; after the end it is dropped.
 func (f *stepQueue) put(h stepEvent) { f.add(item{other: h}, false) }
 
-// add appends an item and reports whether anyone will take it. A stream waits for room.
+// add appends an item and reports whether it will be read. A stream waits for free space.
 func (f *stepQueue) add(it item, patient bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

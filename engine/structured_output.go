@@ -50,7 +50,7 @@ func readFormat(raw json.RawMessage) (*format, error) {
 func structuredTool(f *format) tool.Tool {
 	spec := tool.Spec{
 		Name:        fold.StructuredTool,
-		Description: "Gives the final answer in the structure that was asked for. Call it exactly once, at the end; nothing happens afterwards.",
+		Description: "Return the final answer in the requested structure. Call it exactly once, at the end; nothing happens afterwards.",
 		Schema:      f.schema,
 	}
 	return tool.Raw(spec, func(_ context.Context, c *tool.Call) (tool.Result, error) {

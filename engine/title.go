@@ -49,7 +49,7 @@ func (j *jobs) generateTitle(ctx context.Context, s state, c *stepConfig) {
 	want := cost.Reserve(titleSlot, e.Today(), c.settings.Budget)
 	want.Max.Steps, want.Min.Steps = 0, 0
 	if g, err := j.log.reserve(ctx, want); err != nil || !g.Allowed() {
-		return // what is left is for the answer
+		return // the rest of the budget is for the answer
 	}
 	hook, on := c.settings.Hooks.Params, RequestInfo{id, prompt.TitleAgent, m.Ref, c.user.Message}
 	j.start(func() jobResult {

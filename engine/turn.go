@@ -212,7 +212,7 @@ func (r *runner) abort(ctx context.Context) error {
 		return err
 	}
 	switch plan(s).(type) {
-	case step, compaction, subtask: // what a check would say is not said
+	case step, compaction, subtask: // a canceled turn skips its checks
 		return r.refuse(ctx, s, context.Cause(ctx))
 	default:
 		return nil

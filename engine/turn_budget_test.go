@@ -40,7 +40,7 @@ share 1
 					t.Error(err)
 					return
 				}
-				if a := m.Data.(*lathe.Assistant); a.Error == nil || !strings.Contains(lathe.FaultMessage(a.Error), "is used up") {
+				if a := m.Data.(*lathe.Assistant); a.Error == nil || !strings.Contains(lathe.FaultMessage(a.Error), "has reached its budget") {
 					t.Errorf("child %d ended with %v", i, a.Error)
 				}
 			})

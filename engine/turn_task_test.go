@@ -55,7 +55,7 @@ share 1
 		for _, m := range p.all() {
 			for _, part := range m.Parts {
 				if c, ok := part.Body.(*lathe.ToolCall); ok && c.Tool == "task" {
-					if f, ok := c.State.(*lathe.Failed); ok && strings.Contains(f.Error, "is used up") {
+					if f, ok := c.State.(*lathe.Failed); ok && strings.Contains(f.Error, "has reached its budget") {
 						failed++
 					}
 				}

@@ -71,7 +71,7 @@ func (t pluginTool) Run(ctx context.Context, c *tool.Call) (tool.Result, error) 
 	case err == nil:
 	case ctx.Err() != nil:
 		return tool.Result{}, context.Cause(ctx)
-	case lathe.CodeOf(err) == lathe.Rejected, lathe.CodeOf(err) == lathe.Denied: // what it asked for was refused
+	case lathe.CodeOf(err) == lathe.Rejected, lathe.CodeOf(err) == lathe.Denied: // its permission request was refused
 		return tool.Result{}, err
 	default:
 		return tool.Result{}, tool.Failf("%w", err)

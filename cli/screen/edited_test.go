@@ -111,7 +111,7 @@ func TestTurn_ConfigEdited(t *testing.T) {
 	if got := e.heats(2); !slices.Equal(got, []float64{0.75, 0.75}) {
 		t.Errorf("broken in the turn: temperatures %v", got)
 	}
-	if len(e.toasts) != 1 || !strings.Contains(e.toasts[0], "lathe.json") || !strings.Contains(e.toasts[0], "keeps the settings it started with") {
+	if len(e.toasts) != 1 || !strings.Contains(e.toasts[0], "lathe.json") || !strings.Contains(e.toasts[0], "keeps the config it started with") {
 		t.Errorf("told: %q", e.toasts)
 	}
 	if _, err := e.host.Submit(t.Context(), e.id, lathe.Prompt{Parts: wrote("third")}); err == nil || !strings.Contains(err.Error(), "lathe.json") {

@@ -151,7 +151,7 @@ func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Re
 		return Result{ToModel: []Issue{f}}
 	}
 	if s.Session.Parent != "" || !s.Edits {
-		return out // whoever gave the task looks at the rest; who cannot write leaves nothing
+		return out // the parent checks a task, and an agent without write access leaves nothing
 	}
 	for _, f := range s.find(t) {
 		switch {
@@ -221,7 +221,7 @@ func WithMeta(meta json.RawMessage, found ...Issue) json.RawMessage {
 		}
 	}
 	var m map[string]json.RawMessage
-	_ = json.Unmarshal(meta, &m) // what is no object has no member
+	_ = json.Unmarshal(meta, &m) // a value that is no object has no keys
 	ours := m[metaKey]
 	if list, err := json.Marshal(said.Checks); err == nil {
 		ours = history.WithMember(ours, "checks", list)

@@ -10,8 +10,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// What commands and files are, as far as checks need to know. All of it guesses, so that it
-// errs to the side of saying nothing.
+// This file classifies commands and files for the checks. All of it is guesswork, so in doubt it
+// reports nothing.
 
 //go:embed words.txt
 var wordsText string

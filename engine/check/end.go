@@ -32,7 +32,7 @@ func (t *turnView) todos(Input) (Issue, bool) {
 // openTodos are the items of a list that are still to be done.
 func openTodos(meta json.RawMessage) (open []string) {
 	var m struct{ Todos []lathe.Todo }
-	_ = json.Unmarshal(meta, &m) // what is no list has none
+	_ = json.Unmarshal(meta, &m) // anything but a list has no open items
 	for _, todo := range m.Todos {
 		if todo.Status == "pending" || todo.Status == "in_progress" {
 			open = append(open, clip(todo.Content, 40))
@@ -113,7 +113,7 @@ func (t *turnView) emptyDiff(s Input) (Issue, bool) {
 	if claim == "" {
 		return none, false
 	}
-	return Issue{EmptyDiff, 0, fmt.Sprintf("You say %q, but no file has changed since the prompt.", clip(claim, 40)), "Make the change now, or say plainly that there is none and why."}, true
+	return Issue{EmptyDiff, 0, fmt.Sprintf("You say %q, but no file has changed since the prompt.", clip(claim, 40)), "Make the change now, or say plainly that nothing changed and why."}, true
 }
 
 // checklist asks about a turn that changed files, once, with the prompt it is measured by. It
@@ -183,7 +183,7 @@ func (t *turnView) leftovers(Input) (Issue, bool) {
 	if len(running) > 0 {
 		what = append(what, "still running "+strings.Join(running[:min(len(running), 3)], ", "))
 	}
-	return Issue{Leftovers, 0, "Left behind: " + strings.Join(what, "; ") + ".", "Clean up what nobody asked for."}, true
+	return Issue{Leftovers, 0, "Left behind: " + strings.Join(what, "; ") + ".", "Remove what the user did not ask for."}, true
 }
 
 // mentions reports whether a command removes or moves a file by its name.

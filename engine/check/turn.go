@@ -18,7 +18,7 @@ type turnView struct {
 	actions []*Action
 	fired   map[Check]bool // with words before the end
 	prompts int            // of checks
-	tracked bool           // what commands changed is known
+	tracked bool           // the files that commands changed are known
 }
 
 // Action is what one settled call did.
@@ -127,7 +127,7 @@ func (t *turnView) act(h *history.Message, s Input) {
 			}
 			d := s.Read.action(b)
 			if d.Command != "" && !d.readOnly {
-				copied := *d // what it wrote is the step's to say
+				copied := *d // only the step knows which files the command wrote
 				d, command = &copied, &copied
 			}
 			wrote = append(wrote, d.wrote...)
@@ -246,7 +246,7 @@ func ReadAction(c *lathe.ToolCall) *Action {
 // parse takes from arguments and metadata what the call was about.
 func (d *Action) parse(meta json.RawMessage) {
 	var in struct{ FilePath, Path, Command, PatchText string }
-	_ = json.Unmarshal(d.input, &in) // what is not there is about nothing
+	_ = json.Unmarshal(d.input, &in) // missing arguments stay empty
 	switch d.Tool {
 	case "bash":
 		d.Command = in.Command

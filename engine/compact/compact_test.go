@@ -196,7 +196,7 @@ func TestRecords(t *testing.T) {
 	r.Todos = []lathe.Todo{{Content: "fix b.go", Status: "completed"}}
 	r.File = "/o/history"
 	want := `<records>
-Kept by the program and exact, also where the memory says otherwise. Read a file again before you edit it.
+Made by the program and exact, also where the memory says otherwise. Read a file again before you edit it.
 
 Prompts of the user, oldest first:
 - fix it

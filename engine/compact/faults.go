@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// What a summary must be, in tokens. One of a short conversation may be shorter.
+// The length of a summary, in tokens. A short conversation may have a shorter one.
 const (
 	MinSummary, maxSummary = 200, 4000
 	// summaryAnyway is how long a summary may be however short its conversation was: the

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// What old outputs of tools are left out of: the newest so many tokens stay, and it is
-	// done for no less than that many, because it costs the provider's cache.
+	// Pruning invalidates the provider's cache. It therefore spares the newest PruneProtect tokens of tool
+	// output and only runs if it frees at least PruneMin.
 	PruneProtect, PruneMin = 40_000, 20_000
 	// The newest calls and exchanges stay whatever they weigh.
 	PruneCalls, PruneExchanges = 10, 2

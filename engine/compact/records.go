@@ -64,7 +64,7 @@ type callFacts struct {
 }
 
 func factsOf(s lathe.ToolState) (f callFacts) {
-	_ = json.Unmarshal(history.InputOf(s), &f) // what is not there, or not so, says nothing
+	_ = json.Unmarshal(history.InputOf(s), &f) // missing or malformed fields stay empty
 	_ = json.Unmarshal(history.MetadataOf(s), &f)
 	return f
 }
@@ -200,7 +200,7 @@ func (r Records) Names() (out []string) {
 // Text is what is shown to the model below a summary.
 func (r Records) Text() string {
 	var b strings.Builder
-	b.WriteString("<records>\nKept by the program and exact, also where the memory says otherwise. Read a file again before you edit it.\n")
+	b.WriteString("<records>\nMade by the program and exact, also where the memory says otherwise. Read a file again before you edit it.\n")
 	r.writePrompts(&b)
 	if len(r.changed) > 0 {
 		b.WriteString("\nFiles changed:\n")

@@ -11,7 +11,7 @@ import (
 const (
 	// charsPerToken is the guess for what is stored; budgets guess from above instead.
 	charsPerToken = 4
-	// What stays of the newest exchanges when a history is compressed, in tokens.
+	// The tokens of the newest exchanges that a compaction leaves verbatim.
 	minTail, MaxTail = 2000, 15_000
 )
 
@@ -122,7 +122,7 @@ type Settings struct {
 	// Reserved is kept free of a model's input limit, in tokens. Here and below 0 is the
 	// default, and negative is none.
 	Reserved int
-	// What stays as it is: so many exchanges at most (0 is as many as fit), of so many tokens.
+	// TailTurns and TailTokens limit the newest exchanges that stay verbatim; 0 turns is as many as fit.
 	TailTurns, TailTokens int
 }
 

@@ -41,7 +41,7 @@ type entry struct {
 	ready chan struct{} // closed when the next three are set
 	inst  Instance
 	err   error
-	again bool       // whoever opened it gave up: that is no answer for others
+	again bool       // the caller that opened it gave up: others must retry
 	used  lathe.Time // guarded by Directories.mu
 }
 
@@ -84,7 +84,7 @@ func (d *Directories) find(dir string) (h *entry, mine bool) {
 	return h, !ok
 }
 
-// openEntry opens the instance and lets those go on who wait for it. After a failure the next
+// openEntry opens the instance and wakes the callers that wait for it. After a failure the next
 // caller tries again.
 func (d *Directories) openEntry(ctx context.Context, dir string, h *entry) {
 	h.again = true // also if opening panics

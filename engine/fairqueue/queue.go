@@ -66,7 +66,7 @@ func (q *Queue) wait(ctx context.Context, session lathe.SessionID) error {
 	return context.Cause(ctx)
 }
 
-// cancel takes back a ticket, and reports whether it was still waiting.
+// cancel withdraws a ticket and reports whether it was still waiting.
 func (q *Queue) cancel(session lathe.SessionID, t *ticket) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

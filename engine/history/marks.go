@@ -10,8 +10,8 @@ const ContinueMark = "compaction_continue"
 // once: counting begins anew behind it.
 const DoomLoop = "doom_loop"
 
-// The marks on a call after which the turn ends: one the user rejected, unless the settings
-// go on, and one that was stopped for repeating itself.
+// The marks on a call after which the turn ends: one the user rejected, unless the config
+// continues on deny, and one that was stopped for repeating itself.
 const (
 	RejectedMark = "rejected"
 	StoppedMark  = "stopped"

@@ -89,7 +89,7 @@ func WithMark(meta json.RawMessage, key string) json.RawMessage {
 func WithMember(meta json.RawMessage, key string, val json.RawMessage) json.RawMessage {
 	m := map[string]json.RawMessage{}
 	if len(meta) > 0 {
-		_ = json.Unmarshal(meta, &m) // what is no object says nothing worth keeping
+		_ = json.Unmarshal(meta, &m) // metadata that is no object is replaced
 	}
 	m[key] = val
 	out, err := json.Marshal(m)

@@ -12,7 +12,7 @@ const Sandbox = "sandbox"
 
 // Folders are the directories that the rules of built-in agents name, as complete paths.
 type Folders struct {
-	Worktree string   // what the paths of rules are relative to
+	Worktree string   // base of relative paths in rules
 	Outputs  string   // long outputs of tools
 	Plans    string   // plans of directories without a repository
 	Open     []string // further ones that may be read unasked: of skills, of references, for temporary files

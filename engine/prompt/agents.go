@@ -47,7 +47,7 @@ func Agents(f permission.Folders) []lathe.Agent {
 		{Name: "compaction", Mode: lathe.Primary, Native: lathe.Yes, Hidden: lathe.Yes, Rules: nothing},
 		{
 			Name: "explore", Mode: lathe.Subagent, Native: lathe.Yes, Prompt: strings.TrimSpace(exploreText), Rules: permission.ExploreRules(f),
-			Description: "Searches the code and reports with places; changes nothing. Say what to find and how thoroughly.",
+			Description: "Read-only code search that reports findings with path:line. Say what to find and how thoroughly.",
 		},
 		{
 			Name: "general", Mode: lathe.Subagent, Native: lathe.Yes, Prompt: strings.TrimSpace(generalText), Rules: with(rule(lathe.Deny, "todowrite")),

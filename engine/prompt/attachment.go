@@ -45,7 +45,7 @@ func (a Attachments) Expand(ctx context.Context, parts []lathe.Part) (out []lath
 			}
 			out = append(out, replacementParts(p.ID, bodies)...)
 		case *lathe.AgentMention:
-			text := " Turn what the user just wrote into a prompt for the sub-agent " + b.Name + " and hand it over with the task tool."
+			text := " Turn what the user just wrote into a prompt for the subagent " + b.Name + " and hand it over with the task tool."
 			if a.Denies(b.Name) {
 				text += " The user named it, so that it exists and may be called this once."
 			}

@@ -40,7 +40,7 @@ func (i Images) fit(f *lathe.File) *lathe.File {
 	}
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return f // whoever sends it on says so
+		return f // the provider reports the bad image
 	}
 	small, mime, ok := picture.Fit(raw, f.Mime, i.limits())
 	if !ok {

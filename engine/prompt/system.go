@@ -66,7 +66,7 @@ type Settings struct {
 // Confined is how the commands of an agent are confined, as the model reads it.
 type Confined struct {
 	Mode    string // "" is not mentioned
-	Network string // what commands reach; "" is everything
+	Network string // hosts that commands can reach; "" is all
 }
 
 // Build makes the system prompt, in the order in which its parts are likely to stay the same. It is pure but for
@@ -119,7 +119,7 @@ func (s System) environment() string {
 		lines = append(lines, "Shell: "+s.ShellName)
 	}
 	if dir := s.Temporary; dir != "" {
-		lines = append(lines, "Temporary files: "+dir+" (TMPDIR). Commands and file tools see the same files there, and nobody is asked about them.")
+		lines = append(lines, "Temporary files: "+dir+" (TMPDIR). Commands and file tools see the same files there and need no permission.")
 	}
 	if c := s.Confined; c.Mode != "" {
 		line := "Sandbox of commands: " + c.Mode
@@ -130,7 +130,7 @@ func (s System) environment() string {
 	}
 	lines = append(lines, "Model: "+s.Model.Provider+"/"+s.Model.Model)
 	if s.Headless || s.Session.Parent != "" {
-		lines = append(lines, "Mode: headless. Nobody answers questions: decide, and note at the end what you assumed.")
+		lines = append(lines, "Mode: headless. Questions get no answer: decide, and note at the end what you assumed.")
 	} else {
 		lines = append(lines, "Mode: interactive. The user can be asked when only they can decide.")
 	}

@@ -65,7 +65,7 @@ func (r Requests) settle(ctx context.Context, id lathe.AskID, in lathe.Input) er
 	if session == "" {
 		return lathe.Errorf(lathe.NotFound, "request %s is not waiting for an answer", id)
 	}
-	_, err = r.Store.Admit(ctx, session, in) // whoever asked hears of it
+	_, err = r.Store.Admit(ctx, session, in) // the waiting call receives the answer
 	return err
 }
 

@@ -21,8 +21,8 @@ type Clock struct {
 	waits []lathe.Wait
 }
 
-// StartClock starts a clock; late is called once after the limit, 0 is none. Whoever goes on
-// when it is over sets the timer once more.
+// StartClock starts a clock; late is called once after the limit; 0 is no limit. Work that
+// continues after the limit restarts the timer.
 func StartClock(limit time.Duration, late func()) *Clock {
 	c := &Clock{since: time.Now(), limit: limit}
 	if limit > 0 {

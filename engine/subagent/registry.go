@@ -64,8 +64,8 @@ type shownState struct {
 	Title  string `json:"title,omitempty"`
 }
 
-// maxShownCalls bounds what of a child is shown in its parent's part: each change of it is written
-// and told anew.
+// maxShownCalls limits the calls of a child in its parent's part: each change writes and
+// publishes all of them again.
 const maxShownCalls = 12
 
 // Register makes a call known that waits for a child, until leave.
@@ -162,7 +162,7 @@ func (c *Registry) ClocksAbove(id lathe.SessionID) (out []*Clock) {
 }
 
 // BeginCancel tells the calls of a session that it is being canceled: its children end first, and
-// what became of them is then no news to it.
+// their ends are then not reported to it.
 func (c *Registry) BeginCancel(parent lathe.SessionID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

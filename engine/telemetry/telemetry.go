@@ -165,7 +165,7 @@ func (m *Recorder) measureModels(p *metric.Page) {
 		p.Counter(name, help, float64(one.writes.Load()), append(labels, "kind", "cache_write")...)
 	})
 	each(func(one *modelMeter, labels ...string) {
-		p.Counter("lathe_cost_dollars_total", "What requests cost, by the prices of the catalogue.", float64(one.cost.Load())/1e12, labels...)
+		p.Counter("lathe_cost_dollars_total", "Cost of requests at catalog prices.", float64(one.cost.Load())/1e12, labels...)
 	})
 	each(func(one *modelMeter, labels ...string) {
 		p.Histogram("lathe_request_first_seconds", "From sending a request to the first word of its answer.", &one.first, labels...)

@@ -2,8 +2,8 @@ package undo
 
 import "github.com/lathe-agent/lathe"
 
-// What a summary may hold of the texts of changes: it travels with every change of its
-// message. Counts are always there.
+// Limits for diff texts in a summary, because each update of its message sends them again.
+// Counts are always there.
 const (
 	maxDiff  = 64 << 10  // of one file
 	maxDiffs = 512 << 10 // of all

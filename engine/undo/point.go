@@ -147,8 +147,8 @@ func MarkSubagents(ctx context.Context, db *store.Store, id lathe.SessionID, sin
 	})
 }
 
-// withoutUndone leaves out what an undo has taken back of a history. Of a message that is undone in part
-// the step is: what it changed is noted at its end.
+// withoutUndone returns the history without its undone messages. A message that is undone in part
+// is left out too, because its step lists the changes at its end.
 func withoutUndone(messages []lathe.Message, back *lathe.Revert) []lathe.Message {
 	if back == nil {
 		return messages

@@ -12,7 +12,7 @@ import (
 // User is a prompt.
 func User(id lathe.MessageID, bodies ...lathe.Body) *history.Message {
 	if len(bodies) == 0 {
-		bodies = []lathe.Body{&lathe.Text{Text: "go on"}}
+		bodies = []lathe.Body{&lathe.Text{Text: "continue"}}
 	}
 	return Of(id, &lathe.User{Agent: "build"}, bodies)
 }
