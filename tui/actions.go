@@ -49,6 +49,7 @@ func (a *action) isAvailable(st *state.State) bool {
 	}
 }
 
+// sessionActions manage the session on the screen and switch to others.
 func sessionActions(p *program) []*action {
 	const g = "Session"
 	out := []*action{
@@ -77,6 +78,7 @@ func sessionActions(p *program) []*action {
 	return out
 }
 
+// messageActions scroll the conversation and undo or copy its messages.
 func messageActions(p *program) []*action {
 	const g = "Messages"
 	scroll := func(rows func() int) func() tea.Cmd {
@@ -103,6 +105,7 @@ func messageActions(p *program) []*action {
 	}
 }
 
+// modelActions select models, agents and providers. Actions without a title have only a key.
 func modelActions(p *program) []*action {
 	const g = "Models and agents"
 	return []*action{
@@ -123,6 +126,7 @@ func modelActions(p *program) []*action {
 	}
 }
 
+// promptActions edit, stash and queue the prompt.
 func promptActions(p *program) []*action {
 	const g = "Prompt"
 	return []*action{
@@ -135,6 +139,7 @@ func promptActions(p *program) []*action {
 	}
 }
 
+// appActions are available on every screen.
 func appActions(p *program) []*action {
 	const g = "Application"
 	return []*action{

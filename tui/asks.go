@@ -123,6 +123,7 @@ func (as *asks) approve() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// open makes the region for a request. A request of a subagent names the agent.
 func (as *asks) open(f lathe.Fact, id lathe.AskID) *pendingAsk {
 	a := &pendingAsk{id: id, lastTyped: as.now()}
 	switch f := f.(type) {
@@ -181,6 +182,7 @@ func (as *asks) answer(out ask.Result) tea.Cmd {
 	}
 }
 
+// view draws the region. A permission request gets most of the screen, since the user must read it all.
 func (a *pendingAsk) view(th *style.Theme, width, height, most int) []style.Line {
 	if a.permission == nil {
 		return a.View(th, width, height)

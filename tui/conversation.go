@@ -91,6 +91,7 @@ func (v *conversation) env() chat.Env {
 	}
 }
 
+// child is the progress of a subagent, for the call that started it.
 func (v *conversation) child(id lathe.SessionID) (chat.Child, bool) {
 	doing, calls, ok := v.state.Progress(id)
 	c := chat.Child{Activity: doing, Calls: calls}
@@ -143,6 +144,7 @@ func (v *conversation) loadOlderAtTop(c *chat.Chat) tea.Cmd {
 	return nil
 }
 
+// jump scrolls to the next or previous prompt.
 func (v *conversation) jump(back bool) tea.Cmd {
 	o := v.state.Shown()
 	if o == nil {

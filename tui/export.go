@@ -101,6 +101,7 @@ func fileName(s lathe.Session) string {
 	return cmp.Or(name, string(s.ID)) + ".md"
 }
 
+// write exports the session in the background, to a new file or to the editor.
 func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 	in := ex.include(f.Checks[dialog.ExportThinking], f.Checks[dialog.ExportTools], f.Checks[dialog.ExportMetadata])
 	path, id, open := f.Texts[dialog.ExportFile], ex.state.Current, f.Checks[dialog.ExportOpen]

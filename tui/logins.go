@@ -25,6 +25,7 @@ func (su *setup) providersDialog() tea.Cmd {
 	})})
 }
 
+// loginTo asks for the login method, unless the provider has only one.
 func (su *setup) loginTo(provider lathe.Provider) tea.Cmd {
 	return su.call("load the login methods", func(ctx context.Context, e Engine) (then, error) {
 		all, err := e.LoginMethods(ctx, su.dir())
@@ -58,6 +59,7 @@ func (su *setup) loginBy(provider lathe.Provider, methods []lathe.LoginMethod, n
 	})
 }
 
+// keyDialog asks for an API key and saves it with the engine.
 func (su *setup) keyDialog(provider lathe.Provider) tea.Cmd {
 	storedAt := "on this machine"
 	if su.o.Remote {

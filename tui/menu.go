@@ -105,6 +105,7 @@ func (mn *menu) helpDialog() tea.Cmd {
 	return mn.overlays.show(&overlay{box: dialog.NewHelp(mn.keys), onResult: func(dialog.Result) tea.Cmd { return nil }})
 }
 
+// statusDialog shows the status, with problems in the config if there are any.
 func (mn *menu) statusDialog() tea.Cmd {
 	s := dialog.Status{Info: mn.state.Info, Session: string(mn.state.Current), Providers: mn.state.Providers.Connected, Servers: mn.state.Servers}
 	if m, ok := mn.choice.model(); ok {

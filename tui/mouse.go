@@ -93,6 +93,7 @@ func (p *program) release(m tea.Mouse) tea.Cmd {
 	return p.click(m.X, m.Y)
 }
 
+// wheel scrolls the region under the mouse; the conversation is the default.
 func (p *program) wheel(m tea.Mouse) tea.Cmd {
 	if !p.selection.pressed {
 		p.selection = selection{} // its text scrolls away
@@ -145,6 +146,7 @@ func (p *program) wheelRows() int {
 	return rows * min(1+p.wheelRun/4, 8)
 }
 
+// click routes a click to the topmost region under the mouse.
 func (p *program) click(x, y int) tea.Cmd {
 	f := p.frame()
 	if p.stack.Len() > 0 && x >= p.width-60 && p.stack.Click(y-1, p.now()) {

@@ -121,6 +121,7 @@ func (p *prompt) runCommand(c editor.ServerCommand) tea.Cmd {
 	}))
 }
 
+// runShell runs a shell command in the session. It waits for the end of a running turn.
 func (p *prompt) runShell(s editor.Shell) tea.Cmd {
 	if p.state.Current != "" && p.state.Busy(p.state.Current) {
 		p.drafts.edit.Restore(s.Draft)
@@ -183,6 +184,7 @@ func (p *prompt) stashDialog() tea.Cmd {
 	})
 }
 
+// showStash lists the stashed prompts, to restore or delete one.
 func (p *prompt) showStash(all []memory.Stashed) tea.Cmd {
 	list := func() (out []dialog.Stashed) {
 		for _, s := range all {
@@ -210,6 +212,7 @@ func (p *prompt) showStash(all []memory.Stashed) tea.Cmd {
 	return p.overlays.show(o)
 }
 
+// draw renders the prompt with a placeholder for the state of the session.
 func (p *prompt) draw(th *style.Theme, width int, focused bool) []style.Line {
 	look := editor.ViewOptions{Bar: p.look.agentColor(p.choice.agent), Focused: focused}
 	switch {

@@ -52,6 +52,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return p.result(), nil
 }
 
+// programOptions configures the terminal library.
 func (o *Options) programOptions(screen *ttyWriter) []tea.ProgramOption {
 	// Signals end the context. The library's own signal handler would then wait forever for its loop.
 	out := []tea.ProgramOption{tea.WithFPS(maxRate), tea.WithoutSignalHandler()}

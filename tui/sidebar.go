@@ -36,6 +36,7 @@ func (col *sidebarView) draw(th *style.Theme, f frame, lines []style.Line) []sty
 	return drawOver(lines, rows, f.sideX, 0)
 }
 
+// values collects the content of the sidebar.
 func (col *sidebarView) values() sidebar.Values {
 	info := col.state.Info
 	v := sidebar.Values{Directory: col.state.Tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: col.state.Servers}
@@ -58,6 +59,7 @@ func (col *sidebarView) values() sidebar.Values {
 	return v
 }
 
+// toggle shows or hides the sidebar. The default for the width is stored as auto.
 func (col *sidebarView) toggle() tea.Cmd {
 	mode := shown
 	switch wide := col.width > 120; {

@@ -70,6 +70,7 @@ func (sb *statusBar) retryReason(th *style.Theme, width int, below []style.Line)
 	return append(style.Plain("  "), reason...).Truncate(width)
 }
 
+// childValues collects the content of the subagent footer.
 func (sb *statusBar) childValues() status.Child {
 	t := sb.state.Shown().Transcript
 	s := t.Session()

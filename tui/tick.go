@@ -44,6 +44,7 @@ func (sv *services) after(d time.Duration, what tick) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return what })
 }
 
+// handleTick handles a timer.
 func (p *program) handleTick(t tick) tea.Cmd {
 	switch t {
 	case tickFrame:

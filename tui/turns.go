@@ -68,6 +68,7 @@ func (t *turns) resume() tea.Cmd {
 	})
 }
 
+// compact summarizes the session with the selected model.
 func (t *turns) compact() tea.Cmd {
 	m, ok := t.choice.model()
 	if !ok {
@@ -125,6 +126,7 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 	})
 }
 
+// redo restores the messages and changes of the last undo.
 func (t *turns) redo() tea.Cmd {
 	session := t.state.Current
 	if o := t.state.Shown(); o == nil || o.Transcript.Session().Revert == nil {
@@ -173,6 +175,7 @@ func (t *turns) share() tea.Cmd {
 	return t.shareNow()
 }
 
+// shareNow publishes the session and copies its link.
 func (t *turns) shareNow() tea.Cmd {
 	id := t.state.Current
 	return t.call("share the session", func(ctx context.Context, e Engine) (then, error) {

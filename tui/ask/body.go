@@ -219,6 +219,7 @@ func (p *Permission) write(w *writer) {
 	}
 }
 
+// writeEdit writes the diff of an edit. The title cuts a long file name, so it is repeated in full.
 func (p *Permission) writeEdit(w *writer) {
 	if icon, title := p.title(); style.Width(icon+" "+title) > w.width || strings.Contains(title, "\n") {
 		w.writeLabeled("File", cmp.Or(p.meta.File, p.patterns()))

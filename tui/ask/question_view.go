@@ -220,6 +220,7 @@ func (q *Question) tabRow(th *style.Theme, width int) style.Line {
 	return style.Of(text, look).Truncate(width)
 }
 
+// tabName is the header of a question, with a check mark once it is answered.
 func (q *Question) tabName(i int) string {
 	if i == len(q.list) {
 		return "Confirm"
@@ -259,6 +260,7 @@ func (q *Question) summary(th *style.Theme, width int) []pageRow {
 	return out
 }
 
+// hints are the keys of the current tab, in pairs of key and label.
 func (q *Question) hints() []string {
 	switch a := q.here(); {
 	case q.editing:

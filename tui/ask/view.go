@@ -86,6 +86,7 @@ func moreRow(th *style.Theme, above, below, width int) style.Line {
 	return style.Of(text, style.Bold(th.Warning)).Truncate(width)
 }
 
+// head is the title of the region and the request in one line each.
 func (p *Permission) head(th *style.Theme, width int, color style.Color) []style.Line {
 	name := "Permission required"
 	if p.stage == confirming {

@@ -40,6 +40,7 @@ func visible(text string, plain, odd style.Attr) (lines []style.Line, hidden boo
 	return lines, hidden
 }
 
+// visibleLine replaces hidden characters of one line by escapes in the odd style.
 func visibleLine(text string, plain, odd style.Attr) (line style.Line, hidden bool) {
 	from := 0
 	for i := 0; i < len(text); {

@@ -115,6 +115,7 @@ func (b *block) row(i int) style.Line {
 	return append(l, b.lines[i].With(func(a style.Attr) style.Attr { a.FG = b.tint; return a })...)
 }
 
+// stamp collects the inputs of a block. Live parts include the frame and the second, so that they are drawn again.
 func (w *walk) stamp(s blockPos, id blockID) (out stamp) {
 	if s.message >= w.count {
 		return stamp{rev: w.t.Count(), parts: w.count}

@@ -235,6 +235,7 @@ func (pt *painter) diagnostics(c *call, width int) (rows []style.Line) {
 	return rows
 }
 
+// todos draws the todo list of a call: the stored one, or the arguments while it runs.
 func (pt *painter) todos(c *call, width int) (rows []style.Line) {
 	todos := c.meta.Todos
 	if todos == nil {

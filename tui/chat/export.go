@@ -34,12 +34,13 @@ func Markdown(s lathe.Session, messages []lathe.Message, in Include) string {
 	return b.String()
 }
 
+// message exports a message. Messages without any exported part are skipped.
 func (in Include) message(b *strings.Builder, m lathe.Message) {
 	head := "\n## User\n"
 	if a, ok := m.Data.(*lathe.Assistant); ok {
 		head = "\n## Assistant\n"
 		if in.Metadata {
-			head = "\n## Assistant (" + in.who(a, m) + ")\n"
+			head = "\n## Assistant (" + in.byline(a, m) + ")\n"
 		}
 	}
 	var body strings.Builder
@@ -55,7 +56,8 @@ func (in Include) message(b *strings.Builder, m lathe.Message) {
 	}
 }
 
-func (in Include) who(a *lathe.Assistant, m lathe.Message) string {
+// byline is the agent, the model and the working time of an answer.
+func (in Include) byline(a *lathe.Assistant, m lathe.Message) string {
 	model := a.Model.Model
 	if in.ModelName != nil {
 		model = in.ModelName(a.Model)
@@ -71,6 +73,7 @@ func (in Include) who(a *lathe.Assistant, m lathe.Message) string {
 	return out
 }
 
+// part exports a part of a message, if it is included.
 func (in Include) part(b *strings.Builder, body lathe.Body) {
 	switch p := body.(type) {
 	case *lathe.Text:
@@ -91,6 +94,7 @@ func (in Include) part(b *strings.Builder, body lathe.Body) {
 	}
 }
 
+// exportCall exports the arguments and the result of a tool call.
 func exportCall(b *strings.Builder, t *lathe.ToolCall) {
 	fmt.Fprintf(b, "\n**Tool: %s**\n", t.Tool)
 	c := parseCall(t)

@@ -119,6 +119,7 @@ func (w *walk) toolForm(id lathe.PartID, t *lathe.ToolCall) form {
 	}
 }
 
+// doneForm is the form of a finished call: boxed if its result is worth seeing, else one row.
 func (w *walk) doneForm(id lathe.PartID, tool string, s *lathe.Completed) form {
 	switch tool {
 	case "edit", "write", "apply_patch", "todowrite", "question":
@@ -278,6 +279,7 @@ func patchWords(c *call) string {
 	}
 }
 
+// found describes a search and its number of matches.
 func found(verb, pattern, in string, n *int) string {
 	s := fmt.Sprintf("%s “%s”", verb, pattern)
 	if in != "" && in != "." {

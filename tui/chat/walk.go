@@ -18,6 +18,7 @@ type walk struct {
 // blockPos is a block: of a message, its parts in their order and then its close.
 type blockPos struct{ message, block int }
 
+// walk prepares the drawing of a history: it ends before undone messages, and finds the first queued prompt.
 func (c *Chat) walk(t *lathe.Transcript, env Env) *walk {
 	w := &walk{painter: painter{env}, c: c, t: t, count: t.Count()}
 	if r := t.Session().Revert; r != nil {

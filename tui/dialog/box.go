@@ -57,6 +57,7 @@ type corner int
 
 func (c corner) hit(x, y int) bool { return y == 0 && x >= int(c)-6 && x < int(c) }
 
+// boxTop is the upper border with the title and the esc hint.
 func boxTop(th *style.Theme, title string, width int, edge style.Attr) style.Line {
 	const out = " esc "
 	line := style.Line{{Text: "╭", Attr: edge}}

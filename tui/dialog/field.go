@@ -60,6 +60,7 @@ func (f *Field) Key(m *key.Map, k tea.KeyPressMsg) bool {
 	return true
 }
 
+// do runs a named editing key.
 func (f *Field) do(name key.Name) {
 	switch name {
 	case key.InputMoveLeft:
@@ -160,6 +161,7 @@ func (f *Field) Secret(a style.Attr, width int) (line style.Line, cursor int) {
 	return f.draw(strings.Repeat("•", all), before, a, width)
 }
 
+// draw scrolls the text so that the cursor stays visible.
 func (f *Field) draw(text string, column int, a style.Attr, width int) (style.Line, int) {
 	width = max(width, 1)
 	switch whole := style.Width(text); {

@@ -147,6 +147,7 @@ func (f *Form) View(th *style.Theme, width, height int) []style.Line {
 	return box(th, f.title, rows, width, bar{0, f.top, f.shown, len(f.list)})
 }
 
+// row draws a field: a check box, or a label and its text.
 func (f *Form) row(th *style.Theme, i, width int) style.Line {
 	x := &f.list[i]
 	look, lead := style.Fg(th.Text), "   "

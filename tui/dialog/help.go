@@ -130,6 +130,7 @@ func (h *Help) table(th *style.Theme, width int) []style.Line {
 	return rows
 }
 
+// helpRows draws an entry: the keys left of the description, or below it on a narrow screen.
 func helpRows(th *style.Theme, e *helpEntry, width, left int) []style.Line {
 	keys, look := e.label, style.Fg(th.Primary)
 	if keys == "" {

@@ -348,6 +348,7 @@ func (l *List) moved(was string) Result {
 	return None{}
 }
 
+// extra handles an extra key. One that needs a confirmation only arms itself at the first press.
 func (l *List) extra(e Extra, was pendingConfirm) Result {
 	id, ok := l.Selected()
 	if !ok && !e.Any {
@@ -360,6 +361,7 @@ func (l *List) extra(e Extra, was pendingConfirm) Result {
 	return Chosen{id, e.Name}
 }
 
+// do runs a named navigation key.
 func (l *List) do(name key.Name) Result {
 	was, ok := l.Selected()
 	page := max(1, l.seen.count-1)

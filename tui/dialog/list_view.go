@@ -56,6 +56,7 @@ func (l *List) wanted() int {
 // Cursor is where the filter is edited.
 func (l *List) Cursor() (x, y int, ok bool) { return l.seen.cursor, l.seen.field, true }
 
+// filterRow draws the filter with the number of matches.
 func (l *List) filterRow(th *style.Theme, width int) style.Line {
 	count := ""
 	if l.words != nil {
@@ -75,6 +76,7 @@ func (l *List) filterRow(th *style.Theme, width int) style.Line {
 	return row
 }
 
+// entries draws the visible rows, or a message for an empty list.
 func (l *List) entries(th *style.Theme, width int) []style.Line {
 	out := make([]style.Line, l.seen.count)
 	if len(l.rows) == 0 {
@@ -158,6 +160,7 @@ func (l *List) detail(it *Item) string {
 	return detail
 }
 
+// confirming is the question of the extra key that waits for its second press.
 func (l *List) confirming(it *Item, on bool) string {
 	if !on || l.armed.name == "" || l.armed.id != it.ID {
 		return ""

@@ -100,6 +100,7 @@ func (s Models) find(ref lathe.ModelRef) (lathe.Provider, lathe.Model, bool) {
 	return lathe.Provider{}, lathe.Model{}, false
 }
 
+// item is the entry of a model: its name, tags, context window and price.
 func (s Models) item(m lathe.Model) Item {
 	it := Item{ID: ModelID(m.Ref), Title: cmp.Or(m.Name, m.Ref.Model), Search: ModelID(m.Ref)}
 	var tags []string

@@ -134,6 +134,7 @@ func NewFirstMode(m *key.Map, usual lathe.Mode, confined bool) *List {
 	})
 }
 
+// modeItems describes each mode by its effect here: without a sandbox commands need approval.
 func modeItems(confined bool) []Item {
 	sandbox := "commands are confined to the project"
 	reads := "no changes, commands can only read"

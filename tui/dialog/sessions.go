@@ -66,6 +66,7 @@ func (s Sessions) Items(m *key.Map) []Item {
 	return out
 }
 
+// item is the entry of a session. A directory is shown only if it differs from the current one.
 func (s Sessions) item(x lathe.Session) Item {
 	it := Item{ID: string(x.ID), Title: x.Title, Search: x.Slug}
 	if at := x.Updated.Std(); !at.IsZero() {

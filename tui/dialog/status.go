@@ -31,6 +31,7 @@ func NewStatus(m *key.Map, s Status) *Text {
 	return NewText(m, "Status", s.lines)
 }
 
+// lines renders the status as pairs and sections.
 func (s Status) lines(th *style.Theme) []style.Line {
 	var out []style.Line
 	pair := func(name, value string) {

@@ -16,6 +16,7 @@ func Narrow(patch string, context int) (out []string) {
 	return out
 }
 
+// narrow splits a hunk into several, each with some context around its changes.
 func (h Hunk) narrow(context int) (out []string) {
 	old, now, rows := h.Old, h.New, h.Rows
 	for {

@@ -26,6 +26,7 @@ func (s *Sheet) Row(i int, o Options) []style.Line {
 	return rows
 }
 
+// draw renders an item: a file head, a hunk head, a note, or a line on one or both sides.
 func (s *Sheet) draw(it item, o Options) []style.Line {
 	th := o.Theme
 	switch it.kind {

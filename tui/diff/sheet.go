@@ -182,6 +182,7 @@ func (s *Sheet) one(i int) item {
 	}
 }
 
+// layPairs puts removed and added lines of a change side by side.
 func (s *Sheet) layPairs(from, to int) []item {
 	var out []item
 	for i := from; i < to; {

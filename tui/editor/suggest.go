@@ -169,6 +169,7 @@ func (s *suggest) fill() {
 	s.sel = max(0, min(s.sel, len(s.items)-1))
 }
 
+// fillCommands ranks the commands by name, alias and description.
 func (s *suggest) fillCommands() {
 	type scored struct {
 		*Command
@@ -221,6 +222,7 @@ func mentions(description, query string) bool {
 	return false
 }
 
+// fillMentions lists agents with a matching prefix, then files, then other matching agents.
 func (s *suggest) fillMentions() {
 	s.fillAgents(true)
 	query := s.fileQuery()
@@ -333,6 +335,7 @@ func (e *Editor) reopenMention() bool {
 	return true
 }
 
+// chooseCommand runs a local command at once, or completes its name for arguments.
 func (e *Editor) chooseCommand(c Command, query string, completing bool) Result {
 	switch {
 	case c.Local && !c.Arguments && !completing:

@@ -70,6 +70,7 @@ func foldTitle(title string) (letters []rune, starts []uint8, offsets []int) {
 	return letters, starts, offsets
 }
 
+// startScore is the bonus of a match at the start of a word, by the character before it.
 func startScore(last, r rune) uint8 {
 	switch {
 	case last == 0:

@@ -90,6 +90,7 @@ func (v *View) Close() {
 	<-v.done
 }
 
+// run applies operations and draws at most once per frame, until ops is closed.
 func (s *Screen) run(ops <-chan func(*Screen)) {
 	tick := time.NewTicker(frame)
 	defer tick.Stop()

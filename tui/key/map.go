@@ -110,6 +110,7 @@ func (m *Map) first(p press, names []Name) (Name, bool) {
 	return "", false
 }
 
+// has matches a press. An alias counts only if the reported chord is not bound itself.
 func (m *Map) has(p *press, set []chord) bool {
 	for _, c := range p.sure[:p.n] {
 		if slices.Contains(set, c) {

@@ -93,6 +93,7 @@ func parseKeys(s string) ([]chord, error) {
 	return out, nil
 }
 
+// splitKeys splits at commas, but not at a comma that is itself a key.
 func splitKeys(s string) []string {
 	var out []string
 	start := 0

@@ -188,6 +188,7 @@ func signOf(sign byte, n int32) string {
 	}
 }
 
+// emphasis changes the style for emphasized text. In a heading it keeps the heading color.
 func (w *inline) emphasis(strong bool, a style.Attr) style.Attr {
 	heading := a.Bold && a.FG == w.th.MarkdownHeading
 	if strong {
@@ -234,6 +235,7 @@ func (w *inline) open(t token, a style.Attr) style.Attr {
 	return a
 }
 
+// close ends a link with its address, if addresses or syntax are shown.
 func (w *inline) close(t token) {
 	if w.conceal {
 		if w.addresses && !t.image && t.url != "" {

@@ -179,6 +179,7 @@ func (x *Lexer) generic(r *run) {
 	}
 }
 
+// inString reads the rest of a string, up to its end or the end of the line.
 func (x *Lexer) inString(r *run) {
 	def := x.lang.strings[x.st.arg]
 	rest := r.rest()
@@ -196,6 +197,7 @@ func (x *Lexer) inString(r *run) {
 	r.take(len(rest), str)
 }
 
+// inComment reads the rest of a block comment, which may nest.
 func (x *Lexer) inComment(r *run) {
 	def := x.lang.blocks[x.st.arg]
 	rest := r.rest()

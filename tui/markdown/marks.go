@@ -49,6 +49,7 @@ func isUnderline(r string) bool {
 	return isBlank(r[runOf(r, r[0]):])
 }
 
+// isRule reports whether a line is a thematic break: three or more equal marks.
 func isRule(r string) bool {
 	if r[0] != '-' && r[0] != '*' && r[0] != '_' {
 		return false
@@ -66,6 +67,7 @@ func isRule(r string) bool {
 	return n >= 3
 }
 
+// opensFence recognizes the opening line of fenced code.
 func opensFence(r string) (fence, bool) {
 	if r[0] != '`' && r[0] != '~' {
 		return fence{}, false

@@ -89,6 +89,7 @@ func (x *Lexer) markup(r *run) {
 	}
 }
 
+// betweenTags reads text up to the next tag or comment.
 func (x *Lexer) betweenTags(r *run) {
 	rest := r.rest()
 	switch {
@@ -108,6 +109,7 @@ func (x *Lexer) betweenTags(r *run) {
 	}
 }
 
+// tag reads a piece inside a tag: an attribute, a value or the end.
 func (x *Lexer) tag(r *run) {
 	rest := r.rest()
 	switch c := rest[0]; {

@@ -149,6 +149,7 @@ func (p *pen) cells(t *table, refs []reference) [][]style.Line {
 	return out
 }
 
+// natural is the width of each column without wrapping.
 func natural(rows [][]style.Line, n int) []int {
 	out := make([]int, n)
 	for _, row := range rows {
@@ -215,6 +216,7 @@ func (p *pen) tableRow(row []style.Line, align []align) []style.Line {
 	return out
 }
 
+// aligned pads a cell to the width of its column.
 func aligned(cell style.Line, width int, a align) style.Line {
 	free := max(width-cell.Width(), 0)
 	left := 0

@@ -136,6 +136,7 @@ func (w *reader) lineBreak() {
 	w.add(token{kind: tokenBreak}, 1)
 }
 
+// escape reads a backslash: a hard line break, an escaped sign, or text.
 func (w *reader) escape() {
 	switch next := w.at + 1; {
 	case next < len(w.src) && w.src[next] == '\n':

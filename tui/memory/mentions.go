@@ -29,6 +29,7 @@ func (m *Memory) Mentions() (Mentions, error) {
 	return f, err
 }
 
+// mentionsOf parses the mentions file, in which a path may occur several times.
 func mentionsOf(data []byte) (f Mentions, broken int) {
 	all, broken := parseLines(data, func(f mention) bool { return f.Path != "" && f.Count > 0 })
 	by := make(map[string]mention, len(all))

@@ -24,6 +24,7 @@ func (m *Memory) Models() (Models, error) {
 	return modelsOf(all), err
 }
 
+// modelsOf reads the model lists and ignores invalid entries.
 func modelsOf(all map[string]json.RawMessage) Models {
 	out := Models{Recent: refsOf(all["recent"]), Favorite: refsOf(all["favorite"]), Variant: map[string]string{}}
 	var variants map[string]json.RawMessage

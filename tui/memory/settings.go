@@ -43,6 +43,7 @@ func Defaults() Settings {
 	}
 }
 
+// settingsOf reads the settings over the defaults.
 func settingsOf(all map[string]json.RawMessage) Settings {
 	s := Defaults()
 	data, _ := json.Marshal(all)                                   // it was parsed from JSON

@@ -181,6 +181,7 @@ func (r *Review) enter(n *node) bool {
 	return true
 }
 
+// expand opens a folder or a patch; on an open folder it moves into it.
 func (r *Review) expand() {
 	if !r.inTree {
 		r.files[r.at.file].folded = false

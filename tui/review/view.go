@@ -65,6 +65,7 @@ func (r *Review) clamp() {
 	r.tree.top = max(0, min(r.tree.top, len(r.tree.visible)-r.bodyHeight()))
 }
 
+// panes draws the tree and the patches side by side, or only one of them.
 func (r *Review) panes(th *style.Theme, height int) []style.Line {
 	tw := r.treeWidth()
 	if tw == r.width {
@@ -214,6 +215,7 @@ func (r *Review) hints(th *style.Theme) style.Line {
 	return l
 }
 
+// hint adds a key hint if it fits the width.
 func (lay *layout) hint(l style.Line, name key.Name, word string, th *style.Theme) style.Line {
 	label := "m"
 	if name != "" {

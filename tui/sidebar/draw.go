@@ -127,6 +127,7 @@ func (d *drawing) bar(percent int) style.Line {
 	return l.Add(rest, style.Attr{FG: d.th.TextMuted, BG: d.th.BackgroundElement})
 }
 
+// servers lists the MCP servers with their status.
 func (d *drawing) servers(s *Sidebar, all []lathe.ToolServer) {
 	if len(all) == 0 || !d.heading(s, servers, "MCP", len(all)) {
 		return
@@ -170,6 +171,7 @@ func (d *drawing) todos(s *Sidebar, all []lathe.Todo) {
 
 func isOpen(t lathe.Todo) bool { return t.Status != "completed" && t.Status != "cancelled" }
 
+// files lists the changed files with their line counts. A click opens one.
 func (d *drawing) files(s *Sidebar, all []lathe.FileDiff) {
 	if len(all) == 0 || !d.heading(s, files, "Modified files", len(all)) {
 		return

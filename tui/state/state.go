@@ -152,6 +152,7 @@ func (st *State) drop(id lathe.SessionID) {
 	st.asks = slices.DeleteFunc(st.asks, func(f lathe.Fact) bool { return lathe.SessionOf(f) == id })
 }
 
+// setStatus stores a status. Only running sessions have an entry; the end of a turn is an effect.
 func (st *State) setStatus(id lathe.SessionID, s lathe.Status) []Effect {
 	if s.Type != lathe.Idle {
 		st.statuses[id] = s
@@ -186,6 +187,7 @@ func (st *State) countCall(id lathe.SessionID, p lathe.Part) {
 	}
 }
 
+// addAsk adds an open request once. An unknown session must be loaded before its request can be shown.
 func (st *State) addAsk(f lathe.Fact) []Effect {
 	id := lathe.SessionOf(f)
 	if slices.ContainsFunc(st.asks, func(o lathe.Fact) bool { return lathe.AskOf(o) == lathe.AskOf(f) }) {

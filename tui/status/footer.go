@@ -48,6 +48,7 @@ func FooterHit(th *style.Theme, c Child, width, x, y int) Part {
 	return c.lowerLine(th).partAt(x, width)
 }
 
+// upperLine shows the subagent, its position among its siblings, its title and usage.
 func (c *Child) upperLine(th *style.Theme) row {
 	muted := style.Fg(th.TextMuted)
 	color := c.Color.Or(th.Secondary)
@@ -66,6 +67,7 @@ func (c *Child) upperLine(th *style.Theme) row {
 	return r
 }
 
+// lowerLine shows the links to the parent and the siblings.
 func (c *Child) lowerLine(th *style.Theme) row {
 	r := row{between: style.Plain("  ")}
 	add := func(p Part, name, key string, rank int) {

@@ -93,6 +93,7 @@ type value struct {
 	alpha float64
 }
 
+// build reads the base colors first, derives a theme from them, and then applies the other colors.
 func (r *resolver) build(name string) (*Theme, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
@@ -176,6 +177,7 @@ func (r *resolver) lookUp(key, place string, raw json.RawMessage) (value, error)
 	return v, err
 }
 
+// value reads a color: a name, a number of the palette, or a pair for dark and light.
 func (r *resolver) value(key string, raw json.RawMessage, mayBePair bool) (value, error) {
 	switch {
 	case len(raw) > 0 && raw[0] == '"':

@@ -25,6 +25,7 @@ func Render(lines []Line) string {
 // usualChange is how many bytes it takes to go from one look to another, about.
 const usualChange = 40
 
+// appendTo writes a line with escape sequences only where the style changes.
 func (l Line) appendTo(b []byte) []byte {
 	var last Attr
 	for _, s := range l {

@@ -70,6 +70,7 @@ func (w *wrapper) word(p piece) {
 	}
 }
 
+// flushWord places the pending word: in this row, in the next one, or broken if it is too long.
 func (w *wrapper) flushWord() {
 	if len(w.pending) == 0 {
 		return
