@@ -81,7 +81,7 @@ func (v *conversation) continueLoading(o *state.Open) tea.Cmd {
 	return nil
 }
 
-// env is what the conversation is drawn with.
+// env is the drawing input of the conversation.
 func (v *conversation) env() chat.Env {
 	f := v.frame()
 	return chat.Env{

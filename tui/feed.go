@@ -16,7 +16,7 @@ const frameTime = 16 * time.Millisecond
 type feed struct {
 	ready chan struct{} // capacity one: signals new events
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	events []lathe.Event
 	err    error
 	lost   error // why the connection is lost

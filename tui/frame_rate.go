@@ -23,7 +23,7 @@ const (
 type frameRate struct {
 	ticker *time.Ticker // nil if the library has no such field
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	slow   bool
 	paused bool // the terminal does not accept output
 	sleep  *time.Timer

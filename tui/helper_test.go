@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 type canned struct {
 	Engine
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	info      api.Info
 	agents    []lathe.Agent
 	commands  []lathe.Command
@@ -295,7 +295,7 @@ type stage struct {
 	copied []string
 	quit   bool
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	came []tea.Msg
 }
 

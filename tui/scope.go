@@ -11,7 +11,7 @@ import (
 // scope selects events by directory: ours, and others once one of their sessions is opened. Only then
 // is a server with many directories asked for all events.
 type scope struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	own     string     // set when reading starts
 	others  map[string]bool
 	onWiden func() // called for the first other directory

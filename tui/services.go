@@ -44,7 +44,7 @@ func (sv *services) now() time.Time { return sv.o.Now() }
 // calls counts the running background calls. The terminal library starts a goroutine for each and does
 // not wait for them; we do.
 type calls struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	closed bool
 	wg     sync.WaitGroup
 }

@@ -16,7 +16,7 @@ type ttyWriter struct {
 	file      *os.File
 	frameRate *frameRate
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	queue   []byte     // not written yet
 	err     error
 	done    chan struct{} // closed when all is written; nil while idle

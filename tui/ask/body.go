@@ -258,7 +258,7 @@ func (p *Permission) writeCommand(w *writer) {
 	}
 }
 
-// writeAlways writes exactly what "always" would allow.
+// writeAlways writes the exact patterns that "always" would allow.
 func (p *Permission) writeAlways(w *writer) {
 	if len(p.asked.Always) == 1 && p.asked.Always[0] == "*" {
 		w.note("Always allow "+p.asked.Permission+" for everything, without asking:", style.Fg(w.th.Text))

@@ -268,7 +268,7 @@ func (p *Permission) Click(x, y int, now time.Time) Result {
 	return None{}
 }
 
-// Wheel scrolls what is asked about.
+// Wheel scrolls the body.
 func (p *Permission) Wheel(dy int) { p.top = max(0, min(p.top+dy, p.seen.all-p.seen.shown)) }
 
 // Cursor is in the reason.

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// page is what a tab shows, in rows, kept for a width and a theme. Marks and the cursor are drawn onto it.
+// page is the content of a tab in rows, cached for a width and a theme. Marks and the cursor are drawn onto it.
 type page struct {
 	rows  []pageRow
 	width int
@@ -72,7 +72,7 @@ func (q *Question) pageRows(th *style.Theme, width, room int) []style.Line {
 	return out
 }
 
-// reveal scrolls to the option under the cursor, unless somebody scrolled away from it.
+// reveal scrolls to the option under the cursor, unless the user scrolled away from it.
 func (q *Question) reveal() {
 	q.top = max(0, min(q.top, len(q.rows.rows)-q.seen.shown))
 	a := q.here()
@@ -183,7 +183,7 @@ func (q *Question) draw(th *style.Theme, r pageRow, width, y int) style.Line {
 	return row.Truncate(width)
 }
 
-// customRow is the answer of one's own: what it is, or the editor.
+// customRow is the custom answer: its text, or the editor.
 func (q *Question) customRow(th *style.Theme, a *questionState, look style.Attr, width, lead, y int) style.Line {
 	switch {
 	case q.editing:
@@ -237,7 +237,7 @@ func (q *Question) tabName(i int) string {
 	return name
 }
 
-// summary is what the last tab shows: each question with its answers.
+// summary is the content of the last tab: each question with its answers.
 func (q *Question) summary(th *style.Theme, width int) []pageRow {
 	var out []pageRow
 	add := func(l style.Line) { out = append(out, pageRow{l.Truncate(width), -1, false}) }

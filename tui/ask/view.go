@@ -189,7 +189,7 @@ func (p *Permission) hints(th *style.Theme, width int) []style.Line {
 	return []style.Line{hintLine(th, list, width)}
 }
 
-// hintLine writes pairs of keys and what they do, as many as fit.
+// hintLine writes pairs of keys and labels, as many as fit.
 func hintLine(th *style.Theme, list []string, width int) style.Line {
 	var row style.Line
 	for i := 0; i+1 < len(list); i += 2 {

@@ -10,11 +10,11 @@ import (
 )
 
 // maxBlank is how many empty lines stand in a row before they are counted instead: a screen of them would
-// hide what comes behind.
+// hide the text after them.
 const maxBlank = 3
 
-// visible writes a text so that nothing in it can hide: characters that are not seen, or look like others,
-// or move things around, are written by number in odd looks. Whether there were some is told.
+// visible shows a text with all hidden characters: invisible or confusable characters
+// and direction marks are written as escapes in the odd style. hidden reports whether there were any.
 func visible(text string, plain, odd style.Attr) (lines []style.Line, hidden bool) {
 	blank := 0
 	flush := func() {

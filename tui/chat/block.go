@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// blockID finds a block in what was drawn.
+// blockID identifies a drawn block.
 type blockID struct {
 	message lathe.MessageID
 	part    lathe.PartID
@@ -22,7 +22,7 @@ const (
 	revertBlock
 )
 
-// block is a drawn block and what it was drawn from.
+// block is a drawn block and its inputs.
 type block struct {
 	lines []style.Line
 	head  []style.Line // rows above them
@@ -34,7 +34,7 @@ type block struct {
 	drawn bool
 	used  int // the last frame that wanted it
 
-	doc     *markdown.Doc // of a text, which knows what it has drawn before
+	doc     *markdown.Doc // of a text, with its own cache
 	child   lathe.SessionID
 	canFold bool // whether it can be unfolded
 }

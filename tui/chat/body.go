@@ -186,7 +186,7 @@ func (pt *painter) writeBody(c *call, width int, open bool) []style.Line {
 	return pt.box(rows, width)
 }
 
-// ext is what a file's name says of its language.
+// ext is the extension or name that determines the language.
 func ext(file string) string {
 	if i := strings.LastIndexAny(file, "./\\"); i >= 0 {
 		return file[i+1:]
@@ -220,7 +220,7 @@ func (pt *painter) patchBody(c *call, width int, open bool) (rows []style.Line) 
 	return rows
 }
 
-// diagnostics draws the first errors that a language server has about what was written.
+// diagnostics draws the first errors of the language server about the change.
 func (pt *painter) diagnostics(c *call, width int) (rows []style.Line) {
 	const shown = 3
 	for _, file := range slices.Sorted(maps.Keys(c.meta.Diagnose)) {
@@ -249,7 +249,7 @@ func (pt *painter) todos(c *call, width int) (rows []style.Line) {
 	return pt.box(rows, width)
 }
 
-// answers draws questions and what was answered.
+// answers draws questions with their answers.
 func (pt *painter) answers(c *call, width int) (rows []style.Line) {
 	th := pt.env.Theme
 	for i, q := range c.args.Questions {

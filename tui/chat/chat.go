@@ -55,10 +55,10 @@ type Chat struct {
 	open     map[lathe.PartID]bool
 	cache    map[blockID]*block
 	look     look
-	used     int // counts frames, for what was not used lately
+	used     int // frame counter, to evict unused blocks
 	rows     []row
 	atEnd    bool
-	hasOlder bool // whether the top of what is here is on the screen
+	hasOlder bool // the first loaded row is on the screen
 }
 
 // anchor is a row of a block.
@@ -68,7 +68,7 @@ type anchor struct {
 	line    int
 }
 
-// row is what a row on the screen belongs to.
+// row is the block of a row on the screen.
 type row struct {
 	id    blockID
 	block int
@@ -80,7 +80,7 @@ func New() *Chat {
 	return &Chat{open: map[lathe.PartID]bool{}, cache: map[blockID]*block{}, atEnd: true}
 }
 
-// look is what all rows were drawn with: another makes them all again.
+// look is the shared input of all rows: a change redraws them all.
 type look struct {
 	theme     *style.Theme
 	width     int
@@ -92,7 +92,7 @@ type look struct {
 // keepBlocks is how many drawn blocks are kept beside those on the screen.
 const keepBlocks = 400
 
-// View draws what fits. The result is never higher than env.Height.
+// View draws the visible part. The result is never higher than env.Height.
 func (c *Chat) View(t *lathe.Transcript, env Env) []style.Line {
 	if l := (look{env.Theme, env.Width, env.Show, env.Dir, env.Home, env.Epoch}); l != c.look {
 		c.look = l
@@ -189,7 +189,7 @@ func (c *Chat) isEnd(w *walk, at blockPos, more bool) bool {
 // AtEnd reports whether the end of the history was on the screen, and is followed.
 func (c *Chat) AtEnd() bool { return c.atEnd }
 
-// AtTop reports whether the beginning of what is known was on the screen: older messages may be wanted.
+// AtTop reports whether the first loaded row was on the screen: older messages may be needed.
 func (c *Chat) AtTop() bool { return c.hasOlder }
 
 // evict drops drawn blocks that were not on the screen lately.
@@ -204,7 +204,7 @@ func (c *Chat) evict() {
 	}
 }
 
-// Target is what a row on the screen belongs to.
+// Target is the click target of a row.
 type Target struct {
 	Message lathe.MessageID
 	Part    lathe.PartID    // "" for a message of the user
@@ -212,7 +212,7 @@ type Target struct {
 	User    bool
 }
 
-// At tells what is at a row of the last view.
+// At returns the target at a row of the last view.
 func (c *Chat) At(y int) (Target, bool) {
 	if y < 0 || y >= len(c.rows) {
 		return Target{}, false

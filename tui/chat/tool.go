@@ -164,7 +164,7 @@ func (w *walk) tool(b *block, id lathe.PartID, t *lathe.ToolCall) []style.Line {
 	return rows
 }
 
-// head is the row that says what a call does.
+// head is the row that describes a call.
 func (pt *painter) head(c *call, width int) style.Line {
 	th := pt.env.Theme
 	icon, words := pt.words(c)
@@ -189,7 +189,7 @@ func (pt *painter) head(c *call, width int) style.Line {
 	return append(append(sign, style.Of(words, look).Truncate(room)...), end...).Truncate(width)
 }
 
-// ending is what a head says at its end: a time, a code, a count of lines.
+// ending is the end of a head: a duration, an exit code, line counts.
 func (pt *painter) ending(c *call) (l style.Line) {
 	th := pt.env.Theme
 	muted := style.Fg(th.TextMuted)
@@ -214,7 +214,7 @@ func (pt *painter) ending(c *call) (l style.Line) {
 	return l
 }
 
-// words are the icon of a call and what it is about.
+// words are the icon and the description of a call.
 func (pt *painter) words(c *call) (icon, words string) {
 	a := &c.args
 	switch c.tool {

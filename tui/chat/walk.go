@@ -179,7 +179,7 @@ func (c *Chat) Extent(t *lathe.Transcript) (first, last, count int) {
 // ToEnd follows the end again.
 func (c *Chat) ToEnd() { c.top = anchor{} }
 
-// ToTop goes to the beginning of what is known.
+// ToTop scrolls to the first loaded message.
 func (c *Chat) ToTop(t *lathe.Transcript) {
 	if t.Count() > 0 {
 		c.top = anchor{message: t.View(0).ID()}
@@ -213,7 +213,7 @@ func (c *Chat) NextPrompt(t *lathe.Transcript, env Env, back bool) lathe.Message
 	return ""
 }
 
-// block draws a block, or takes what was drawn before.
+// block draws a block, or returns it from the cache.
 func (w *walk) block(s blockPos) *block {
 	id, b := w.id(s), (*block)(nil)
 	if b = w.c.cache[id]; b == nil {

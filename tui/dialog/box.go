@@ -84,7 +84,7 @@ func indent(rows []style.Line) []style.Line {
 // rowBudget is how many rows are left for a box.
 type rowBudget int
 
-// take returns as many of the rows as fit, at most so many.
+// take returns as many of the rows as fit, up to a limit.
 func (b *rowBudget) take(rows []style.Line, most int) []style.Line {
 	n := max(0, min(len(rows), most, int(*b)))
 	*b -= rowBudget(n)
@@ -99,10 +99,10 @@ func (b *rowBudget) gap(before []style.Line) []style.Line {
 	return b.take([]style.Line{nil}, 1)
 }
 
-// hint is a key and what it does.
+// hint is a key and its label.
 type hint struct{ key, does string }
 
-// hints draws what keys do, in as many rows as it takes.
+// hints draws key hints, in as many rows as needed.
 func hints(th *style.Theme, list []hint, width int) []style.Line {
 	var rows []style.Line
 	var row style.Line

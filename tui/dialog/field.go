@@ -20,7 +20,7 @@ type Field struct {
 	left int    // cells scrolled out at the left
 }
 
-// Text returns what was typed.
+// Text returns the text.
 func (f *Field) Text() string { return f.text }
 
 // Set replaces the text; the cursor goes behind it.
@@ -114,7 +114,7 @@ func (f *Field) after(at int) int {
 	return at + firstSize(f.text[at:])
 }
 
-// nextBoundary moves an offset to the next border of characters: what was put together may have grown into one.
+// nextBoundary moves an offset to the next character boundary: joined text may combine into one character.
 func (f *Field) nextBoundary(at int) int {
 	i := 0
 	for i < at {
@@ -149,7 +149,7 @@ func (f *Field) View(a style.Attr, width int) (line style.Line, cursor int) {
 	return f.draw(f.text, style.Width(f.text[:f.at]), a, width)
 }
 
-// Secret draws dots in place of what was typed.
+// Secret draws dots instead of the text.
 func (f *Field) Secret(a style.Attr, width int) (line style.Line, cursor int) {
 	all, before := 0, 0
 	for i := 0; i < len(f.text); all++ {
@@ -176,7 +176,7 @@ func (f *Field) draw(text string, column int, a style.Attr, width int) (style.Li
 	return line, column - f.left
 }
 
-// Click puts the cursor at a column of what was drawn last.
+// Click puts the cursor at a column of the last drawing.
 func (f *Field) Click(x int) {
 	column := f.left + x
 	at, used := 0, 0

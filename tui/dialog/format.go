@@ -67,7 +67,7 @@ func dollars(v float64) string {
 	return "$" + text
 }
 
-// promptText is what a person wrote in a message, in one line; a message of files is called by them.
+// promptText is the first line of a prompt, or its file names.
 func promptText(m lathe.Message) string {
 	var files []string
 	for _, p := range m.Parts {

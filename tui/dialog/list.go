@@ -175,7 +175,7 @@ func (l *List) Selected() (id string, ok bool) {
 	return it.ID, ok
 }
 
-// Text is what the filter says.
+// Text is the text of the filter.
 func (l *List) Text() string { return l.query.Text() }
 
 // filter finds the entries that match the query. A longer query searches only the previous matches.
@@ -426,7 +426,7 @@ func (l *List) Click(x, y int) Result {
 	return Chosen{ID: l.o.Items[r.item].ID}
 }
 
-// Wheel scrolls; the cursor stays among what is seen.
+// Wheel scrolls; the cursor stays visible.
 func (l *List) Wheel(dy int) Result {
 	l.armed = pendingConfirm{}
 	was, _ := l.Selected()

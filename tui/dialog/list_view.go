@@ -114,7 +114,7 @@ func (l *List) emptyLine(th *style.Theme) style.Line {
 	}
 }
 
-// entry draws an entry: cursor, mark, title, detail, and what stands at the right.
+// entry draws an entry: cursor, mark, title, detail and right text.
 func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
 	look := entryStyleOf(th, it, on)
 	title := cmp.Or(style.FirstLine(it.Title), "(no title)")

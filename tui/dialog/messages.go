@@ -53,7 +53,7 @@ func TimelineItems(messages []lathe.Message, now time.Time) []Item {
 	return out
 }
 
-// NewMessageActions picks what to do with a message: Chosen has RevertMessage, CopyMessage or ForkMessage.
+// NewMessageActions picks an action for a message: Chosen has RevertMessage, CopyMessage or ForkMessage.
 func NewMessageActions(m *key.Map) *List {
 	return NewList(m, Options{Title: "Message", Items: []Item{
 		{ID: RevertMessage, Title: "Revert", Detail: "undo messages and file changes back to here"},

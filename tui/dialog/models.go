@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Models is what the dialog of models shows.
+// Models is the input of the model list.
 type Models struct {
 	Providers        []lathe.Provider // those that can be used
 	Favorite, Recent []lathe.ModelRef

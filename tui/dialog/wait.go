@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Open is what a Wait tells as Chosen when its page is to be opened.
+// Open is the id that a Wait returns in Chosen to open its page.
 const Open = "open"
 
 // Wait shows an address to open and waits for something to happen elsewhere. Make one with NewWait.

@@ -59,7 +59,7 @@ func Lines(patch string, o Options) []style.Line {
 	return limitRows(out, left, o)
 }
 
-// limitRows cuts rows to what is allowed; the last then says how many more there are.
+// limitRows limits the rows; the last one then counts the rest.
 func limitRows(rows []style.Line, left int, o Options) []style.Line {
 	if o.Max <= 0 || len(rows)+left <= o.Max {
 		return rows

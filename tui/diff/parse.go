@@ -18,7 +18,7 @@ const (
 	Copied   Status = "copied"
 )
 
-// File is what a patch does to one file. Names are without the a/ and b/ of git; "" where there is none.
+// File is the patch of one file. Names are without the a/ and b/ of git; "" where there is none.
 type File struct {
 	Old, New string
 	Status   Status

@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// maxText is how much of a line is drawn at most; what is longer was not written to be read.
+// maxText is the maximum length of a drawn line.
 const maxText = 8192
 
 // Row draws row i: one line, or several where it is wrapped. The result must not be changed.
@@ -79,7 +79,7 @@ func at(rows []style.Line, y, width int, th *style.Theme) style.Line {
 	return style.Line{{Text: strings.Repeat(" ", width), Attr: style.Attr{BG: th.DiffContextBg}}}
 }
 
-// head names the file and what happens to it.
+// head shows the file and its change.
 func (s *Sheet) head(o Options) style.Line {
 	th, f := o.Theme, s.file
 	mark, c := "~ ", th.DiffContext
@@ -107,7 +107,7 @@ func (s *Sheet) side(i int, op byte, width int, o Options) []style.Line {
 	return s.numbered(i, n, op, width, o)
 }
 
-// numbered draws a line with its number, on the ground of what happens to it.
+// numbered draws a line with its number, on the background of its change.
 func (s *Sheet) numbered(i, n int, op byte, width int, o Options) []style.Line {
 	th := o.Theme
 	bg, numberBg, sign := th.DiffContextBg, th.DiffContextBg, style.Fg(th.DiffContext)
@@ -124,7 +124,7 @@ func (s *Sheet) numbered(i, n int, op byte, width int, o Options) []style.Line {
 		{Text: string(rune(op)) + " ", Attr: sign.On(bg)},
 	}
 	room := width - gutter.Width()
-	if room < 8 { // the text is what matters
+	if room < 8 { // the text is more important
 		gutter, room = gutter[1:], width-2
 	}
 	room = max(room, 1)
@@ -187,7 +187,7 @@ func highlight(text, strong, ground style.Color) style.Attr {
 	return style.Attr{FG: text, Bold: true, Underline: true}
 }
 
-// shorten keeps what is drawn of a very long line, and says how much is not.
+// shorten cuts a very long line, and counts the rest.
 func shorten(text string) string {
 	if len(text) <= maxText {
 		return text

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Sheet lays out one file. Its rows are drawn one by one, when they are asked for. Len, Row and Hunks take the
-// same options; rows are numbered anew where Split changes.
+// Sheet lays out one file. Its rows are drawn on demand. Len, Row and Hunks take the
+// same options; the numbering of rows depends on Split.
 type Sheet struct {
 	file  *File
 	flat  []flatRow

@@ -107,7 +107,7 @@ func (b *buffer) slice(from, to pos) []*line {
 	return append(out, b.lines[to.line].cut(0, to.off))
 }
 
-// replace puts other text in place of a stretch. It returns what was there, and where the new text ends.
+// replace replaces a range. It returns the removed lines and the end of the new text.
 func (b *buffer) replace(from, to pos, with []*line) (removed []*line, end pos) {
 	removed = b.slice(from, to)
 	first, last := b.lines[from.line], b.lines[to.line]

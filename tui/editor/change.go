@@ -6,7 +6,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// changeKey takes the keys that delete, undo and redo; false when it is none.
+// changeKey handles the keys that delete, undo and redo; false for others.
 func (pn *pane) changeKey(k tea.KeyPressMsg) bool {
 	name, ok := pn.keys.First(k, key.InputBackspace, key.InputDelete, key.InputDeleteWordBackward, key.InputDeleteWordForward,
 		key.InputDeleteToLineEnd, key.InputDeleteToLineStart, key.InputDeleteLine, key.InputUndo, key.InputRedo)
@@ -25,7 +25,7 @@ func (pn *pane) changeKey(k tea.KeyPressMsg) bool {
 		return true
 	}
 	if pn.IsEmpty() {
-		return name == key.InputBackspace // others are free for whoever wants them
+		return name == key.InputBackspace // others fall through
 	}
 	if pn.hasSelection {
 		from, to := pn.selection()

@@ -31,7 +31,7 @@ const shellMode = "shell"
 // IsEmpty reports whether there is nothing to save.
 func (d Draft) IsEmpty() bool { return strings.TrimSpace(d.Input) == "" }
 
-// WithoutLarge returns the draft without tokens that hold more than so many bytes; their text stays.
+// WithoutLarge returns the draft without tokens larger than a limit; their text stays.
 func (d Draft) WithoutLarge(most int) Draft {
 	var parts []DraftToken
 	for _, p := range d.Parts {

@@ -32,7 +32,7 @@ func (e *Editor) Key(k tea.KeyPressMsg) Result {
 	return out
 }
 
-// typed puts what was typed into the text.
+// typed inserts typed text.
 func (e *Editor) typed(text string) Result {
 	if text == "!" && !e.shell && !e.hasSelection && e.cursor == (pos{}) {
 		e.shell = true
@@ -197,7 +197,7 @@ func (pn *pane) rowKey(k tea.KeyPressMsg) bool {
 	return true
 }
 
-// historyKey goes through what was sent.
+// historyKey moves through the prompt history.
 func (e *Editor) historyKey(k tea.KeyPressMsg) Result {
 	switch {
 	case e.keys.Match(k, key.HistoryPrevious) && e.recall(1), e.keys.Match(k, key.HistoryNext) && e.recall(-1):

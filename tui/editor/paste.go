@@ -15,7 +15,7 @@ const (
 	pasteChars = 151
 )
 
-// Paste takes a text that was pasted, or files that were dropped onto the terminal, which come as their paths.
+// Paste handles a pasted text, or files dropped onto the terminal, which arrive as paths.
 func (e *Editor) Paste(text string) Result {
 	text = sanitize(text)
 	if !e.shell {
@@ -40,7 +40,7 @@ func (e *Editor) Mention(file string) Result {
 	return e.updateSuggestions(true)
 }
 
-// PasteText takes a text that was pasted and is nothing else.
+// PasteText inserts a pasted plain text.
 func (e *Editor) PasteText(text string) Result {
 	text = sanitize(text)
 	if text == "" {
@@ -95,7 +95,7 @@ func droppedFiles(text string) (files []string) {
 	for rest != "" {
 		n := wordEnd(rest)
 		file, ok := droppedFile(rest[:n])
-		if !ok || strings.HasPrefix(file, "./") { // nobody drops that
+		if !ok || strings.HasPrefix(file, "./") { // not a dropped file
 			return nil
 		}
 		files = append(files, file)
@@ -144,7 +144,7 @@ func unescape(s string) (string, bool) {
 	return b.String(), true
 }
 
-// IsMedia reports whether a file is one that goes along as it is, by its name.
+// IsMedia reports whether a file is attached as media, by its name.
 func IsMedia(file string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif", ".heic", ".pdf", ".svg"}, strings.ToLower(path.Ext(file)))
 }
@@ -170,7 +170,7 @@ func (e *Editor) Attach(name, mime string, data []byte) Result {
 	return e.updateSuggestions(true)
 }
 
-// SetEdited takes a text that was edited elsewhere. Where it still has the words of a token, it is that token.
+// SetEdited sets a text from the external editor. Tokens whose text is unchanged stay tokens.
 func (e *Editor) SetEdited(text string) {
 	text = strings.TrimRight(sanitize(text), "\n")
 	d := Draft{Input: text}

@@ -47,7 +47,7 @@ func (e *Editor) Popup(th *style.Theme, width int) []style.Line {
 	return out
 }
 
-// label says what a suggestion is called, and what it is.
+// label is the name and the description of a suggestion.
 func (s *suggest) label(it item) (name, about string) {
 	switch {
 	case it.command != nil:

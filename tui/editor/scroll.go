@@ -94,7 +94,7 @@ func (e *Editor) Click(x, y int) Result {
 	return e.updateSuggestions(false)
 }
 
-// Wheel moves the cursor by rows, and with it what shows.
+// Wheel moves the cursor by rows and scrolls.
 func (e *Editor) Wheel(rows int) Result {
 	x := e.targetColumn()
 	p, moved := e.cursor, false

@@ -63,7 +63,7 @@ func (s expanded) parts(dir string) []lathe.Part {
 	return out
 }
 
-// Submit sends what is there, as the key for it does.
+// Submit sends the prompt, like the submit key.
 func (e *Editor) Submit() Result {
 	if e.isBlank() {
 		return Nothing{}

@@ -156,7 +156,7 @@ func (e *Editor) trigger() (suggestKind, pos) {
 	return noSuggest, pos{}
 }
 
-// fill chooses what fits the word.
+// fill collects the suggestions for the word.
 func (s *suggest) fill() {
 	s.items = s.items[:0]
 	switch s.kind {
@@ -202,13 +202,13 @@ func (s *suggest) fillCommands() {
 	}
 }
 
-// fits tells whether a text fits what was typed, and how well.
+// fits reports whether a text matches the query, and its score.
 func (s *suggest) fits(query fuzzy.Query, text string) (int, bool) {
 	t := fuzzy.NewText(text)
 	return s.match.Score(query, &t)
 }
 
-// mentions tells whether a word of a description begins with what was typed.
+// mentions reports whether a word of a description starts with the query.
 func mentions(description, query string) bool {
 	if len(query) < 2 {
 		return false

@@ -101,7 +101,7 @@ func (tx *text) countMedia(mime string) (n int) {
 	return n
 }
 
-// markTo moves the cursor and selects what it passes.
+// markTo moves the cursor and extends the selection.
 func (tx *text) markTo(p pos) {
 	if !tx.hasSelection {
 		tx.anchor, tx.hasSelection = tx.cursor, true
@@ -155,7 +155,7 @@ func (tx *text) redo() {
 	tx.cursor, tx.hasSelection, tx.goalColumn = c.after, false, -1
 }
 
-// selectedIn returns what of a line is selected; behind its end means the break, too.
+// selectedIn returns the selected range of a line; past its end includes the line break.
 func (tx *text) selectedIn(n int) (from, to int) {
 	if !tx.hasSelection {
 		return 0, 0

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Kind says what a token stands for.
+// Kind is the kind of a token.
 type Kind string
 
 // The kinds of tokens.

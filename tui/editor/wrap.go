@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// wrapped returns where the rows of the line begin, for rows of so many cells. A space may hang over the end of
+// wrapped returns the start of each row of the line, for a width in cells. A space may hang over the end of
 // a row by one cell, which is reserved for the cursor.
 func (l *line) wrapped(width int) []int {
 	width = max(width, 1)

@@ -23,7 +23,7 @@ const (
 	noMatch    = -1 << 30
 
 	maxLetters = 400 // of a title that are searched
-	maxScored  = 64  // of a word that count for what it is worth; all of it must be there
+	maxScored  = 64  // letters of a word that are scored; all must match
 	maxWords   = 8
 )
 
@@ -106,7 +106,7 @@ func fold(r rune) rune {
 // bit is a letter's place in a mask; many share one.
 func bit(r rune) uint64 { return 1 << (uint32(r) % 64) }
 
-// Query is what is searched for: words that must all be found. The empty one is found in everything.
+// Query is a list of words that must all match. The empty one matches everything.
 type Query []word
 
 type word struct {
@@ -115,7 +115,7 @@ type word struct {
 	mask    uint64
 }
 
-// NewQuery takes what was typed apart.
+// NewQuery splits a query into words.
 func NewQuery(query string) Query {
 	var out Query
 	for _, f := range strings.Fields(query) {
@@ -188,7 +188,7 @@ func (m *Matcher) word(letters []rune, h *Text) int32 {
 	return max(top+whole-int32(min(len(h.letters)/4, 10)), 1) // of two that fit alike, the shorter
 }
 
-// next takes one more letter, and tells what the best match is worth then.
+// next adds one letter, and returns the best score.
 func (m *Matcher) next(r rune, h *Text, from, to int) int32 {
 	top, run, before := int32(noMatch), int32(noMatch), int32(noMatch) // run ends further left, before just left
 	for j := from; j < to; j++ {

@@ -1,7 +1,7 @@
 // Package home owns the screen before a session: the logo, the prompt, a tip and a footer; and the setup
 // panel for a user without a provider.
 //
-// Views are functions of what they are given. Start with View, then Setup.
+// Views are pure functions of their input. Start with View, then Setup.
 package home
 
 import (

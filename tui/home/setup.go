@@ -75,7 +75,7 @@ func (s *Setup) Key(k tea.KeyPressMsg, m *key.Map) Result {
 	return Result{Handled: true}
 }
 
-// Click chooses what is at a row of the view.
+// Click chooses the option at a row of the view.
 func (s *Setup) Click(_, y int) Result {
 	if y < 0 || y >= len(s.rows) || s.rows[y] < 0 || s.rows[y] >= len(s.choices) {
 		return Result{}

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// call is a call of a tool, or a session that works in the background, and what is done for it.
+// call is a tool call, or a background subagent, with the calls below it.
 type call struct {
 	part    lathe.PartID
 	session lathe.SessionID // that works for it
@@ -31,7 +31,7 @@ const (
 	mostKept  = 12
 )
 
-// callMeta is what calls tell of themselves for people.
+// callMeta is the known metadata of calls.
 type callMeta struct {
 	Exit     *int
 	Exists   bool
@@ -130,7 +130,7 @@ func (c *call) abort(s *Screen) {
 
 func (s *Screen) failure(text string) style.Line { return style.Of(text, style.Fg(s.theme.Error)) }
 
-// update takes what a part says of the call.
+// update updates a call from its part.
 func (s *Screen) update(c *call, t *lathe.ToolCall) {
 	var meta callMeta
 	read := func(raw json.RawMessage) { _ = json.Unmarshal(raw, &meta) } // as far as it is ours
@@ -166,7 +166,7 @@ func (c *call) rename(title string, input json.RawMessage) {
 	}
 }
 
-// setResult says what a call did: how a command ended, how many lines were changed.
+// setResult sets the result of a call: an exit code, or line counts.
 func (s *Screen) setResult(c *call, tool string, meta callMeta, input json.RawMessage) {
 	var n lineCount
 	switch {
@@ -191,7 +191,7 @@ func (s *Screen) setResult(c *call, tool string, meta callMeta, input json.RawMe
 	}
 }
 
-// callRows are the row of a call, and those of what is done for it.
+// callRows are the row of a call and the rows of the calls below it.
 func (s *Screen) callRows(c *call, depth int, live bool) []style.Line {
 	out := []style.Line{s.callRow(c, depth)}
 	most := mostKept
@@ -236,7 +236,7 @@ func (s *Screen) callRow(c *call, depth int) style.Line {
 	return slices.Concat(head, title, result.Truncate(free-title.Width()), tail)
 }
 
-// Hint is the argument that tells most of what a call is about; "" if it has none.
+// Hint is the most descriptive argument of a call; "" if it has none.
 func Hint(input json.RawMessage) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(input, &members) != nil || len(members) == 0 {

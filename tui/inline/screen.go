@@ -38,7 +38,7 @@ type text struct {
 	above   bool // rows of it are above
 }
 
-// kind is what a row belongs to: between kinds an empty row is left.
+// kind is the kind of a row: an empty row separates kinds.
 type kind int
 
 const (
@@ -90,7 +90,7 @@ func (s *Screen) add(what kind, rows ...style.Line) {
 	s.above = append(s.above, rows...)
 }
 
-// Draw writes what is new above and all that is below, in one piece.
+// Draw writes the new final rows and all live rows in one piece.
 func (s *Screen) Draw() {
 	s.drawn = s.Now()
 	if s.OnDraw != nil {
@@ -138,8 +138,8 @@ func erase(widths []int, width int) string {
 	return fmt.Sprintf("\r\x1b[%dA\x1b[J", up)
 }
 
-// live is what is in progress, in at most so many rows: the end of the text that grows, the calls that
-// run, or that the model is waited for.
+// live renders the current activity, up to a number of rows: the end of the growing text, the running
+// calls, or a spinner while waiting for the model.
 func (s *Screen) live(most int) (out []style.Line) {
 	for _, c := range s.calls {
 		out = append(out, s.callRows(c, 0, true)...)
@@ -169,7 +169,7 @@ func (s *Screen) live(most int) (out []style.Line) {
 // between the lines of an answer.
 const patience = 400 * time.Millisecond
 
-// isLineEnd reports whether nothing is said, or what is said is at the end of a line.
+// isLineEnd reports whether there is no growing text, or it is at the end of a line.
 func (s *Screen) isLineEnd() bool {
 	return s.text == nil || strings.HasSuffix(s.text.written.String(), "\n")
 }
@@ -235,8 +235,8 @@ func (s *Screen) look(growing bool) markdown.Options {
 	return markdown.Options{Theme: s.theme, Width: s.Width(), Conceal: true, Addresses: true, Growing: growing}
 }
 
-// plain makes rows of the renderer fit for every terminal: muted text is faint, since nobody knows what its gray is,
-// nothing is a link, and no spaces stand at the end, where a terminal that becomes narrower would break them.
+// plain adapts rows for any terminal: muted text is faint, since the gray of the terminal is unknown,
+// links are removed, and trailing spaces too, which a narrower terminal would wrap.
 func (s *Screen) plain(rows []style.Line) []style.Line {
 	out := make([]style.Line, len(rows))
 	for i, r := range rows {
@@ -301,7 +301,7 @@ func (s *Screen) Notice(text string) {
 	write()
 }
 
-// End leaves on the screen what stays.
+// End leaves only the final rows on the screen.
 func (s *Screen) End() {
 	s.EndText("")
 	for _, c := range s.calls {

@@ -1,5 +1,5 @@
 // Package inline draws a turn below the prompt of a shell while it runs: the answer, a line for each tool call, and
-// what is in progress. It stands on the same renderer as the terminal UI (tui/markdown, tui/style).
+// what is in progress. It uses the same renderer as the terminal UI (tui/markdown, tui/style).
 //
 // A View owns the screen with one goroutine; everything else of the package belongs to it. Start with View, then
 // Screen.Draw.
@@ -22,12 +22,11 @@ type Options struct {
 	OnDraw func() // is called whenever the view draws; nil except in tests
 }
 
-// View is the live picture of a turn on a terminal: above, what is said and done, which stays as it
-// was written; below it a few rows that are drawn anew while something is in progress.
+// View is the live view of a turn on a terminal: final output above,
+// and below it a few rows that are redrawn while something is in progress.
 //
-// One goroutine owns the screen and standard output. Nothing on the terminal is ever switched on that
-// would have to be switched off again: the cursor stays visible, each write ends the styles it began.
-// So there is nothing to restore, however the program ends. A panic in the drawing ends the picture,
+// One goroutine owns the screen and standard output. It sets no terminal modes: the cursor stays visible, and each write resets its styles.
+// So there is nothing to restore, however the program ends. A panic in the drawing ends the view,
 // and not the turn.
 type View struct {
 	ops    chan func(*Screen)
@@ -51,7 +50,7 @@ func Start(o Options) *View {
 	return v
 }
 
-// recover ends a picture whose drawing panicked: what comes next begins a line of its own, without styles.
+// recover ends a view whose drawing panicked: further output starts on a new line, without styles.
 // Callers of Do are not blocked.
 func (v *View) recover(s *Screen) {
 	p := recover()
@@ -84,7 +83,7 @@ func (v *View) DoAndWait(f func(*Screen)) bool {
 	}
 }
 
-// Close draws the last picture, without what was in progress, and waits for it.
+// Close draws the last frame, without the live rows, and waits for it.
 func (v *View) Close() {
 	close(v.ops)
 	<-v.done

@@ -113,7 +113,7 @@ var named = [...]struct {
 	{'\\', "\\ backslash"},
 }
 
-// codeOf finds a key by its name or by what it types.
+// codeOf finds a key by its name or its character.
 func codeOf(s string) (rune, error) {
 	if r, n := utf8.DecodeRuneInString(s); n == len(s) && r != utf8.RuneError && unicode.IsPrint(r) {
 		return r, nil

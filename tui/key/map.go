@@ -64,7 +64,7 @@ func unknownName(name string) error {
 	return fmt.Errorf("keybinds.%s: unknown action; /help lists them all", name)
 }
 
-// nearest finds what was probably meant, or "".
+// nearest finds the most similar word, or "".
 func nearest(word string, all []string) string {
 	if len(word) > 100 {
 		return ""
@@ -168,5 +168,5 @@ func (m *Map) label(c chord) string {
 	if lead := m.keys[Leader]; len(lead) > 0 {
 		return lead[0].label() + " " + c.label()
 	}
-	return "" // nobody can press it
+	return "" // it cannot be pressed
 }

@@ -73,7 +73,7 @@ func (p *press) addAliases(c chord) {
 	}
 }
 
-// shifted is what shift makes of a key, where the terminal tells; it repeats the base key when it does not.
+// shifted is the shifted character of a key, if the terminal reports it; otherwise it repeats the base key.
 func shifted(k tea.KeyPressMsg) rune {
 	if k.ShiftedCode == k.BaseCode {
 		return 0

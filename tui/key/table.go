@@ -16,7 +16,7 @@ type Entry struct {
 	Default string // as a setting would say it; "none" is without a key
 	Group   Group
 	Does    string // one line, for people
-	Idle    bool   // settings may give it keys and it does nothing here: what it is for does not exist, or needs no key
+	Idle    bool   // accepted in the config without an effect: its feature does not exist here, or needs no key
 }
 
 //go:embed keys.txt

@@ -57,8 +57,8 @@ func parseOne(raw json.RawMessage) ([]chord, error) {
 	}
 }
 
-// parseObject reads {key, event?, preventDefault?, fallthrough?}. The last two have no meaning here: a key is
-// handled by whoever wants it first.
+// parseObject reads {key, event?, preventDefault?, fallthrough?}. The last two have no effect here: the first
+// region that uses a key handles it.
 func parseObject(raw json.RawMessage) ([]chord, error) {
 	var o struct {
 		Key            *string `json:"key"`

@@ -85,7 +85,7 @@ func lastMark(src []byte, i int, open [][]byte) []byte {
 	return src[:i]
 }
 
-// toggleMark opens or closes a mark by what stands around it.
+// toggleMark opens or closes a mark by its surrounding characters.
 func toggleMark(open [][]byte, since []int, mark []byte, at int, prev, next rune) ([][]byte, []int) {
 	before, after := unicode.IsSpace(prev), unicode.IsSpace(next)
 	if mark[0] == '~' && len(mark) != 2 || len(mark) > 3 {

@@ -45,7 +45,7 @@ type Doc struct {
 	valid bool // shown is up to date
 }
 
-// maxRefs is how many definitions of links a text may have. Each may change what was drawn before it.
+// maxRefs is the maximum number of link definitions. Each may change rows drawn before it.
 const maxRefs = 64
 
 // Set gives the whole text. It costs little where the text only grew.

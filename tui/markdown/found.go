@@ -68,7 +68,7 @@ func scheme(b []byte) int {
 	return n
 }
 
-// bare reads an address that stands in the text without a mark, and what has to stand before it.
+// bare reads a URL without marks, and returns the scheme to prepend.
 func bare(b []byte) (n int, prefix string) {
 	switch b[0] {
 	case 'h', 'f':
@@ -88,7 +88,7 @@ func bare(b []byte) (n int, prefix string) {
 	return trimURLEnd(b, n), prefix
 }
 
-// site reads a host that has a dot, from at on, and what follows it.
+// site reads a host with a dot, from at on, and the path after it.
 func site(b []byte, at int, port bool) int {
 	end := at
 	for end < len(b) && end-at <= maxHost+1 && (isAlnum(b[end]) || strings.IndexByte("-@:%._+~#=", b[end]) >= 0) {

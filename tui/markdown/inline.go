@@ -75,7 +75,7 @@ func (p *pen) task(box byte) style.Line {
 	return style.Line{{Text: mark, Attr: style.Fg(p.look.Theme.Success)}}
 }
 
-// inline draws what stands within a block, a line for each that the text has.
+// inline draws the inline content of a block, one line for each line of the text.
 type inline struct {
 	th      *style.Theme
 	conceal bool
@@ -84,7 +84,7 @@ type inline struct {
 	addresses bool
 	refs      [2][]reference
 	lines     []style.Line
-	around    []style.Attr // the looks of what is open
+	around    []style.Attr // the styles of open spans
 }
 
 func (p *pen) inline(refs []reference) inline {
@@ -252,7 +252,7 @@ func (w *inline) close(t token) {
 	w.mark(")")
 }
 
-// html shows tags as they are, but a break as what it says.
+// html shows tags verbatim, except a line break.
 func (w *inline) html(tag string, a style.Attr) {
 	if t := strings.ToLower(strings.ReplaceAll(tag, " ", "")); w.conceal && (t == "<br>" || t == "<br/>") {
 		w.lines = append(w.lines, nil)

@@ -14,7 +14,7 @@ type Lexer struct {
 	st   lexState
 }
 
-// lexState is what a line inherits from the one before.
+// lexState is the state carried from one line to the next.
 type lexState struct {
 	mode  lexMode
 	arg   uint8 // which string or comment of the language
@@ -40,7 +40,7 @@ func NewLexer(name string) Lexer { return Lexer{lang: lookup(name)} }
 // IsSupported reports whether the language is known.
 func (x *Lexer) IsSupported() bool { return x.lang != nil }
 
-// Same reports whether two places are alike: what follows gets the same colors.
+// Same reports whether two states are equal, so that the next lines get the same colors.
 func (x *Lexer) Same(y Lexer) bool { return x.lang == y.lang && x.st == y.st }
 
 // Line returns a highlighted line and advances to the next. The text may come from any source.
@@ -78,7 +78,7 @@ func (x *Lexer) run(r *run) {
 	}
 }
 
-// kind is what a piece of code is.
+// kind is the class of a piece of code.
 type kind uint8
 
 const (
@@ -302,7 +302,7 @@ func (x *Lexer) string(r *run) bool {
 	return false
 }
 
-// word reads a name and says what it is.
+// word reads a name and classifies it.
 func (x *Lexer) word(r *run) {
 	rest, l := r.rest(), x.lang
 	n := max(wordLen(rest, l.extra), 1)

@@ -108,7 +108,7 @@ func title(text []byte, at int) (int, bool) {
 	return 0, false
 }
 
-// target reads what stands in parentheses behind the text of a link.
+// target reads the part in parentheses after the text of a link.
 func target(text []byte, at int) (url []byte, end int, ok bool) {
 	at = skipBlanks(text, at+1)
 	if at < len(text) && text[at] == ')' {
@@ -130,7 +130,7 @@ func target(text []byte, at int) (url []byte, end int, ok bool) {
 	return url, at + 1, true
 }
 
-// plainText resolves what stands for other characters.
+// plainText resolves escapes and entities.
 func plainText(b []byte) string {
 	i := bytes.IndexAny(b, "\\&")
 	if i < 0 {
@@ -201,7 +201,7 @@ func address(url string) string {
 	return ""
 }
 
-// escapeURL writes what may not stand in an address as numbers.
+// escapeURL percent-encodes invalid characters of a URL.
 func escapeURL(url string) string {
 	const hex = "0123456789ABCDEF"
 	var out []byte

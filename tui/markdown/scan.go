@@ -43,7 +43,7 @@ type container struct {
 	quote  bool // otherwise an item
 	bullet byte // the sign of the list; '.' or ')' where it is numbered
 	number int
-	indent int // columns that what belongs to the item has at least
+	indent int // minimum indentation of the content of the item
 }
 
 const (
@@ -193,7 +193,7 @@ func (s *scanner) blankLine(matched int) {
 	s.blank = true
 }
 
-// leave closes the containers from number n on, and what is open in them.
+// leave closes the containers from number n on, with their open blocks.
 func (s *scanner) leave(n int) {
 	if n == len(s.stack) {
 		return
@@ -203,7 +203,7 @@ func (s *scanner) leave(n int) {
 	s.fence, s.html, s.indent, s.pending = fence{}, htmlEnd{}, false, 0
 }
 
-// emptyItem opens what has a mark and nothing behind it yet.
+// emptyItem opens an item that has only a mark so far.
 func (s *scanner) emptyItem(matched int) {
 	if !s.stack[matched-1].quote {
 		s.open = s.place(leaf{kind: leafBullet})

@@ -11,7 +11,7 @@ import (
 // records, one below the other.
 const minColumn = 6
 
-// maxColumns bounds what one line can cost.
+// maxColumns limits the cost of one line.
 const maxColumns = 64
 
 // table is the text of one.
@@ -28,7 +28,7 @@ const (
 	alignRight
 )
 
-// tableIn finds a table in a paragraph, and what stands before it.
+// tableIn finds a table in a paragraph, and the text before it.
 func tableIn(text []byte) (before []byte, t *table) {
 	var head []byte // the line before
 	at := 0         // where it begins
@@ -81,7 +81,7 @@ func delimiters(line []byte) []align {
 	return out
 }
 
-// cellsOf splits a row, into so many cells at most. A bar behind a backslash is one of the text.
+// cellsOf splits a row, up to a number of cells. A bar after a backslash is text.
 func cellsOf(line []byte, most int) [][]byte {
 	line = bytes.TrimPrefix(bytes.Trim(line, blanks), []byte("|"))
 	if n := len(line); n > 0 && line[n-1] == '|' && (n == 1 || line[n-2] != '\\') {
@@ -125,7 +125,7 @@ func (p *pen) table(t *table, refs []reference, continued bool, width int) []sty
 	return out
 }
 
-// cells draws what stands in a table; the first row is its head.
+// cells draws the cells of a table; the first row is its head.
 func (p *pen) cells(t *table, refs []reference) [][]style.Line {
 	out := make([][]style.Line, 0, len(t.rows))
 	for i, cells := range t.rows {

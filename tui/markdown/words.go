@@ -23,7 +23,7 @@ const (
 	tokenClose
 )
 
-// token is a piece of text, or a place where the looks of what follows change.
+// token is a piece of text, or a change of style.
 type token struct {
 	kind     tokenKind
 	image    bool  // otherwise a link
@@ -56,7 +56,7 @@ type reader struct {
 	takes    []take
 	last     int // the last run that is open
 	brackets []bracket
-	inert    int // so many of the brackets stand before a link: they cannot be links themselves
+	inert    int // number of brackets before a link, which cannot be links themselves
 
 	ticks   map[int]int // the last run of backticks of each length, once a search for one has failed
 	missing [4]bool     // an end of HTML of this form does not come any more
@@ -150,7 +150,7 @@ func (w *reader) escape() {
 	}
 }
 
-// code reads what stands between backticks.
+// code reads a code span.
 func (w *reader) code() {
 	n := runOf(w.src[w.at:], '`')
 	end := -1
@@ -188,7 +188,7 @@ func (w *reader) countTicks(at int) {
 	}
 }
 
-// angle reads what stands in <>: an address, or HTML.
+// angle reads an autolink or an HTML tag in <>.
 func (w *reader) angle() {
 	rest := w.src[w.at:]
 	prefix := "mailto:"

@@ -25,13 +25,13 @@ func parseLines[T any](data []byte, usable func(T) bool) (out []T, broken int) {
 	return out, broken
 }
 
-// latest keeps the last so many.
+// latest returns the last entries, up to a number.
 func latest[T any](all []T, most int) []T { return all[max(0, len(all)-most):] }
 
-// trimmer makes a file of lines anew, with the latest only; broken counts the lines that could not be read.
+// trimmer rewrites a file of lines with only the latest ones; broken counts the unreadable lines.
 type trimmer func(data []byte) (kept []byte, broken int, err error)
 
-// keepLatest makes a trimmer of what a line must be.
+// keepLatest makes a trimmer for lines that pass a check.
 func keepLatest[T any](most int, usable func(T) bool) trimmer {
 	return func(data []byte) ([]byte, int, error) {
 		all, broken := parseLines(data, usable)
@@ -40,7 +40,7 @@ func keepLatest[T any](most int, usable func(T) bool) trimmer {
 	}
 }
 
-// rewrite writes a file of lines anew. If lines of it could not be read, the old one is kept beside it.
+// rewrite replaces a file of lines. If some were unreadable, the old file is saved as .broken.
 func (m *Memory) rewrite(name string, old, kept []byte, broken int) error {
 	if broken > 0 {
 		if err := m.write(name+".broken", old); err != nil {
@@ -50,8 +50,8 @@ func (m *Memory) rewrite(name string, old, kept []byte, broken int) error {
 	return m.write(name, kept)
 }
 
-// appendLine adds a value to a file of lines. When there are twice as many as are wanted, the file is written anew
-// by trim, so that most calls write one line only.
+// appendLine adds a value to a file of lines. When there are twice as many as needed, trim rewrites
+// the file, so that most calls write only one line.
 func appendLine[T any](ctx context.Context, m *Memory, name string, v T, most int, trim trimmer) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -63,7 +63,7 @@ func appendLine[T any](ctx context.Context, m *Memory, name string, v T, most in
 		if err := m.moveBroken(name, err); err != nil {
 			return err
 		}
-		if len(data) > 0 && data[len(data)-1] != '\n' { // a line that was cut off must not take this one with it
+		if len(data) > 0 && data[len(data)-1] != '\n' { // a truncated last line must not break this one
 			line = append([]byte("\n"), line...)
 		}
 		if bytes.Count(data, []byte("\n"))+1 > 2*most {

@@ -34,7 +34,7 @@ func mentionsOf(data []byte) (f Mentions, broken int) {
 	all, broken := parseLines(data, func(f mention) bool { return f.Path != "" && f.Count > 0 })
 	by := make(map[string]mention, len(all))
 	for _, one := range all {
-		// Two who counted at the same time both wrote what they knew; the higher one is nearer.
+		// Two processes may have counted at the same time; take the higher count.
 		was := by[one.Path]
 		by[one.Path] = mention{one.Path, max(one.Count, was.Count), max(one.Last, was.Last)}
 	}
@@ -49,7 +49,7 @@ func (f Mentions) Add(path string, now lathe.Time) Mentions {
 	return Mentions{by}
 }
 
-// SaveMention counts a mention in the file; f is what is known, with that mention.
+// SaveMention saves a mention; f must include it.
 func (m *Memory) SaveMention(ctx context.Context, f Mentions, path string) error {
 	v, ok := f.by[path]
 	if !ok {
@@ -67,10 +67,10 @@ func (m *Memory) SaveMention(ctx context.Context, f Mentions, path string) error
 	})
 }
 
-// day is what a count is worth less by, for each.
+// day is the time after which a count is worth half.
 const day = 24 * 60 * 60 * 1000
 
-// score is how likely a file is meant: often counts, lately counts more.
+// score is the relevance of a file: by frequency, and more by recency.
 func (f Mentions) score(path string, now lathe.Time) float64 {
 	v, ok := f.by[path]
 	if !ok {

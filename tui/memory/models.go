@@ -38,7 +38,7 @@ func modelsOf(all map[string]json.RawMessage) Models {
 	return out
 }
 
-// refsOf reads a list of models and leaves out what is none.
+// refsOf reads a list of models and skips invalid ones.
 func refsOf(raw json.RawMessage) (out []lathe.ModelRef) {
 	for _, ref := range itemsOf[lathe.ModelRef](raw) {
 		if ref.Provider != "" && ref.Model != "" && !slices.ContainsFunc(out, isModel(ref)) {
@@ -48,7 +48,7 @@ func refsOf(raw json.RawMessage) (out []lathe.ModelRef) {
 	return out
 }
 
-// itemsOf reads a list and leaves out what is of another type.
+// itemsOf reads a list and skips items of another type.
 func itemsOf[T any](raw json.RawMessage) (out []T) {
 	var list []json.RawMessage
 	_ = json.Unmarshal(raw, &list) // ignore other types

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// place is a row of the screen in the whole change. Rows are counted within a file, so that files which nobody
-// has looked at need not be read.
+// place is a row of the screen in the whole change. Rows are counted within a file, so that hidden files
+// need not be parsed.
 type place struct {
 	file int
 	row  int // of the file's sheet; 0 is its head, one behind the last is the empty row below

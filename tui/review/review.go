@@ -235,7 +235,7 @@ func (r *Review) move(k tea.KeyPressMsg) bool {
 	return true
 }
 
-// Wheel scrolls what lies at column x, up for less than 0.
+// Wheel scrolls the pane at column x, up if negative.
 func (r *Review) Wheel(x, dy int) {
 	if len(r.files) == 0 || r.help {
 		return

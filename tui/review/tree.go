@@ -112,7 +112,7 @@ func (t *tree) join() {
 	t.nodes = out
 }
 
-// updateVisible finds out what is seen.
+// updateVisible lists the nodes outside of closed folders.
 func (t *tree) updateVisible() {
 	t.visible = t.visible[:0]
 	hidden := 1 << 30 // deeper than this lies in a closed folder
@@ -157,7 +157,7 @@ func (r *Review) walkTree(n int) {
 	}
 }
 
-// toggle opens or closes what the cursor is on: a folder, or the patch of a file.
+// toggle opens or closes the selected folder or patch.
 func (r *Review) toggle() {
 	if !r.inTree {
 		r.fold(r.at.file)

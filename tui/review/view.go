@@ -12,7 +12,7 @@ import (
 // minBoth is the width below which the tree and the patches are shown in turns.
 const minBoth = 60
 
-// bodyHeight is what remains between the title and the hints.
+// bodyHeight is the height between the title and the hints.
 func (lay *layout) bodyHeight() int { return max(lay.height-2, 1) }
 
 func (lay *layout) treeWidth() int {
@@ -54,7 +54,7 @@ func (r *Review) View(th *style.Theme, width, height int) []style.Line {
 	return style.Block(append(out, r.hints(th)), r.width, r.height, th.Background)
 }
 
-// clamp keeps the place within what there is, since a new width may have changed the number of rows.
+// clamp keeps the position valid, since a new width may have changed the number of rows.
 func (r *Review) clamp() {
 	if len(r.files) == 0 {
 		return
@@ -84,7 +84,7 @@ func (r *Review) panes(th *style.Theme, height int) []style.Line {
 	return out
 }
 
-// patchRows draws the head of the file one is in, and what follows from there on.
+// patchRows draws the head of the current file and the rows from the current position.
 func (r *Review) patchRows(th *style.Theme, height int) []style.Line {
 	o := r.options(th, r.patchWidth())
 	out := make([]style.Line, height)
@@ -106,7 +106,7 @@ func (r *Review) patchRows(th *style.Theme, height int) []style.Line {
 	return out
 }
 
-// headRow is the head of a patch, with the mark of those who have looked through it.
+// headRow is the head of a patch, with a mark if it is reviewed.
 func (r *Review) headRow(i int, o diff.Options) style.Line {
 	f := &r.files[i]
 	var l style.Line
@@ -141,7 +141,7 @@ func (r *Review) treeRows(th *style.Theme, width, height int) []style.Line {
 	return out
 }
 
-// treeRow is a folder, or a file with what it gained and lost.
+// treeRow is a folder, or a file with its line counts.
 func (r *Review) treeRow(n *node, th *style.Theme, width int) style.Line {
 	indent := strings.Repeat(" ", min(n.depth, max(width/2-4, 0)))
 	if n.file < 0 {
@@ -170,7 +170,7 @@ func (r *Review) treeRow(n *node, th *style.Theme, width int) style.Line {
 	return append(l.Fit(room, style.Attr{}), stat...)
 }
 
-// title says what is shown.
+// title shows the source and the totals.
 func (r *Review) title(th *style.Theme) style.Line {
 	muted := style.Fg(th.TextMuted)
 	l := style.Of("Changes", style.Bold(th.Primary))

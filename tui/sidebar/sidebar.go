@@ -89,7 +89,7 @@ func (s *Sidebar) Click(_, y int) Result {
 // Wheel scrolls, where there is more than fits.
 func (s *Sidebar) Wheel(dy int) { s.top = max(0, min(s.top+dy, s.total-s.height)) }
 
-// isMore reports whether something is below what was drawn.
+// isMore reports whether rows are hidden below.
 func (s *Sidebar) isMore() bool { return s.total-s.top > s.height }
 
 // View draws the column on the theme's panel, exactly as wide and as high as asked.

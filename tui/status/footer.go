@@ -35,12 +35,12 @@ type Child struct {
 	Interrupt    string
 }
 
-// Footer draws what stands in the place of the prompt where there is nothing to type.
+// Footer draws the footer that replaces the prompt in a subagent's session.
 func Footer(th *style.Theme, c Child, width int) []style.Line {
 	return []style.Line{c.upperLine(th).draw(width), c.lowerLine(th).draw(width)}
 }
 
-// FooterHit finds what was clicked, in cells of what Footer drew.
+// FooterHit finds the clicked part of a footer.
 func FooterHit(th *style.Theme, c Child, width, x, y int) Part {
 	if y != 1 {
 		return None

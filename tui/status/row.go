@@ -13,7 +13,7 @@ type item struct {
 	part Part
 }
 
-// row is what stands at the left and at the right of a line.
+// row is a line with a left and a right side.
 type row struct {
 	left, right []item
 	between     style.Line // items of the same side
@@ -116,7 +116,7 @@ func bar(th *style.Theme, color style.Color, frame int) style.Line {
 	return out
 }
 
-// cell is one cell of the bar, so many behind the light.
+// cell is one cell of the bar at a distance behind the light.
 func cell(th *style.Theme, color style.Color, behind int) style.Span {
 	if behind < 0 || behind > 3 {
 		return style.Span{Text: "·", Attr: style.Fg(th.TextMuted)}

@@ -51,7 +51,7 @@ type Retry struct {
 	At      time.Time
 }
 
-// Hint is a key and what it does.
+// Hint is a key and its label.
 type Hint struct{ Key, Label string }
 
 // View draws the lines.
@@ -125,7 +125,7 @@ func usageItems(th *style.Theme, tokens int64, percent int, cost float64) (out [
 	return out
 }
 
-// interruptHint says what ends a turn.
+// interruptHint is the hint for the interrupt key.
 func interruptHint(th *style.Theme, key string, once bool) style.Line {
 	if once {
 		return style.Of(key+" again to interrupt", style.Bold(th.Error))

@@ -100,14 +100,14 @@ func isBidiControl(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x206f
 }
 
-// isTag reports whether a character says something that nobody sees.
+// isTag reports whether a character is an invisible tag or annotation.
 func isTag(r rune) bool { return r >= 0xfff9 && r <= 0xfffb || r >= 0xe0000 && r <= 0xe007f }
 
 // isPicture reports whether a character is drawn as a picture two cells wide, more or less.
 func isPicture(r rune) bool { return r >= 0x1f000 && r < 0x20000 || r >= 0x2600 && r <= 0x27bf }
 
-// isMark reports whether a character stands on the one before it. Most letters are told apart without a look
-// into the tables.
+// isMark reports whether a character combines with the one before it. Most letters need no lookup
+// in the tables.
 func isMark(r rune) bool {
 	switch {
 	case r < 0x300, r >= 0x3400 && r < 0xa000, r >= 0xac00 && r < 0xd7a4:
@@ -177,7 +177,7 @@ func compose(s string) string {
 			held = r
 		default:
 			flush()
-			_, size := utf8.DecodeRuneInString(s[i:]) // bytes that are no rune stay what they are
+			_, size := utf8.DecodeRuneInString(s[i:]) // invalid bytes stay unchanged
 			b.WriteString(s[i : i+size])
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Color is a color of 24 bits, one of the terminal's palette, or none: what lies beneath shows.
+// Color is a color of 24 bits, one of the terminal's palette, or none (transparent).
 type Color struct {
 	kind    colorKind
 	r, g, b uint8 // of a palette's color, r is its number
@@ -53,8 +53,8 @@ func (c Color) Image() color.Color {
 	}
 }
 
-// Blend mixes two colors of 24 bits: share 1 is all c, 0 all other. Others stay as they are, since nobody knows
-// what a terminal's palette looks like.
+// Blend mixes two colors of 24 bits: share 1 is all c, 0 all other. Others stay unchanged, since the colors of
+// a terminal palette are unknown.
 func (c Color) Blend(other Color, share float64) Color {
 	if c.kind != trueColor || other.kind != trueColor {
 		return c
@@ -84,7 +84,7 @@ func (c Color) String() string {
 	}
 }
 
-// appendTo writes the parameters of a color: lead is '3' for the text, '4' for what is behind it.
+// appendTo writes the parameters of a color: lead is '3' for the text, '4' for the background.
 func (c Color) appendTo(b []byte, lead byte) []byte {
 	switch c.kind {
 	case trueColor:

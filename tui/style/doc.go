@@ -6,6 +6,6 @@
 // escape sequence onto the screen: Clean takes them out where text enters.
 //
 // Everything here is a value or a pure function; only Files and Load look at files, when they are called, and a
-// theme is made when somebody asks for it. Start with line.go, then theme.go; recipes.go has the themes and
+// theme is made on request. Start with line.go, then theme.go; recipes.go has the themes and
 // file.go reads those of others.
 package style

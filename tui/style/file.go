@@ -79,7 +79,7 @@ func Parse(name string, data []byte, dark bool) (*Theme, error) {
 	return t, nil
 }
 
-// resolver finds what the values of a theme file stand for.
+// resolver resolves the values of a theme file.
 type resolver struct {
 	defs, theme map[string]json.RawMessage
 	dark        bool

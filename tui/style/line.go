@@ -65,7 +65,7 @@ func (l Line) Width() (n int) {
 	return n
 }
 
-// Text returns what the line says.
+// Text returns the text of the line.
 func (l Line) Text() string {
 	if len(l) == 1 {
 		return l[0].Text

@@ -68,7 +68,7 @@ func (a Attr) appendCodes(b []byte) []byte {
 	return a.BG.appendTo(a.FG.appendTo(b, '3'), '4')
 }
 
-// Paint gives a text a look, for what commands print between other output. It is not cleaned.
+// Paint styles a text for the output of commands. It is not cleaned.
 func Paint(text string, a Attr) string {
 	codes := a.appendCodes(nil)
 	if len(codes) == 0 {
@@ -88,7 +88,7 @@ func safeLink(s string) string {
 	return strings.ReplaceAll(s, ";", "%3B")
 }
 
-// Text returns what lines say, without looks and without spaces at their ends.
+// Text returns the text of lines, without styles and trailing spaces.
 func Text(lines []Line) string {
 	var b strings.Builder
 	for i, l := range lines {

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Theme is a set of colors by what they are for, under the names that theme files use; see names.
+// Theme is a set of colors by purpose, named as in theme files; see names.
 type Theme struct {
 	Name string
 
@@ -21,7 +21,7 @@ type Theme struct {
 	SelectedText                   Color `name:"selectedListItemText"`
 	Background                     Color
 	BackgroundPanel                Color // panels and messages of the user
-	BackgroundElement              Color // inputs, code, what is hovered
+	BackgroundElement              Color // inputs, code, hovered elements
 	BackgroundMenu                 Color
 	Border, BorderActive           Color
 	BorderSubtle                   Color
@@ -53,7 +53,7 @@ type Theme struct {
 	ThinkingOpacity float64 // how much of the text's color reasoning keeps, 0 to 1
 }
 
-// Hint is a key and what it does.
+// Hint is a key and its label.
 func (t *Theme) Hint(key, does string) Line {
 	return Of(key, Fg(t.Text)).Add(" "+does, Fg(t.TextMuted))
 }
@@ -121,8 +121,8 @@ type named struct {
 	color *Color
 }
 
-// checkNames finds names that are nearly right: those would have no effect and nobody would know why. Names
-// that are like none of ours may be from a newer program and do no harm.
+// checkNames reports misspelled names, which would silently have no effect. Other unknown names
+// may come from a newer version and are ignored.
 func (r *resolver) checkNames() error {
 	for _, k := range slices.Sorted(maps.Keys(r.theme)) {
 		if k == "thinkingOpacity" || slices.ContainsFunc(new(Theme).names(), func(n named) bool { return n.name == k }) || len(k) > 40 {

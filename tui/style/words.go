@@ -36,7 +36,7 @@ func Prefix(text string, n int) string {
 	return text[:n]
 }
 
-// ShortPath is a path in so many cells: of one that is too long the end, which tells more than the beginning.
+// ShortPath shortens a path to a width. It keeps the end, which is more specific than the beginning.
 func ShortPath(path string, width int) string {
 	l := Plain(path)
 	w := l.Width()

@@ -30,7 +30,7 @@ func (l Line) Wrap(width int, hang Line) []Line {
 // piece is a part of a span of the line that is wrapped. Rows are made of parts of its texts, without copies.
 type piece struct{ span, from, to int }
 
-// nowhere is the place of what is not of the line.
+// nowhere marks text that is not from the line.
 var nowhere = piece{span: -1}
 
 // wrapper holds a row that is being filled and a word that may be of several looks.

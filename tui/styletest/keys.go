@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// Keys are the keys of somebody who has set none.
+// Keys are the default keybinds.
 func Keys(t TB) *key.Map {
 	t.Helper()
 	m, err := key.New(nil)

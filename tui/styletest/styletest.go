@@ -18,13 +18,13 @@ import (
 // update belongs to the tests that link this package.
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TB is what tests and properties have in common.
+// TB is the common part of testing.T and rapid.T.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// Frames compares what a view says with testdata/<name>-<width>.txt, at the three widths that count.
+// Frames compares the text of a view with testdata/<name>-<width>.txt, at the three widths that count.
 func Frames(t *testing.T, name string, view func(width int) []style.Line) {
 	t.Helper()
 	for _, width := range []int{40, 80, 120} {
@@ -77,7 +77,7 @@ func CheckClean(t TB, rows []style.Line) {
 	}
 }
 
-// CheckCursor fails where a cursor is outside of what was drawn.
+// CheckCursor fails if a cursor is outside the view.
 func CheckCursor(t TB, rows []style.Line, width, x, y int) {
 	t.Helper()
 	if y < 0 || y >= len(rows) || x < 0 || x >= width {

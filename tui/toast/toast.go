@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// Variant says of what kind a note is.
+// Variant is the kind of a note.
 type Variant int
 
 // The kinds of notes.
@@ -78,7 +78,7 @@ func (s *Stack) place(now time.Time) {
 	}
 }
 
-// Expire takes away what was there for long enough and reports whether something changed.
+// Expire removes expired notes and reports whether there were any.
 func (s *Stack) Expire(now time.Time) bool {
 	was := len(s.notes)
 	s.notes = slices.DeleteFunc(s.notes, func(n shown) bool { return !n.until.IsZero() && !now.Before(n.until) })
@@ -99,7 +99,7 @@ func (s *Stack) Next() (at time.Time, ok bool) {
 // Len is how many notes are on the screen.
 func (s *Stack) Len() int { return min(len(s.notes), maxShown) }
 
-// Click takes away the note at a row of the view and reports whether there was one. Others move up.
+// Click removes the note at a row of the view and reports whether there was one.
 func (s *Stack) Click(y int, now time.Time) bool {
 	for i, rows := range s.rows {
 		if y < 0 || i >= len(s.notes) {
@@ -162,7 +162,7 @@ func (n Note) view(th *style.Theme, width int) []style.Line {
 	return out
 }
 
-// look is the color of a kind and its sign, for those who cannot tell colors apart.
+// look is the color and the sign of a kind. The sign helps users who cannot distinguish colors.
 func (v Variant) look(th *style.Theme) (c style.Color, sign string) {
 	switch v {
 	case Success:

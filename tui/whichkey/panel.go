@@ -99,7 +99,7 @@ func (p *Panel) turn(by int) {
 	p.group, p.top = (p.group+by+n)%n, 0
 }
 
-// step is how many entries one scroll moves: a column, so that what is read stays in its row.
+// step is how many entries one scroll moves: a column, so that entries keep their row.
 func (p *Panel) step() int {
 	if p.columns > 1 {
 		return p.rows
@@ -107,7 +107,7 @@ func (p *Panel) step() int {
 	return 1
 }
 
-// scroll moves by so many entries, as far as there are some.
+// scroll moves by a number of entries, as far as possible.
 func (p *Panel) scroll(by int) {
 	last := max(0, p.total-p.rows*p.columns)
 	if step := p.step(); step > 1 {
@@ -119,7 +119,7 @@ func (p *Panel) scroll(by int) {
 // Wheel scrolls.
 func (p *Panel) Wheel(dy int) { p.scroll(dy * p.step()) }
 
-// Click chooses a group, or says what is to be done.
+// Click chooses a group, or returns an action.
 func (p *Panel) Click(x, y int) Result {
 	for _, h := range p.hits {
 		if y != h.y || x < h.x || x >= h.x+h.width {

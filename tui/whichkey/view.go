@@ -11,7 +11,7 @@ import (
 // columnWidth is the least width of a column.
 const columnWidth = 38
 
-// entry is a line of the panel: a heading, or keys and what they do.
+// entry is a line of the panel: a heading, or keys and their label.
 type entry struct {
 	group      key.Group
 	name       key.Name // "" for a heading and for a line of several names
@@ -46,7 +46,7 @@ func (p *Panel) View(th *style.Theme, m *key.Map, now Context, width, height int
 	return style.Block(out, width, len(out), th.BackgroundPanel)
 }
 
-// collect finds what can be pressed now, and the groups it is in; with all keys of each, or the first.
+// collect finds the available actions and their groups; with all keys of each, or the first.
 func collect(m *key.Map, now Context, every bool) (all []entry, groups []key.Group) {
 	wanted := make(map[key.Name]bool, len(now.Names))
 	for _, n := range now.Names {
@@ -109,7 +109,7 @@ func arrange(all []entry, groups []key.Group, group int) []entry {
 	return out
 }
 
-// title names what the panel is about and the groups, and tells where in the list we are.
+// title shows the title, the groups and the scroll position.
 func (p *Panel) title(th *style.Theme, m *key.Map, now Context, groups []key.Group, width int) style.Line {
 	l := style.Of(" "+now.Title+" ", style.Bold(th.Primary))
 	right := p.where(th, m)

@@ -25,12 +25,12 @@ type cell struct {
 	filler     bool // the right half of a wide one
 }
 
-// New is a terminal of so many columns and rows.
+// New makes a terminal of a size.
 func New(width, height int) *Terminal {
 	return &Terminal{Width: width, height: height, Rows: make([][]cell, 1)}
 }
 
-// Write takes what is sent to the terminal.
+// Write interprets output to the terminal.
 func (g *Terminal) Write(s string) {
 	for s != "" {
 		if strings.HasPrefix(s, "\x1b[") {
@@ -69,7 +69,7 @@ func (g *Terminal) control(arguments string, what byte) {
 	switch what {
 	case 'm':
 		g.Style = strings.TrimPrefix(strings.TrimPrefix(arguments, "0"), ";")
-	case 'A': // not above what is seen
+	case 'A': // not above the screen
 		g.row = max(g.row-max(1, n), max(0, len(g.Rows)-g.height))
 	case 'J':
 		g.Rows = g.Rows[:g.row+1]
@@ -107,7 +107,7 @@ func (g *Terminal) put(text string, r rune) {
 	g.col += w
 }
 
-// Resize makes the terminal narrower, as those do that break their long rows anew.
+// Resize makes the terminal narrower and rewraps its rows.
 func (g *Terminal) Resize(width int) {
 	var rows [][]cell
 	for i, line := range g.Rows {
