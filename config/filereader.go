@@ -62,13 +62,13 @@ func (d *fileReader) stat(path string) (fs.FileInfo, error) {
 	if s, ok := d.seen[path]; ok {
 		return s.info, s.err
 	}
-	info, err := look(path)
+	info, err := statPath(path)
 	d.seen[path] = statResult{info, err}
 	return info, err
 }
 
-// look is os.Stat, except that a placeholder folder of the sandbox does not exist.
-func look(path string) (fs.FileInfo, error) {
+// statPath is os.Stat, except that a placeholder folder of the sandbox does not exist.
+func statPath(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err == nil && isPlaceholder(info) {
 		return nil, fs.ErrNotExist
@@ -208,7 +208,7 @@ func (d *fileReader) freeLists() {
 // unchanged reports whether every recorded stat still holds.
 func (d *fileReader) unchanged() bool {
 	for path, was := range d.seen {
-		info, err := look(path)
+		info, err := statPath(path)
 		if (err == nil) != (was.err == nil) {
 			return false
 		}

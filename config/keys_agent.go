@@ -40,7 +40,7 @@ func commandSpec() *spec {
 
 // permissionSpec needs trust for rules that allow something; a project can always forbid more.
 func permissionSpec() *spec {
-	action := choice("", "ask", "allow", "deny").riskyIf(is("allow"))
+	action := choice("", "ask", "allow", "deny").riskyIf(equals("allow"))
 	rule := either("Action, or actions by pattern; the last match wins", action, dict("", action))
 	var keys []entry
 	for _, name := range []string{
@@ -69,4 +69,4 @@ func SuggestPermission(name string) string {
 }
 
 // toolsSpec treats enabling a tool like allowing it.
-func toolsSpec() *spec { return dict("", toggle("").riskyIf(is("true"))) }
+func toolsSpec() *spec { return dict("", toggle("").riskyIf(equals("true"))) }

@@ -56,7 +56,7 @@ func mcpSpec() *spec {
 			key("sandbox", serverSandboxSpec())).needsTrust(),
 		object("", must("type", choice("", "remote")), must("url", text("URL of the server")), key("headers", dict("Additional HTTP headers", text(""))),
 			key("oauth", either("OAuth login; false disables it", oauth, off())), key("enabled", toggle("")), key("timeout", whole("Timeout in milliseconds", 1))).needsTrust(),
-		object("", must("enabled", toggle("").riskyIf(is("true")))))
+		object("", must("enabled", toggle("").riskyIf(equals("true")))))
 }
 
 // serverSandboxSpec has no command patterns, since a server is not a command line.

@@ -22,7 +22,7 @@ type Loaded struct {
 	Untrusted    *Untrusted // project config that is ignored until trusted; nil if none
 	Broken       []*Error   // invalid files of an untrusted project, which are ignored
 
-	user    own
+	user    userConfig
 	trusted bool
 }
 
@@ -49,7 +49,7 @@ func Load(o Options) (*Loaded, error) {
 
 // load also returns the inputs that the result depends on.
 func load(o Options) (*Loaded, *basis, error) {
-	l := &loading{out: &Loaded{}, disk: newFileReader(), basis: &basis{options: o, env: map[string]answer{}}}
+	l := &loading{out: &Loaded{}, disk: newFileReader(), basis: &basis{options: o, env: map[string]envValue{}}}
 	l.basis.disk = l.disk
 	defer l.disk.freeLists()
 	l.Options = l.basis.watched()

@@ -52,11 +52,11 @@ func (l *Loader) Forget(dir string) {
 type basis struct {
 	options Options
 	disk    *fileReader
-	env     map[string]answer
+	env     map[string]envValue
 	trust   []trustDecision
 }
 
-type answer struct {
+type envValue struct {
 	value string
 	set   bool
 }
@@ -72,7 +72,7 @@ func (b *basis) watched() Options {
 	if env := o.Env; env != nil {
 		o.Env = func(name string) (string, bool) {
 			value, set := env(name)
-			b.env[name] = answer{value, set}
+			b.env[name] = envValue{value, set}
 			return value, set
 		}
 	}

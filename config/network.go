@@ -13,7 +13,7 @@ func networkSpec() *spec {
 	host.match = regexp.MustCompile(`^(\*|(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?|[0-9.]+(/[0-9]+)?|[0-9A-Fa-f:.]+(/[0-9]+)?|\[[0-9A-Fa-f:./]+\])(:[0-9]+)?$`)
 	host.form = `a host like "example.com", "*.example.com:443", "10.0.0.0/8" or "localhost:5432"`
 	return either("Network access of commands: true, false, or allowed hosts such as \"example.com\", \"*.example.com:443\", \"10.0.0.0/8\", \"localhost:5432\"; default: true",
-		toggle("").riskyIf(is("true")), list("", host))
+		toggle("").riskyIf(equals("true")), list("", host))
 }
 
 // UnmarshalJSON reads true, false or a list of hosts.

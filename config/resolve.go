@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// own is what the user and the administrator say where no project may say otherwise.
-type own struct {
+// userConfig is what the user and the administrator say where no project may say otherwise.
+type userConfig struct {
 	PermissionMode string     `json:"permission_mode"`
 	Permission     Permission `json:"permission"`
 	Agents         map[string]struct {

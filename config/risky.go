@@ -10,8 +10,8 @@ import (
 
 // The conditions under which a value of a project needs trust.
 
-// is asks for one value; the others only switch something off.
-func is(value string) func(*node) bool {
+// equals asks for one value; the others only switch something off.
+func equals(value string) func(*node) bool {
 	return func(n *node) bool { return n.text == value }
 }
 

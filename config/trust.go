@@ -32,7 +32,7 @@ type Untrusted struct {
 	Risks  []Risk
 }
 
-// digest is what a decision to trust is bound to: change one of the config and it is
+// digest is what a decision to trust is bound to: change one of the keys and it is
 // asked for again.
 func digest(risks []Risk) string {
 	h := sha256.New()

@@ -77,7 +77,7 @@ var tuiTable = sync.OnceValue(func() *spec {
 		key("keybinds", dict("Key bindings by action", binding).needsTrust()), // the key for yes could share the session
 		key("leader_timeout", whole("Timeout after the leader key, in milliseconds; default: 2000", 1)),
 		key("plugin", list("Plugins of the terminal UI", pluginSpec()).needsTrust()),
-		key("plugin_enabled", dict("Plugins to enable or disable, by name", toggle("").riskyIf(is("true")))),
+		key("plugin_enabled", dict("Plugins to enable or disable, by name", toggle("").riskyIf(equals("true")))),
 		key("scroll_speed", speed),
 		key("scroll_acceleration", object("Accelerate long scrolls", key("enabled", toggle("")))),
 		key("diff_style", choice("Diff layout: auto is side by side in wide terminals", "auto", "stacked")),

@@ -37,7 +37,7 @@ func (b Bounded) Stream(ctx context.Context, r Request) iter.Seq2[Event, error] 
 		if b.Output > 0 {
 			limit = bytesPerToken * max(b.Output, r.MaxOutput)
 		}
-		c := counted{limit: limit, inputs: map[string]int{}}
+		c := answerSize{limit: limit, inputs: map[string]int{}}
 		for ev, err := range b.Model.Stream(ctx, r) {
 			if err == nil {
 				if err := c.add(ev); err != nil {
@@ -52,14 +52,14 @@ func (b Bounded) Stream(ctx context.Context, r Request) iter.Seq2[Event, error] 
 	}
 }
 
-// counted is how much of an answer has come, in bytes.
-type counted struct {
+// answerSize is how much of an answer has come, in bytes.
+type answerSize struct {
 	limit        int
 	text, opaque int
 	inputs       map[string]int // of calls, by their ids: the whole call repeats its pieces
 }
 
-func (c *counted) add(ev Event) error {
+func (c *answerSize) add(ev Event) error {
 	switch e := ev.(type) {
 	case TextDelta:
 		c.text += len(e.Text)

@@ -29,7 +29,7 @@ var (
 	hidden  = json.RawMessage(`{"anthropic":{"redactedData":"ZGF0YQ=="}}`)
 )
 
-func said(bodies ...lathe.Body) (out []lathe.Part) {
+func bodyMessage(bodies ...lathe.Body) (out []lathe.Part) {
 	for _, b := range bodies {
 		out = append(out, lathe.Part{Body: b})
 	}
@@ -37,15 +37,15 @@ func said(bodies ...lathe.Body) (out []lathe.Part) {
 }
 
 func user(bodies ...lathe.Body) lathe.Message {
-	return lathe.Message{Data: &lathe.User{}, Parts: said(bodies...)}
+	return lathe.Message{Data: &lathe.User{}, Parts: bodyMessage(bodies...)}
 }
 
 func answer(m lathe.ModelRef, bodies ...lathe.Body) lathe.Message {
-	return lathe.Message{Data: &lathe.Assistant{Model: m}, Parts: said(bodies...)}
+	return lathe.Message{Data: &lathe.Assistant{Model: m}, Parts: bodyMessage(bodies...)}
 }
 
 func failed(f lathe.Fault, bodies ...lathe.Body) lathe.Message {
-	return lathe.Message{Data: &lathe.Assistant{Model: same, Error: f}, Parts: said(bodies...)}
+	return lathe.Message{Data: &lathe.Assistant{Model: same, Error: f}, Parts: bodyMessage(bodies...)}
 }
 
 func fromUser(c ...model.Content) model.Message {
@@ -67,7 +67,7 @@ func tool(id string, s lathe.ToolState) *lathe.ToolCall {
 var ls = json.RawMessage(`{"command":"ls"}`)
 
 func completed(output string, attachments ...lathe.Body) *lathe.Completed {
-	return &lathe.Completed{Input: ls, Output: output, Attachments: said(attachments...)}
+	return &lathe.Completed{Input: ls, Output: output, Attachments: bodyMessage(attachments...)}
 }
 
 // called is the call of tool() as the same model sees it.
@@ -221,7 +221,7 @@ func TestConvert_Calls(t *testing.T) {
 			fromModel(called("c1")), fromTools(gaveError("c1", "aborted")),
 		}},
 		{"cleared", []lathe.Message{answer(same, tool("c1", &lathe.Completed{
-			Input: ls, Output: "long", Compacted: 1, Attachments: said(&lathe.File{Mime: "image/png", URL: png}),
+			Input: ls, Output: "long", Compacted: 1, Attachments: bodyMessage(&lathe.File{Mime: "image/png", URL: png}),
 		}))}, target, []model.Message{
 			fromModel(called("c1")), fromTools(gave("c1", "[Old tool result content cleared]\nbash: 4 bytes removed to save context. Look again if you need it, with a call that changes nothing.")),
 		}},

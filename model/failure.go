@@ -76,9 +76,9 @@ func (f Failure) text() string {
 	case isHTML(body) && (f.Status == 401 || f.Status == 403):
 		return fmt.Sprintf("%s: a gateway before %s rejected the request; log in again or check your account's permissions", reason, f.Provider)
 	case !isHTML(body) && body != "" && message == "":
-		return phrase.Shorten(said(body), 500)
+		return phrase.Shorten(bodyMessage(body), 500)
 	case !isHTML(body) && body != "":
-		return message + ": " + phrase.Shorten(said(body), 500)
+		return message + ": " + phrase.Shorten(bodyMessage(body), 500)
 	case reason != "":
 		return reason
 	default:
@@ -86,8 +86,8 @@ func (f Failure) text() string {
 	}
 }
 
-// said is the message inside a body of JSON, else the body.
-func said(body string) string {
+// bodyMessage is the message inside a body of JSON, else the body.
+func bodyMessage(body string) string {
 	var m struct{ Message, Error json.RawMessage }
 	if json.Unmarshal([]byte(body), &m) != nil {
 		return body

@@ -57,7 +57,7 @@ func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[s
 	if err != nil {
 		w.stop()
 		cancel(nil)
-		return nil, lathe.Errorf(lathe.Invalid, "the base URL of %s is not valid: %s", e.Provider, innermost(err))
+		return nil, lathe.Errorf(lathe.Invalid, "the base URL of %s is not valid: %s", e.Provider, rootCause(err))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
@@ -90,14 +90,14 @@ func (e Endpoint) do(req *http.Request, body []byte) (*http.Response, error) {
 		client = *e.Client
 	}
 	if client.CheckRedirect == nil {
-		client.CheckRedirect = stays
+		client.CheckRedirect = followSameHost
 	}
 	return client.Do(req)
 }
 
-// stays allows redirects within the same host only. net/http would send keys in headers, and the
+// followSameHost allows redirects within the same host only. net/http would send keys in headers, and the
 // conversation, to any other host too.
-func stays(req *http.Request, via []*http.Request) error {
+func followSameHost(req *http.Request, via []*http.Request) error {
 	first, most := via[0], 5
 	if req.Method != first.Method || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme && req.URL.Scheme != "https" || len(via) > most {
 		return http.ErrUseLastResponse
@@ -132,14 +132,14 @@ func (w *watchdog) watch(limit time.Duration, format string) {
 	}
 	w.limit, w.format = limit, format
 	if limit > 0 {
-		w.timer = time.AfterFunc(limit, w.look)
+		w.timer = time.AfterFunc(limit, w.check)
 	}
 }
 
 func (w *watchdog) stop() { w.watch(0, "") }
 
-// look runs when a wait may have timed out, and reschedules itself if it has not.
-func (w *watchdog) look() {
+// check runs when a wait may have timed out, and reschedules itself if it has not.
+func (w *watchdog) check() {
 	if err := w.over(); err != nil {
 		w.cancel(err)
 	}

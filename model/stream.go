@@ -23,7 +23,7 @@ func (e Endpoint) Ask(ctx context.Context, o Outgoing, refused func(f Failure) *
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode/100 == 3 && resp.Header.Get("Location") != "" {
-		return sentAway(e.Provider, resp)
+		return redirectError(e.Provider, resp)
 	}
 	if resp.StatusCode != http.StatusOK {
 		return refused(ReadFailure(e.Provider, resp))
@@ -32,8 +32,8 @@ func (e Endpoint) Ask(ctx context.Context, o Outgoing, refused func(f Failure) *
 	return nil
 }
 
-// sentAway is the error of a redirect to another host, which must not get the key.
-func sentAway(provider string, resp *http.Response) error {
+// redirectError is the error of a redirect to another host, which must not get the key.
+func redirectError(provider string, resp *http.Response) error {
 	f := ReadFailure(provider, resp)
 	where := "another address"
 	if to, err := resp.Location(); err == nil {

@@ -36,24 +36,24 @@ func TransportError(ctx context.Context, err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return broken("the answer ended early", err, "code", "incomplete")
 	case strings.Contains(err.Error(), "connection reset"):
-		return broken("Connection reset by server", err, "code", "ECONNRESET", "syscall", syscallOf(err), "message", innermost(err))
+		return broken("Connection reset by server", err, "code", "ECONNRESET", "syscall", syscallOf(err), "message", rootCause(err))
 	case strings.Contains(err.Error(), "connection refused"):
-		return broken("the provider cannot be reached: the connection"+toWhere(err)+" was refused", err, "code", "ECONNREFUSED")
+		return broken("the provider cannot be reached: the connection"+calledHost(err)+" was refused", err, "code", "ECONNREFUSED")
 	default:
-		return broken("the connection to the provider failed: "+innermost(err), err, "code", "transport")
+		return broken("the connection to the provider failed: "+rootCause(err), err, "code", "transport")
 	}
 }
 
-// toWhere names the called host, which may be a proxy, or a local server that is not running.
-func toWhere(err error) string {
+// calledHost names the called host, which may be a proxy, or a local server that is not running.
+func calledHost(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil {
 		return " to " + op.Addr.String()
 	}
 	return ""
 }
 
-// innermost is the text of the first cause, without what each layer put before it.
-func innermost(err error) string {
+// rootCause is the text of the first cause, without what each layer put before it.
+func rootCause(err error) string {
 	for {
 		next := errors.Unwrap(err)
 		if next == nil {

@@ -46,15 +46,15 @@ func (c *call) bytes() ([]byte, error) {
 		return nil, nil
 	}
 	control := http.NewResponseController(c.w)
-	slow := &patient{r: http.MaxBytesReader(c.w, c.Body, c.server.options.MaxBody), control: control, until: time.Now().Add(bodyTime)}
+	slow := &deadlineReader{r: http.MaxBytesReader(c.w, c.Body, c.server.options.MaxBody), control: control, until: time.Now().Add(bodyTime)}
 	data, err := io.ReadAll(slow)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		hurry(c.w)
+		limitUnread(c.w)
 		return nil, badStatus(http.StatusRequestEntityTooLarge, "Body", "the request body is too large", nil)
 	case err != nil:
-		hurry(c.w)
+		limitUnread(c.w)
 		return nil, badStatus(http.StatusRequestTimeout, "Body", "the request body is incomplete or timed out", err)
 	}
 	_ = control.SetReadDeadline(time.Time{}) // the connection is reused; it fails only without deadlines
@@ -79,19 +79,19 @@ func (c *call) skipBody() error {
 // unreadTime limits the reading of an unused rest of a body.
 const unreadTime = time.Second
 
-// hurry limits how long net/http reads the rest of a body before it responds.
-func hurry(w http.ResponseWriter) {
+// limitUnread limits how long net/http reads the rest of a body before it responds.
+func limitUnread(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadTime)) // as above
 }
 
-// patient reads with a deadline that each piece moves on, up to a last one.
-type patient struct {
+// deadlineReader reads with a deadline that each piece moves on, up to a last one.
+type deadlineReader struct {
 	r       io.Reader
 	control *http.ResponseController
 	until   time.Time
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *deadlineReader) Read(b []byte) (int, error) {
 	next := time.Now().Add(bodyPause)
 	if next.After(p.until) {
 		next = p.until

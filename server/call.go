@@ -85,8 +85,8 @@ func (c *call) cleanDir(kind, dir string) (string, error) {
 	return filepath.Clean(dir), nil
 }
 
-// lasting is the context of a long response, which also ends when the server closes.
-func (c *call) lasting() (ctx context.Context, stop context.CancelFunc) {
+// longContext is the context of a long response, which also ends when the server closes.
+func (c *call) longContext() (ctx context.Context, stop context.CancelFunc) {
 	ctx, cancel := context.WithCancel(c.Context())
 	forget := context.AfterFunc(c.server.closing, cancel)
 	return ctx, func() { forget(); cancel() }

@@ -31,14 +31,14 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// settingsAPI serves the config, and its agents and tools.
-type settingsAPI struct {
+// configAPI serves the config, and its agents and tools.
+type configAPI struct {
 	settings  ConfigStore
 	instances Instances
 	engine    Engine
 }
 
-func (a settingsAPI) routes() []row {
+func (a configAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
 		answer(route("GET /config", "config.get", "config",
@@ -56,7 +56,7 @@ func (a settingsAPI) routes() []row {
 	}
 }
 
-func (a settingsAPI) getConfig(c *call, _, _ none) (configBody, error) {
+func (a configAPI) getConfig(c *call, _, _ none) (configBody, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (a settingsAPI) getConfig(c *call, _, _ none) (configBody, error) {
 	return withoutSecrets(l.Config.Raw)
 }
 
-func (a settingsAPI) getGlobalConfig(c *call, _, _ none) (configBody, error) {
+func (a configAPI) getGlobalConfig(c *call, _, _ none) (configBody, error) {
 	own, err := a.settings.GlobalConfig(c.Context())
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (a settingsAPI) getGlobalConfig(c *call, _, _ none) (configBody, error) {
 }
 
 // patchConfig disposes of the instance, so that the next request reads the new config.
-func (a settingsAPI) patchConfig(c *call, at workspace.Place, _ none, in configBody) (configBody, error) {
+func (a configAPI) patchConfig(c *call, at workspace.Place, _ none, in configBody) (configBody, error) {
 	if err := a.settings.UpdateConfig(c.Context(), at, withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (a settingsAPI) patchConfig(c *call, at workspace.Place, _ none, in configB
 	return a.getConfig(c, none{}, none{})
 }
 
-func (a settingsAPI) patchGlobalConfig(c *call, _ none, in configBody) (configBody, error) {
+func (a configAPI) patchGlobalConfig(c *call, _ none, in configBody) (configBody, error) {
 	if err := a.settings.UpdateGlobalConfig(c.Context(), withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func isModeAlone(change json.RawMessage) bool {
 	return json.Unmarshal(change, &keys) == nil && len(keys) == 1 && keys["permission_mode"] != nil
 }
 
-func (a settingsAPI) listAgents(c *call, at workspace.Place, _, _ none) ([]lathe.Agent, error) {
+func (a configAPI) listAgents(c *call, at workspace.Place, _, _ none) ([]lathe.Agent, error) {
 	return a.settings.Agents(c.Context(), at.Directory)
 }
 
@@ -113,7 +113,7 @@ type toolQuery struct {
 }
 
 // tools are those of the directory of the request. They are the same for all models.
-func (a settingsAPI) tools(c *call) ([]Tool, error) {
+func (a configAPI) tools(c *call) ([]Tool, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (a settingsAPI) tools(c *call) ([]Tool, error) {
 	return a.settings.Tools(c.Context(), at)
 }
 
-func (a settingsAPI) toolNames(c *call, _, _ none) ([]string, error) {
+func (a configAPI) toolNames(c *call, _, _ none) ([]string, error) {
 	all, err := a.tools(c)
 	names := make([]string, len(all))
 	for i, t := range all {

@@ -141,24 +141,24 @@ func leadsToDir(at workspace.Place, link string) bool {
 	return slices.ContainsFunc(rootsOf(at), func(root string) bool { return workspace.Inside(root, f.Path) })
 }
 
-// ruled has the ignore rules of one folder.
-type ruled struct {
+// ignoreRules has the ignore rules of one folder.
+type ignoreRules struct {
 	dir  string
 	git  *search.GitRules
 	deep bool // the folder itself is ignored, and so is all in it
 }
 
-func (r ruled) ignores(name string, dir bool) bool {
+func (r ignoreRules) ignores(name string, dir bool) bool {
 	return r.deep || name == ".git" || r.git.Ignores(r.dir, name, dir)
 }
 
 // rulesAt reads the ignore files from the top of the project down to a folder.
-func rulesAt(at workspace.Place, dir, excludesFile string) ruled {
+func rulesAt(at workspace.Place, dir, excludesFile string) ignoreRules {
 	top := realDir(at)
 	if at.VCS == "git" && workspace.Inside(at.Sandbox, dir) {
 		top = at.Sandbox
 	}
-	r := ruled{dir: filepath.ToSlash(top), git: search.NewGitRules(top, excludesFile).Enter(filepath.ToSlash(top), ignoreText(top))}
+	r := ignoreRules{dir: filepath.ToSlash(top), git: search.NewGitRules(top, excludesFile).Enter(filepath.ToSlash(top), ignoreText(top))}
 	rel, err := filepath.Rel(top, dir)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return r

@@ -43,11 +43,11 @@ func (a fileAPI) fileDiff(c *call, at workspace.Place, f workspace.File) (string
 	if err != nil || len(all) != 1 || all[0].Patch == "" || all[0].Status != "modified" {
 		return "", nil
 	}
-	return all[0].Patch, takeApart(all[0].File, all[0].Patch)
+	return all[0].Patch, parsePatch(all[0].File, all[0].Patch)
 }
 
-// takeApart parses the hunks of a git patch.
-func takeApart(name, patch string) *filePatch {
+// parsePatch parses the hunks of a git patch.
+func parsePatch(name, patch string) *filePatch {
 	out := &filePatch{OldName: name, NewName: name, Hunks: []fileHunk{}}
 	for line := range strings.Lines(patch) {
 		line = strings.TrimSuffix(line, "\n")

@@ -71,7 +71,7 @@ func (a findAPI) findText(c *call, at workspace.Place, q textQuery, _ none) ([]f
 	defer stop()
 	found, err := search.Grep(ctx, search.Query{Root: realDir(at), Limit: mostLines, Hidden: true, ExcludesFile: a.folders.excludes()}, re, nil)
 	if err != nil {
-		return nil, tooSlow(c.Context(), err)
+		return nil, searchTimeout(c.Context(), err)
 	}
 	out := []foundLine{}
 	for _, f := range found.Files {
@@ -86,8 +86,8 @@ func (a findAPI) findText(c *call, at workspace.Place, q textQuery, _ none) ([]f
 	return out, nil
 }
 
-// tooSlow is the error of a search that timed out.
-func tooSlow(ctx context.Context, err error) error {
+// searchTimeout is the error of a search that timed out.
+func searchTimeout(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return lathe.Errorf(lathe.Unavailable, "the search took longer than %v; search in a smaller directory", searchTime)
 	}
@@ -169,7 +169,7 @@ func findPaths(ctx context.Context, f Folders, at workspace.Place, query, kind s
 	defer stop()
 	files, err := search.Glob(within, search.Query{Root: realDir(at), Limit: mostFiles, Hidden: true, ExcludesFile: f.excludes()}, all)
 	if err != nil {
-		return nil, tooSlow(ctx, err)
+		return nil, searchTimeout(ctx, err)
 	}
 	return rank(query, candidates(files.Paths, kind, query == ""), limit), nil
 }

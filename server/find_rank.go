@@ -49,7 +49,7 @@ func rank(query string, paths []string, limit int) []string {
 	words := strings.ToLower(strings.TrimSpace(filepathSlash(query)))
 	var all []ranked
 	for _, p := range paths {
-		score, ok := fit(words, strings.ToLower(p))
+		score, ok := score(words, strings.ToLower(p))
 		if !ok {
 			continue
 		}
@@ -77,9 +77,9 @@ func filepathSlash(s string) string { return strings.ReplaceAll(s, `\`, "/") }
 
 func isHidden(p string) bool { return p[0] == '.' || strings.Contains(p, "/.") }
 
-// fit scores a path against a query, both in lower case: the whole name, its beginning, a part of
+// score scores a path against a query, both in lower case: the whole name, its beginning, a part of
 // it, a part of the path, and last its letters in order with others between them.
-func fit(words, p string) (score int, ok bool) {
+func score(words, p string) (score int, ok bool) {
 	if words == "" {
 		return 0, true
 	}
@@ -104,11 +104,11 @@ func fit(words, p string) (score int, ok bool) {
 		}
 		return 500, true
 	}
-	return scattered(strings.ReplaceAll(words, " ", ""), p)
+	return scoreLetters(strings.ReplaceAll(words, " ", ""), p)
 }
 
-// scattered finds letters in order, from the end on, where names are.
-func scattered(words, p string) (score int, ok bool) {
+// scoreLetters finds letters in order, from the end on, where names are.
+func scoreLetters(words, p string) (score int, ok bool) {
 	at, last := len(words)-1, len(p)
 	for i := len(p) - 1; i >= 0 && at >= 0; i-- {
 		if p[i] != words[at] {

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// form is the event format of a stream.
-type form struct {
+// eventFormat is the event format of a stream.
+type eventFormat struct {
 	global  bool // with directory and project around them
 	offsets bool // deltas say where they belong
 }
@@ -28,7 +28,7 @@ const (
 )
 
 // append adds the frame of one event.
-func (f *frames) append(dst []byte, ev lathe.Event, to form, feed string) []byte {
+func (f *frames) append(dst []byte, ev lathe.Event, to eventFormat, feed string) []byte {
 	if ev.Last && ev.Seq > 0 {
 		dst = append(dst, "id: "...)
 		dst = append(dst, lathe.Cursor{Seq: ev.Seq, Feed: feed}.String()...)
@@ -45,7 +45,7 @@ func (f *frames) append(dst []byte, ev lathe.Event, to form, feed string) []byte
 	return append(dst, "\n\n"...)
 }
 
-func (f *frames) payload(dst []byte, ev lathe.Event, to form) []byte {
+func (f *frames) payload(dst []byte, ev lathe.Event, to eventFormat) []byte {
 	if _, delta := ev.Fact.(*lathe.PartDelta); delta {
 		if to.offsets {
 			return ev.AppendWithOffset(dst)

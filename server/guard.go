@@ -34,14 +34,14 @@ func newGuard(o Options) *guard {
 	return g
 }
 
-// knows reports whether the request carries the password: as Basic, or as a token in the query, for
+// hasPassword reports whether the request carries the password: as Basic, or as a token in the query, for
 // clients that cannot send headers.
-func (g *guard) knows(r *http.Request) bool {
+func (g *guard) hasPassword(r *http.Request) bool {
 	if g.open {
 		return true
 	}
 	if name, password, ok := r.BasicAuth(); ok {
-		return g.is([]byte(name + ":" + password))
+		return g.equals([]byte(name + ":" + password))
 	}
 	token := r.URL.Query().Get("auth_token")
 	if token == "" {
@@ -49,21 +49,21 @@ func (g *guard) knows(r *http.Request) bool {
 	}
 	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if pair, err := e.DecodeString(token); err == nil {
-			return g.is(pair)
+			return g.equals(pair)
 		}
 	}
 	return false
 }
 
-// is compares in constant time.
-func (g *guard) is(pair []byte) bool {
+// equals compares in constant time.
+func (g *guard) equals(pair []byte) bool {
 	got := sha256.Sum256(pair)
 	return subtle.ConstantTimeCompare(got[:], g.want[:]) == 1
 }
 
-// addressed rejects requests to an unknown host name: in DNS rebinding Host has the attacker's name.
+// checkHost rejects requests to an unknown host name: in DNS rebinding Host has the attacker's name.
 // IP addresses cannot be rebound.
-func (g *guard) addressed(r *http.Request) error {
+func (g *guard) checkHost(r *http.Request) error {
 	if _, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); unix {
 		return nil // no browser reaches it
 	}
@@ -81,8 +81,8 @@ func (g *guard) addressed(r *http.Request) error {
 	return forbidden("This server is not known as %q; use its address, or start it with --allow-host NAME", phrase.Shorten(host, 100))
 }
 
-// allows reports whether pages of an origin may send requests.
-func (g *guard) allows(r *http.Request, origin string) bool {
+// allowsOrigin reports whether pages of an origin may send requests.
+func (g *guard) allowsOrigin(r *http.Request, origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil || u.Path != "" {
 		return false
@@ -122,9 +122,9 @@ func scheme(r *http.Request) string {
 	return "http"
 }
 
-// cross rejects pages of other origins and sets the CORS headers for the allowed ones. It reports
+// checkOrigin rejects pages of other origins and sets the CORS headers for the allowed ones. It reports
 // whether the request was a preflight.
-func (g *guard) cross(w http.ResponseWriter, r *http.Request) (done bool, err error) {
+func (g *guard) checkOrigin(w http.ResponseWriter, r *http.Request) (done bool, err error) {
 	h, origin := w.Header(), r.Header.Get("Origin")
 	h.Add("Vary", "Origin")
 	if origin == "" {
@@ -133,7 +133,7 @@ func (g *guard) cross(w http.ResponseWriter, r *http.Request) (done bool, err er
 		}
 		return r.Method == http.MethodOptions, nil
 	}
-	if !g.allows(r, origin) {
+	if !g.allowsOrigin(r, origin) {
 		return false, forbidden("Origin %q is not allowed; start the server with --cors ORIGIN to allow it", phrase.Shorten(origin, 100))
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
@@ -153,9 +153,9 @@ func (g *guard) cross(w http.ResponseWriter, r *http.Request) (done bool, err er
 	return true, nil
 }
 
-// fetched rejects cross-site requests without an origin: images, scripts, frames, links. Public
+// checkFetchSite rejects cross-site requests without an origin: images, scripts, frames, links. Public
 // pages may be linked to.
-func (g *guard) fetched(r *http.Request, public bool) error {
+func (g *guard) checkFetchSite(r *http.Request, public bool) error {
 	if r.Header.Get("Origin") != "" {
 		return nil // judged by that
 	}

@@ -45,13 +45,13 @@ func (a messageAPI) listMessages(c *call, rec lathe.Session, q pageQuery, _ none
 		return nil, err
 	}
 	if page.More && q.Limit > 0 {
-		c.pointTo(page.Next.Token())
+		c.setNextPage(page.Next.Token())
 	}
 	return page.Messages, nil
 }
 
-// pointTo sets the headers with the next page.
-func (c *call) pointTo(cursor string) {
+// setNextPage sets the headers with the next page.
+func (c *call) setNextPage(cursor string) {
 	next := *c.URL
 	q := next.Query()
 	q.Set("before", cursor)

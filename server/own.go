@@ -6,12 +6,12 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// ownAPI answers for the routes under /lathe.
-type ownAPI struct {
+// latheAPI answers for the routes under /lathe.
+type latheAPI struct {
 	engine Engine
 }
 
-func (a ownAPI) routes() []row {
+func (a latheAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
 		answer(route("POST /lathe/session/{sessionID}/undo", "lathe.session.undo", "lathe",
@@ -31,11 +31,11 @@ func (a ownAPI) routes() []row {
 	}
 }
 
-func (a ownAPI) undo(c *call, _ none, in lathe.Undo) (lathe.Undone, error) {
+func (a latheAPI) undo(c *call, _ none, in lathe.Undo) (lathe.Undone, error) {
 	return c.undoing(in, a.engine.Undo)
 }
 
-func (a ownAPI) redo(c *call, _ none, in lathe.Undo) (lathe.Undone, error) {
+func (a latheAPI) redo(c *call, _ none, in lathe.Undo) (lathe.Undone, error) {
 	return c.undoing(in, a.engine.Redo)
 }
 
@@ -60,22 +60,22 @@ func (c *call) undoing(in lathe.Undo, do func(context.Context, lathe.SessionID, 
 }
 
 // submit responds when the prompt is stored. Unlike prompt_async it returns the reason of a failure.
-func (a ownAPI) submit(c *call, _ none, in promptBody) (lathe.Message, error) {
-	id, p, err := c.prompted(in)
+func (a latheAPI) submit(c *call, _ none, in promptBody) (lathe.Message, error) {
+	id, p, err := c.readPrompt(in)
 	if err != nil {
 		return lathe.Message{}, err
 	}
 	return a.engine.Submit(context.WithoutCancel(c.Context()), id, p)
 }
 
-func (a ownAPI) wait(c *call, rec lathe.Session, _, _ none) (lathe.Message, error) {
+func (a latheAPI) wait(c *call, rec lathe.Session, _, _ none) (lathe.Message, error) {
 	return c.waitIdle(a.engine, rec.ID)
 }
 
-func (a ownAPI) resume(c *call, rec lathe.Session, _, _ none) (none, error) {
+func (a latheAPI) resume(c *call, rec lathe.Session, _, _ none) (none, error) {
 	return none{}, a.engine.Resume(context.WithoutCancel(c.Context()), rec.ID)
 }
 
-func (a ownAPI) unarchive(c *call, rec lathe.Session, _, _ none) (lathe.Session, error) {
+func (a latheAPI) unarchive(c *call, rec lathe.Session, _, _ none) (lathe.Session, error) {
 	return a.engine.Update(c.Context(), rec.ID, lathe.Edit{Archived: lathe.Some[*lathe.Time](nil)})
 }

@@ -144,7 +144,7 @@ type callbackBody struct {
 
 // completeLogin may take as long as the user does.
 func (a providerAPI) completeLogin(c *call, at workspace.Place, _ none, in callbackBody) (bool, error) {
-	ctx, stop := c.lasting()
+	ctx, stop := c.longContext()
 	defer stop()
 	err := a.providers.Complete(ctx, at, c.PathValue("providerID"), in.Method, in.Code)
 	return err == nil, loginProblem(err, c.PathValue("providerID"))

@@ -33,7 +33,7 @@ const noTerminal websocket.StatusCode = 4404
 
 // connectTerminal checks who asks and what for, and then is the connection.
 func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
-	if q.Ticket == nil && !a.guard.knows(c.Request) {
+	if q.Ticket == nil && !a.guard.hasPassword(c.Request) {
 		return errPassword
 	}
 	if q.Ticket != nil { // a ticket is judged before anything else is told

@@ -170,11 +170,11 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *endpoint) serve(c *call) error {
-	if err := e.server.guard.fetched(c.Request, c.row != nil && c.row.public); err != nil {
+	if err := e.server.guard.checkFetchSite(c.Request, c.row != nil && c.row.public); err != nil {
 		return err
 	}
 	if c.row == nil || !c.row.public {
-		if !e.server.guard.knows(c.Request) {
+		if !e.server.guard.hasPassword(c.Request) {
 			return errPassword
 		}
 	}

@@ -23,17 +23,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{Request: r, server: s, w: own}
 	defer c.recoverPanic()
 	if r.ContentLength != 0 {
-		hurry(own) // reading the body has its own deadlines
+		limitUnread(own) // reading the body has its own deadlines
 	}
 	err := checkPeer(r)
 	if err == nil {
-		err = s.guard.addressed(r)
+		err = s.guard.checkHost(r)
 	}
 	if err != nil {
 		c.fail(err)
 		return
 	}
-	done, err := s.guard.cross(own, r)
+	done, err := s.guard.checkOrigin(own, r)
 	if err != nil {
 		c.fail(err)
 	}

@@ -51,7 +51,7 @@ func (a shareAPI) routes() []row {
 		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", shareStyle),
 		raw(route("GET /share/{sessionID}/{secret}", "lathe.share.page", "lathe",
 			"Read a shared session as a page", missing, withoutDirectory, withoutPassword), "text/html; charset=utf-8", func(c *call, _ none) error {
-			if _, err := a.shared(c); err != nil {
+			if _, err := a.findShared(c); err != nil {
 				return err
 			}
 			c.w.page("text/html; charset=utf-8", sharePage)
@@ -146,12 +146,12 @@ func (a shareAPI) unshare(c *call, rec lathe.Session, _, _ none) (lathe.Session,
 	return a.engine.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
 }
 
-// shared returns the session of the path if its secret is right. The error does not say what is wrong.
-func (a shareAPI) shared(c *call) (lathe.Session, error) {
+// findShared returns the session of the path if its secret is right. The error does not say what is wrong.
+func (a shareAPI) findShared(c *call) (lathe.Session, error) {
 	id, err := c.sessionID()
 	if err == nil {
 		var rec lathe.Session
-		if rec, err = a.engine.Get(c.Context(), id); err == nil && opens(rec, c.PathValue("secret")) {
+		if rec, err = a.engine.Get(c.Context(), id); err == nil && matchesSecret(rec, c.PathValue("secret")) {
 			return rec, nil
 		}
 	}
@@ -161,8 +161,8 @@ func (a shareAPI) shared(c *call) (lathe.Session, error) {
 	return lathe.Session{}, notFound("Share not found; it may have been revoked or have expired")
 }
 
-// opens compares the secret of a share in constant time.
-func opens(rec lathe.Session, secret string) bool {
+// matchesSecret compares the secret of a share in constant time.
+func matchesSecret(rec lathe.Session, secret string) bool {
 	if rec.Share == nil || rec.Share.Expired(time.Now()) {
 		return false
 	}
@@ -184,7 +184,7 @@ type shareReply struct {
 
 // shareData is the conversation; of the record only what the page shows.
 func (a shareAPI) shareData(c *call, _, _ none) (shareReply, error) {
-	rec, err := a.shared(c)
+	rec, err := a.findShared(c)
 	if err != nil {
 		return shareReply{}, err
 	}
@@ -210,19 +210,19 @@ func (a shareAPI) now(c *call, scope lathe.Scope) (string, error) {
 
 // shareEvents streams the conversation until the share ends.
 func (a shareAPI) shareEvents(c *call, q streamQuery) error {
-	rec, err := a.shared(c)
+	rec, err := a.findShared(c)
 	if err != nil {
 		return err
 	}
 	secret := c.PathValue("secret")
-	return a.streams.stream(c, q, following{scope: lathe.Scope{Session: rec.ID}, filter: func(f lathe.Fact) (send, more bool) {
+	return a.streams.stream(c, q, streamScope{scope: lathe.Scope{Session: rec.ID}, filter: func(f lathe.Fact) (send, more bool) {
 		if rec.Share.Expired(time.Now()) {
 			return false, false
 		}
 		switch f := f.(type) {
 		case *lathe.SessionChanged:
 			rec = f.Info
-			return false, opens(rec, secret)
+			return false, matchesSecret(rec, secret)
 		case *lathe.SessionDeleted:
 			return false, false
 		case *lathe.MessageChanged, *lathe.MessageRemoved, *lathe.PartChanged, *lathe.PartRemoved, *lathe.PartDelta,

@@ -61,7 +61,7 @@ func (a *streamAPI) directoryEvents(c *call, q streamQuery) error {
 	if err != nil {
 		return err
 	}
-	return a.stream(c, q, following{scope: lathe.Scope{Directory: at.Directory}, filter: func(f lathe.Fact) (send, more bool) {
+	return a.stream(c, q, streamScope{scope: lathe.Scope{Directory: at.Directory}, filter: func(f lathe.Fact) (send, more bool) {
 		_, last := f.(*lathe.InstanceDisposed)
 		return true, !last
 	}})
@@ -69,11 +69,11 @@ func (a *streamAPI) directoryEvents(c *call, q streamQuery) error {
 
 // globalEvents streams everything, each event with its directory and project.
 func (a *streamAPI) globalEvents(c *call, q streamQuery) error {
-	return a.stream(c, q, following{global: true, filter: func(lathe.Fact) (send, more bool) { return true, true }})
+	return a.stream(c, q, streamScope{global: true, filter: func(lathe.Fact) (send, more bool) { return true, true }})
 }
 
-// following is the scope and format of a stream.
-type following struct {
+// streamScope is the scope and format of a stream.
+type streamScope struct {
 	scope  lathe.Scope
 	global bool
 	// filter reports whether to send an event, and whether the stream continues after it.
@@ -82,7 +82,7 @@ type following struct {
 
 // stream writes events until the client goes away, or the server shuts down. A client that falls
 // behind is brought up to date by the feed; only one that takes nothing for a while is cut off.
-func (a *streamAPI) stream(c *call, q streamQuery, to following) error {
+func (a *streamAPI) stream(c *call, q streamQuery, to streamScope) error {
 	var after lathe.Opt[lathe.Cursor]
 	if id := c.Header.Get("Last-Event-ID"); id != "" {
 		q.After = id
@@ -103,14 +103,14 @@ func (a *streamAPI) stream(c *call, q streamQuery, to following) error {
 		c.w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	ctx, stop := c.lasting()
+	ctx, stop := c.longContext()
 	defer stop()
 	defer a.pulse.enter()()
 	defer a.watch.enter()()
 	defer a.meters.stream()()
-	out := &outlet{
+	out := &streamWriter{
 		w: c.w, control: http.NewResponseController(c.w), frames: &a.frames, feed: a.engine.Feed(),
-		form: form{global: to.global, offsets: q.Offsets},
+		form: eventFormat{global: to.global, offsets: q.Offsets},
 	}
 	for ev, err := range a.engine.Follow(ctx, to.scope, after, out.rest) {
 		if err != nil {
@@ -129,16 +129,16 @@ func (a *streamAPI) stream(c *call, q streamQuery, to following) error {
 // beat sends a heartbeat to all streams.
 func (a *streamAPI) beat() {
 	a.publish(workspace.Place{}, &lathe.ServerHeartbeat{})
-	a.branches.lookAll()
+	a.branches.checkAll()
 }
 
-// outlet is the connection of one stream.
-type outlet struct {
+// streamWriter is the connection of one stream.
+type streamWriter struct {
 	w       *writer
 	control *http.ResponseController
 	frames  *frames
 	feed    string
-	form    form
+	form    eventFormat
 
 	buf     []byte // frames not yet written
 	dirty   bool   // something was written since the last flush
@@ -152,7 +152,7 @@ const (
 )
 
 // send adds an event; false means that the client is gone.
-func (o *outlet) send(ev lathe.Event) bool {
+func (o *streamWriter) send(ev lathe.Event) bool {
 	o.buf = o.frames.append(o.buf, ev, o.form, o.feed)
 	if len(o.buf) >= fullFrom {
 		o.write()
@@ -161,7 +161,7 @@ func (o *outlet) send(ev lathe.Event) bool {
 }
 
 // rest flushes the added events, since nothing more is queued.
-func (o *outlet) rest() {
+func (o *streamWriter) rest() {
 	if o.write(); o.dirty && !o.failed {
 		o.allow()
 		o.failed = o.control.Flush() != nil
@@ -171,7 +171,7 @@ func (o *outlet) rest() {
 
 // write sends the added frames in pieces, each with its own deadline: a client that takes some of
 // it is slow, not stuck.
-func (o *outlet) write() {
+func (o *streamWriter) write() {
 	for rest := o.buf; len(rest) > 0 && !o.failed; {
 		n := min(len(rest), fullFrom)
 		o.allow()
@@ -185,7 +185,7 @@ func (o *outlet) write() {
 }
 
 // allow moves the deadline on. Once a second is enough, and costs nothing.
-func (o *outlet) allow() {
+func (o *streamWriter) allow() {
 	if now := time.Now(); now.Sub(o.allowed) > time.Second {
 		o.allowed = now
 		_ = o.control.SetWriteDeadline(now.Add(stuckTime)) // a connection without deadlines is one of a test

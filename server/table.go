@@ -21,7 +21,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 		turnAPI{b.Engine}.routes(),
 		askAPI{b.Engine}.routes(),
 		shares.routes(),
-		settingsAPI{b.Config, b.Instances, b.Engine}.routes(),
+		configAPI{b.Config, b.Instances, b.Engine}.routes(),
 		providerAPI{b.Providers}.routes(),
 		commandAPI{b.Engine}.routes(),
 		emptyRoutes(),
@@ -34,7 +34,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 		vcsAPI{b.Git, branches}.routes(),
 		terminals.routes(),
 		clients.routes(),
-		ownAPI{b.Engine}.routes(),
+		latheAPI{b.Engine}.routes(),
 		metricsAPI{o.Metrics, o.Version, s.meters, b.Engine}.routes(),
 	)
 	// The document describes itself as well.

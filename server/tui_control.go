@@ -80,7 +80,7 @@ func (a *tuiAPI) nextControl(c *call, _, _ none) (controlRequest, error) {
 	if err != nil {
 		return controlRequest{}, err
 	}
-	ctx, stop := c.lasting()
+	ctx, stop := c.longContext()
 	defer stop()
 	requests, leave := a.control.enter(at.Directory)
 	defer leave()

@@ -121,8 +121,8 @@ func (p *partInput) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// prompted is the session that the path names and the prompt of the body.
-func (c *call) prompted(in promptBody) (lathe.SessionID, lathe.Prompt, error) {
+// readPrompt is the session that the path names and the prompt of the body.
+func (c *call) readPrompt(in promptBody) (lathe.SessionID, lathe.Prompt, error) {
 	rec, err := c.session()
 	if err != nil {
 		return "", lathe.Prompt{}, err
@@ -133,7 +133,7 @@ func (c *call) prompted(in promptBody) (lathe.SessionID, lathe.Prompt, error) {
 
 // prompt responds when the session is idle. The turn continues if the client disconnects.
 func (a turnAPI) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
-	id, p, err := c.prompted(in)
+	id, p, err := c.readPrompt(in)
 	if err != nil {
 		return lathe.Message{}, err
 	}
@@ -146,7 +146,7 @@ func (a turnAPI) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
 
 // waitIdle waits until a session is idle, and returns its newest answer.
 func (c *call) waitIdle(turns Engine, id lathe.SessionID) (lathe.Message, error) {
-	ctx, stop := c.lasting()
+	ctx, stop := c.longContext()
 	defer stop()
 	return turns.Wait(ctx, id)
 }
@@ -154,7 +154,7 @@ func (c *call) waitIdle(turns Engine, id lathe.SessionID) (lathe.Message, error)
 // promptAsync responds when the prompt is stored. A later failure, such as an unknown model, is
 // published as session.error.
 func (a turnAPI) promptAsync(c *call, _ none, in promptBody) (none, error) {
-	id, p, err := c.prompted(in)
+	id, p, err := c.readPrompt(in)
 	if err != nil {
 		return none{}, err
 	}

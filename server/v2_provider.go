@@ -123,7 +123,7 @@ func (a v2API) listProviders(c *call, at workspace.Place) ([]v2Provider, error) 
 		}
 		out[i] = v2Provider{
 			ID: p.ID, Integration: p.ID, Name: p.Name,
-			API:     v2Access{Type: "aisdk", Package: p.Package, URL: withoutLogin(address), Settings: settings},
+			API:     v2Access{Type: "aisdk", Package: p.Package, URL: stripCredentials(address), Settings: settings},
 			Request: v2Request{Headers: map[string]string{}, Body: map[string]json.RawMessage{}},
 		}
 	}
@@ -160,10 +160,10 @@ func v2ModelOf(raw json.RawMessage) (v2Model, error) {
 	}
 	out := v2Model{
 		ID: m.ID, Provider: m.ProviderID, Family: m.Family, Name: m.Name,
-		API:          v2Access{ID: m.API.ID, Type: "aisdk", Package: m.API.NPM, URL: withoutLogin(m.API.URL)},
+		API:          v2Access{ID: m.API.ID, Type: "aisdk", Package: m.API.NPM, URL: stripCredentials(m.API.URL)},
 		Capabilities: v2Capabilities{Tools: m.Capabilities.ToolCall, Input: m.Capabilities.Input.names(), Output: m.Capabilities.Output.names()},
 		Request:      v2Request{Headers: map[string]string{}, Body: withoutKeys(m.Options)},
-		Variants:     []v2Variant{}, Time: v2Time{released(m.ReleaseDate)},
+		Variants:     []v2Variant{}, Time: v2Time{releaseTime(m.ReleaseDate)},
 		Status: cmp.Or(m.Status, "active"), Enabled: true,
 		Limit: v2Limit{Context: int64(m.Limit.Context), Input: int64(m.Limit.Input), Output: int64(m.Limit.Output)},
 	}
@@ -199,8 +199,8 @@ func (m v1Media) names() []string {
 	return out
 }
 
-// released is when a model came out, in milliseconds; 0 if the catalog does not know.
-func released(date string) int64 {
+// releaseTime is when a model came out, in milliseconds; 0 if the catalog does not know.
+func releaseTime(date string) int64 {
 	for _, form := range []string{time.DateOnly, "2006-01", "2006"} {
 		if t, err := time.Parse(form, date); err == nil {
 			return t.UnixMilli()
@@ -209,9 +209,9 @@ func released(date string) int64 {
 	return 0
 }
 
-// withoutLogin is an address without a name, a password and a query, where keys may be; "" if it
+// stripCredentials is an address without a name, a password and a query, where keys may be; "" if it
 // is none.
-func withoutLogin(address string) string {
+func stripCredentials(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""

@@ -43,7 +43,7 @@ type vcsReply struct {
 func (vcsReply) schemaName() string { return "VcsInfo" }
 
 func (a vcsAPI) vcs(c *call, at workspace.Place, _, _ none) (vcsReply, error) {
-	branch, main := a.branches.look(at), git.DefaultBranch(c.Context(), at)
+	branch, main := a.branches.check(at), git.DefaultBranch(c.Context(), at)
 	return vcsReply{Branch: orNull(branch), Default: orNull(main)}, nil
 }
 
@@ -71,8 +71,8 @@ type seenBranch struct {
 // mostBranches is how many directories are watched; beyond it, others are forgotten.
 const mostBranches = 100
 
-// look returns the branch of a place, and publishes an event if it changed.
-func (b *branches) look(at workspace.Place) string {
+// check returns the branch of a place, and publishes an event if it changed.
+func (b *branches) check(at workspace.Place) string {
 	name := git.Branch(at)
 	b.mu.Lock()
 	was, known := b.all[at.Directory]
@@ -87,8 +87,8 @@ func (b *branches) look(at workspace.Place) string {
 	return name
 }
 
-// lookAll looks at all that are known.
-func (b *branches) lookAll() {
+// checkAll looks at all that are known.
+func (b *branches) checkAll() {
 	b.mu.Lock()
 	var places []workspace.Place
 	for _, seen := range b.all {
@@ -96,7 +96,7 @@ func (b *branches) lookAll() {
 	}
 	b.mu.Unlock()
 	for _, at := range places {
-		b.look(at)
+		b.check(at)
 	}
 }
 

@@ -34,7 +34,7 @@ type watch struct {
 
 func newWatch(p publisher, watched ChangeWatcher, every time.Duration) *watch {
 	w := &watch{publisher: p, watched: watched}
-	w.pulse = pulse{every: every, beat: w.lookAround}
+	w.pulse = pulse{every: every, beat: w.publishChanges}
 	return w
 }
 
@@ -57,8 +57,8 @@ func (w *watch) all() (places []workspace.Place) {
 	return places
 }
 
-// lookAround notifies clients of changes, so that they reload.
-func (w *watch) lookAround() {
+// publishChanges notifies clients of changes, so that they reload.
+func (w *watch) publishChanges() {
 	for _, at := range w.all() {
 		settings, credentials := w.watched.Changed(at)
 		var changes []lathe.Fact
@@ -88,8 +88,8 @@ func Watch(e Engine, watched ChangeWatcher, at workspace.Place) (stop func()) {
 	p := publisher{engine: e, ids: lathe.NewIDs()}
 	files, branches := newWatch(p, watched, watchEvery), &branches{publisher: p}
 	files.add(at)
-	branches.look(at)
-	beat := &pulse{every: heartbeatEvery, beat: branches.lookAll}
+	branches.check(at)
+	beat := &pulse{every: heartbeatEvery, beat: branches.checkAll}
 	leaveFiles, leaveBranches := files.enter(), beat.enter()
 	return func() {
 		leaveFiles()

@@ -49,25 +49,25 @@ func (c Client) browser(ctx context.Context, m Method, talk LoginUI) (Credential
 	return c.redeem(ctx, m, v, code)
 }
 
-// visit is a user's way to the vendor's page and back.
-type visit struct {
+// browserLogin is a user's way to the vendor's page and back.
+type browserLogin struct {
 	method   Method
 	redirect string // where the page leads back to
 	path     string
 	host     string
 	state    string // proves that who comes back is who went
 	verifier string // proves that who has the code is who asked for it
-	came     chan arrival
+	came     chan callbackResult
 }
 
-// arrival is what somebody came back with.
-type arrival struct {
+// callbackResult is what somebody came back with.
+type callbackResult struct {
 	code string
 	err  error
 }
 
-func newVisit(m Method, port int) *visit {
-	v := &visit{method: m, path: "/callback", host: fmt.Sprintf("127.0.0.1:%d", port), state: random(16), verifier: random(32), came: make(chan arrival, 1)}
+func newVisit(m Method, port int) *browserLogin {
+	v := &browserLogin{method: m, path: "/callback", host: fmt.Sprintf("127.0.0.1:%d", port), state: random(16), verifier: random(32), came: make(chan callbackResult, 1)}
 	if m.RedirectParam != "" {
 		v.path += "/" + v.state
 		v.host = fmt.Sprintf("localhost:%d", port)
@@ -83,7 +83,7 @@ func random(n int) string {
 }
 
 // page is the address of the vendor's page.
-func (v *visit) page() string {
+func (v *browserLogin) page() string {
 	m := v.method
 	digest := sha256.Sum256([]byte(v.verifier))
 	q := withScope(m, url.Values{
@@ -103,7 +103,7 @@ func (v *visit) page() string {
 }
 
 // ServeHTTP takes the browser back. Who does not know the state is nobody.
-func (v *visit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (v *browserLogin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
@@ -131,31 +131,31 @@ func closing(text string) string {
 	return "<!doctype html><title>lathe</title><p>" + text + " You can close this page and go back to the terminal.</p>\n"
 }
 
-func (v *visit) knows(q url.Values) bool {
+func (v *browserLogin) knows(q url.Values) bool {
 	return v.method.RedirectParam != "" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(v.state)) == 1
 }
 
 // read takes the code, or the reason why there is none.
-func (v *visit) read(q url.Values) arrival {
+func (v *browserLogin) read(q url.Values) callbackResult {
 	if q.Get("code") != "" {
-		return arrival{code: q.Get("code")}
+		return callbackResult{code: q.Get("code")}
 	}
 	if why := cmp.Or(q.Get("error_description"), q.Get("error")); why != "" {
-		return arrival{err: lathe.Errorf(lathe.Unauthorized, "%s did not log you in: %s", v.method.Provider, why)}
+		return callbackResult{err: lathe.Errorf(lathe.Unauthorized, "%s did not log you in: %s", v.method.Provider, why)}
 	}
-	return arrival{err: lathe.Errorf(lathe.Unauthorized, "%s did not log you in", v.method.Provider)}
+	return callbackResult{err: lathe.Errorf(lathe.Unauthorized, "%s did not log you in", v.method.Provider)}
 }
 
 // wait returns the code, from the browser or from the user's hand.
-func (v *visit) wait(ctx context.Context, talk LoginUI) (string, error) {
-	pasted := make(chan arrival, 1)
+func (v *browserLogin) wait(ctx context.Context, talk LoginUI) (string, error) {
+	pasted := make(chan callbackResult, 1)
 	if talk.Paste != nil {
 		ctx, cancel := context.WithCancel(ctx)
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
 			text, err := talk.Paste(ctx)
 			if err != nil {
-				pasted <- arrival{err: err}
+				pasted <- callbackResult{err: err}
 				return
 			}
 			pasted <- v.pasted(text)
@@ -173,23 +173,23 @@ func (v *visit) wait(ctx context.Context, talk LoginUI) (string, error) {
 }
 
 // pasted reads what a user copied: the address the browser was led to, or the code in it.
-func (v *visit) pasted(text string) arrival {
+func (v *browserLogin) pasted(text string) callbackResult {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
 		if text == "" {
-			return arrival{err: lathe.Errorf(lathe.Unauthorized, "no code was pasted")}
+			return callbackResult{err: lathe.Errorf(lathe.Unauthorized, "no code was pasted")}
 		}
-		return arrival{code: text}
+		return callbackResult{code: text}
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Path != v.path || !v.knows(u.Query()) {
-		return arrival{err: lathe.Errorf(lathe.Invalid, "this URL does not belong to this login; start again")}
+		return callbackResult{err: lathe.Errorf(lathe.Invalid, "this URL does not belong to this login; start again")}
 	}
 	return v.read(u.Query())
 }
 
 // redeem gives the code for a credential.
-func (c Client) redeem(ctx context.Context, m Method, v *visit, code string) (Credential, error) {
+func (c Client) redeem(ctx context.Context, m Method, v *browserLogin, code string) (Credential, error) {
 	if !m.GivesKey {
 		a, err := c.form(ctx, m.Token, url.Values{
 			"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {v.redirect},

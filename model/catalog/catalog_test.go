@@ -61,7 +61,7 @@ func TestVendors_BothWays(t *testing.T) {
 	}
 	all := embedded()
 	for id := range theirs {
-		rows := taking(id)
+		rows := vendorsWith(id)
 		switch want, moved := renamed[id]; {
 		case moved && (len(rows) == 0 || rows[0].ID != want):
 			t.Errorf("%s leads to %v, not %s", id, rows, want)

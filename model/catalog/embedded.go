@@ -21,7 +21,7 @@ func readEmbedded() map[string]*Provider {
 			continue
 		}
 		id := string(from.ID)
-		rows := taking(id)
+		rows := vendorsWith(id)
 		if len(rows) == 0 {
 			rows = []Vendor{{ID: id, Name: from.Name, NPM: packageOf(from.Type), API: address(from), Env: variables(from.APIKey)}}
 		}

@@ -62,7 +62,7 @@ func Config(section json.RawMessage) Layer {
 	read := sync.OnceValues(func() (entries map[string]*entry, err error) {
 		if len(section) > 0 {
 			if bad := json.Unmarshal(section, &entries); bad != nil {
-				err = lathe.Errorf(lathe.Invalid, "config: provider%s", wrong(bad))
+				err = lathe.Errorf(lathe.Invalid, "config: provider%s", typeMismatch(bad))
 			}
 		}
 		return entries, err
@@ -131,7 +131,7 @@ func (e *entry) onto(base *Provider, id string) (*Provider, []error) {
 		}
 		m.FromConfig = true
 		if err := m.decode(e.Models[key]); err != nil {
-			errs = append(errs, lathe.Errorf(lathe.Invalid, "config: provider.%s.models.%s%s", id, key, wrong(err)))
+			errs = append(errs, lathe.Errorf(lathe.Invalid, "config: provider.%s.models.%s%s", id, key, typeMismatch(err)))
 		}
 	}
 	p.finish()
@@ -219,8 +219,8 @@ func (p *Provider) addModes(m *Model) {
 	}
 }
 
-// wrong says for people which member does not fit.
-func wrong(err error) string {
+// typeMismatch says for people which member does not fit.
+func typeMismatch(err error) string {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
 		return fmt.Sprintf(".%s cannot be a %s", kind.Field, kind.Value)

@@ -53,7 +53,7 @@ func CatalogURL(from string) (string, error) {
 // Refresh fetches the catalog into the file at path, which is replaced whole, and only by
 // one that can be read. The client may be nil.
 func Refresh(ctx context.Context, c *http.Client, from, path string) (Refreshed, error) {
-	out := Refreshed{From: shown(from)}
+	out := Refreshed{From: redactURL(from)}
 	src, err := fetch(ctx, c, from)
 	if err != nil {
 		return out, unchanged(err)
@@ -78,8 +78,8 @@ func Refresh(ctx context.Context, c *http.Client, from, path string) (Refreshed,
 	return out, nil
 }
 
-// shown is an address without what may be secret in it.
-func shown(from string) string {
+// redactURL is an address without what may be secret in it.
+func redactURL(from string) string {
 	u, err := url.Parse(from)
 	if err != nil {
 		return "the address"
@@ -96,7 +96,7 @@ func unchanged(err error) error {
 }
 
 func fetch(parent context.Context, c *http.Client, from string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(parent, refreshTime, fmt.Errorf("%s took longer than %s", shown(from), refreshTime))
+	ctx, cancel := context.WithTimeoutCause(parent, refreshTime, fmt.Errorf("%s took longer than %s", redactURL(from), refreshTime))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -107,27 +107,27 @@ func fetch(parent context.Context, c *http.Client, from string) ([]byte, error) 
 	if c != nil {
 		client = *c
 	}
-	client.CheckRedirect = sameCare
+	client.CheckRedirect = rejectInsecureRedirect
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, because(parent, ctx, err)
+		return nil, downloadError(parent, ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answered %s", shown(from), resp.Status)
+		return nil, fmt.Errorf("%s answered %s", redactURL(from), resp.Status)
 	}
 	src, err := io.ReadAll(io.LimitReader(resp.Body, refreshSize+1))
 	if err != nil {
-		return nil, because(parent, ctx, err)
+		return nil, downloadError(parent, ctx, err)
 	}
 	if len(src) > refreshSize {
-		return nil, fmt.Errorf("%s is larger than %d MB", shown(from), refreshSize>>20)
+		return nil, fmt.Errorf("%s is larger than %d MB", redactURL(from), refreshSize>>20)
 	}
 	return src, nil
 }
 
-// sameCare rejects redirects to insecure connections.
-func sameCare(req *http.Request, via []*http.Request) error {
+// rejectInsecureRedirect rejects redirects to insecure connections.
+func rejectInsecureRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= 5 {
 		return errors.New("too many redirects")
 	}
@@ -135,8 +135,8 @@ func sameCare(req *http.Request, via []*http.Request) error {
 	return err
 }
 
-// because says why a request failed, without the address, which may hold a password.
-func because(parent, ctx context.Context, err error) error {
+// downloadError says why a request failed, without the address, which may hold a password.
+func downloadError(parent, ctx context.Context, err error) error {
 	if parent.Err() != nil {
 		return context.Canceled
 	}

@@ -54,7 +54,7 @@ func (m *Model) Variant(name string) (Options, bool) {
 
 // levels computes them from what the catalog says, else from the protocol and the id.
 func (m *Model) levels() []Variant {
-	if out, ok := m.stated(); ok {
+	if out, ok := m.catalogVariants(); ok {
 		return out
 	}
 	id := strings.ToLower(m.APIID)
@@ -106,8 +106,8 @@ func (m *Model) budgets(limit float64) []Variant {
 	return []Variant{{"high", m.budget(half)}, {"max", m.budget(most)}}
 }
 
-// stated makes variants of what the catalog says; ok is false when it says nothing.
-func (m *Model) stated() (out []Variant, ok bool) {
+// catalogVariants makes variants of what the catalog says; ok is false when it says nothing.
+func (m *Model) catalogVariants() (out []Variant, ok bool) {
 	for _, l := range m.Levels {
 		if l.Type != "effort" {
 			continue

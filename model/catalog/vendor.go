@@ -105,8 +105,8 @@ func LocalVendors() []Vendor {
 	return []Vendor{VendorOf("ollama"), VendorOf("lmstudio"), VendorOf("llama.cpp"), VendorOf("vllm")}
 }
 
-// taking returns the vendors that take the models of an id of the embedded list.
-func taking(catwalk string) (out []Vendor) {
+// vendorsWith returns the vendors that take the models of an id of the embedded list.
+func vendorsWith(catwalk string) (out []Vendor) {
 	for _, v := range vendors {
 		if slices.Contains(v.Catwalk, catwalk) {
 			out = append(out, v)

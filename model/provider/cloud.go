@@ -71,11 +71,11 @@ func (c *client) address() (string, error) {
 	if err == nil && base == "" {
 		err = lathe.Errorf(lathe.Invalid, "no base URL for %s: set provider.%s.options.baseURL", c.provider.Name, c.provider.ID)
 	}
-	return c.fit(trimBase(base)), err
+	return c.adaptBase(trimBase(base)), err
 }
 
-// fit makes what settings give as an address what the protocol begins with.
-func (c *client) fit(base string) string {
+// adaptBase turns the configured URL into the base URL of the protocol.
+func (c *client) adaptBase(base string) string {
 	switch {
 	case base == "":
 	case c.model.NPM == catalog.Copilot:

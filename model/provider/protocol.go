@@ -23,8 +23,8 @@ const (
 	Converse  Protocol = "converse"
 )
 
-// speech is what a package name of the config stands for.
-type speech struct {
+// protocolInfo is what a package name of the config stands for.
+type protocolInfo struct {
 	npm      string
 	protocol Protocol
 	base     string // where it is unless the catalog or settings know better
@@ -33,7 +33,7 @@ type speech struct {
 
 // protocols has a row for each package we know. One that is not here is taken for compatible
 // with Chat Completions when its address is known.
-var protocols = []speech{
+var protocols = []protocolInfo{
 	{catalog.Anthropic, Messages, "https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL"},
 	{catalog.Azure, Responses, "", ""},
 	{catalog.Bedrock, Converse, "", ""},
@@ -65,13 +65,13 @@ var protocols = []speech{
 }
 
 // speaks finds the row of a model's package, the zero value if there is none.
-func speaks(m *catalog.Model) speech {
+func speaks(m *catalog.Model) protocolInfo {
 	for _, s := range protocols {
 		if s.npm == m.NPM {
 			return s
 		}
 	}
-	return speech{}
+	return protocolInfo{}
 }
 
 // protocol is what this model is spoken to in: some vendors have several.

@@ -104,7 +104,7 @@ type client struct {
 	model    *catalog.Model
 	deps     Deps
 	options  options
-	speaks   speech
+	speaks   protocolInfo
 	key      key
 	signer   Signer // where requests are signed instead of having a key
 	base     string
@@ -205,7 +205,7 @@ func (m renewing) Stream(ctx context.Context, r model.Request) iter.Seq2[model.E
 	}
 }
 
-// options are what the config of a provider say about its client.
+// options are the config of a provider's client.
 type options struct {
 	APIKey        string            `json:"apiKey"`
 	BaseURL       string            `json:"baseURL"`
