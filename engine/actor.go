@@ -36,7 +36,7 @@ type actor struct {
 	engine *Engine
 	wake   chan struct{}  // holds one after an input
 	gone   chan struct{}  // closed when it sleeps again
-	failed *lathe.Session // whose turn the store stopped, once clients are told; its goroutine's own
+	failed *lathe.Session // set once clients know that the store failed its turn; only for its goroutine
 
 	mu     sync.Mutex // guards the fields below
 	woken  bool       // an input came that the runner has not seen
@@ -105,8 +105,8 @@ func (all *actors) wait(ctx context.Context, id lathe.SessionID) (lathe.Message,
 	return end.wait(ctx)
 }
 
-// runExclusive wakes a session that nobody works on, to do something before anything else. One
-// that is at work, here or elsewhere, is busy; one that only waits for its jobs is not.
+// runExclusive wakes an idle session to run first before anything else. A session with a running
+// turn, here or in another process, is busy; a session that only waits for its jobs is not.
 func (all *actors) runExclusive(id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -135,7 +135,7 @@ func (a *actor) tryRun(first func(context.Context, *runner) error) bool {
 	return true
 }
 
-// markStarted notes that a turn is running, and returns what is to be done first.
+// markStarted notes that a turn is running and returns the function to run first.
 func (a *actor) markStarted(cancel context.CancelCauseFunc) (first func(context.Context, *runner) error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -237,7 +237,7 @@ func (all *actors) close() {
 	all.closed = true
 }
 
-// receive keeps an event for the runner. Answers make it look at once, prompts at its next
+// receive stores an event for the runner. Answers make it look at once, prompts at its next
 // round.
 func (a *actor) receive(ev lathe.Event) {
 	a.mu.Lock()
@@ -283,8 +283,8 @@ func (a *actor) loop() {
 	}
 }
 
-// reportFailure tells once that a turn stopped because the store failed: what cannot be written down
-// clients would never hear of. A session that is gone, or another's, has not stopped here.
+// reportFailure reports once that a turn stopped because the store failed: clients get no fact about
+// it. A deleted session, or one of another process, has not failed here.
 func (a *actor) reportFailure(err error) {
 	e := a.engine
 	switch lathe.CodeOf(err) {
@@ -301,7 +301,7 @@ func (a *actor) reportFailure(err error) {
 	}
 }
 
-// leave ends the actor unless it was woken again; whoever waits gets the result.
+// leave ends the actor unless it was woken again; waiting callers get the result.
 func (a *actor) leave(msg lathe.Message, err error) bool {
 	e := a.engine
 	e.actors.mu.Lock()
@@ -432,8 +432,8 @@ func (a *actor) stop(cause error) {
 	}
 }
 
-// acquireLease waits for the lease: another process may work on the session, and will see what was
-// admitted, or die and leave it to us.
+// acquireLease waits for the lease. Another process may hold it: that process then answers the queued
+// prompts, or dies and leaves them to us.
 func (a *actor) acquireLease(ctx context.Context) (*runner, error) {
 	tick := time.NewTicker(retryLease)
 	defer tick.Stop()

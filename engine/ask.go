@@ -33,9 +33,9 @@ type answer struct {
 	answers   [][]string
 	note      string
 	dismissed bool // a question, or anything that was withdrawn
-	expired   bool // nobody answered in time
+	expired   bool // no answer in time
 	plugin    bool // it is not a person's
-	// unattended says that nobody was there to answer: the call fails, and the turn continues.
+	// unattended says that no user was there to answer: the call fails, and the turn continues.
 	unattended bool
 }
 
@@ -58,11 +58,11 @@ type host struct {
 	call      *fold.Call
 	by        lathe.ToolRef
 	evaluator permission.Evaluator    // as it was when the call began
-	snap      *snapshot.Step          // nil keeps nothing for an undo
+	snap      *snapshot.Step          // nil saves nothing for an undo
 	frame     *snapshot.CommandWindow // of a call that may change any file
 	clock     *subagent.Clock         // of the call
 	stepClock *subagent.Clock
-	gone      <-chan struct{} // closed when nobody waits for the call any more
+	gone      <-chan struct{} // closed when the step no longer waits for the call
 	model     lathe.ModelRef  // of the answer that makes the call
 }
 
@@ -152,8 +152,8 @@ func (h *host) rejection(p tool.Permission, got answer) error {
 	}
 }
 
-// unattendedRefusal is a request that nobody can answer. It does not end the turn: the model
-// works around it and says what is left.
+// unattendedRefusal refuses a request because no user is there. The turn continues, so the model
+// can work around it and report the rest.
 func unattendedRefusal(p tool.Permission, note string) error {
 	what := lathe.PermissionRequest{Permission: p.Name, Patterns: p.Patterns, Metadata: p.Metadata}.Summary()
 	text := fmt.Sprintf("Not allowed here: %s needs the permission %q and no user is attached to grant it. It was not run.", phrase.Shorten(what, 300), p.Name)
@@ -165,7 +165,7 @@ func unattendedRefusal(p tool.Permission, note string) error {
 
 func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 	select {
-	case <-ctx.Done(): // one that was given up asks nobody
+	case <-ctx.Done(): // a canceled call asks no one
 		return answer{}, context.Cause(ctx)
 	case <-h.gone: // nor one that does not hear it
 		return answer{}, errGone
@@ -198,10 +198,10 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 	}
 }
 
-// errGone is what a tool is told that asks when its call has ended.
+// errGone is the error for a tool that asks after its call has ended.
 var errGone = lathe.Errorf(lathe.Canceled, "the call has ended")
 
-// unansweredText says that nobody was there.
+// unansweredText is the error text for a request that timed out.
 func (h *host) unansweredText(rest string) string {
 	return fmt.Sprintf("No user answered within %s (setting deadline.ask). %s", h.step.settings.Deadlines.Ask, rest)
 }

@@ -47,8 +47,8 @@ func (r *runner) loadChecks(ctx context.Context, s *state) {
 	}
 }
 
-// check writes down what checks have found. The model gets it as a prompt of our own:
-// it does not begin the turn anew, so steps are counted on.
+// check writes the issues that checks have found as a synthetic prompt to the model. The prompt
+// does not start a new turn, so the step count continues.
 func (r *runner) check(ctx context.Context, s state, c check.Result) error {
 	var facts []lathe.Fact
 	at := r.engine.now()
@@ -89,7 +89,7 @@ func (r *runner) watch(ctx context.Context, s state) *check.ResultChecker {
 	return w
 }
 
-// usedFractions is how much of its steps, money and time the turn has used.
+// usedFractions are the used parts of the turn's steps, money and time.
 func (r *runner) usedFractions(ctx context.Context, s state) (out []check.UsedFraction) {
 	if s.steps > 0 {
 		done := s.stepsDone() + 1 // with this one
@@ -122,8 +122,8 @@ func (s *stepRun) noteResult(c *fold.Call) {
 	}
 }
 
-// testCommandKey names what a test command is stored for: the project, or the directory where there
-// is none that others could be confused with.
+// testCommandKey is the key of a stored test command: the project, or the directory of a session
+// without one, because such sessions share the global project.
 func testCommandKey(s lathe.Session) string {
 	if s.Project == lathe.GlobalProject {
 		return s.Directory

@@ -16,16 +16,16 @@ import (
 type SlashCommand struct {
 	lathe.Command
 	Variant string // of its model
-	// Outside lets its template name files outside of the project. Those of a project that
-	// nobody trusts could make a file of the user's part of a prompt.
+	// Outside lets its template name files outside of the project. A template of an untrusted project
+	// must not: it could attach the user's private files to a prompt.
 	Outside bool
-	// Fetch gets what the command says from whoever offers it, who puts the arguments in; nil
-	// has it in Template. What comes from elsewhere names no files and runs nothing.
+	// Fetch gets the expanded text from the MCP server that offers the command; nil uses Template.
+	// Fetched text attaches no files and runs no commands.
 	Fetch func(ctx context.Context, arguments []string) (string, error)
 }
 
 // Command runs a slash command and waits until the session is idle. It returns the newest
-// answer; command.executed is told then, also when the caller has gone.
+// answer and then publishes command.executed, even if the caller has gone.
 func (e *Engine) Command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
 	end, _, err := e.command(ctx, id, call)
 	if err != nil {

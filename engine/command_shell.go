@@ -58,8 +58,8 @@ func (c *commandRun) permissions(ctx context.Context) (permission.Evaluator, err
 	return config.permissions(ctx, c.engine.store, c.session)
 }
 
-// runAsked runs a command that needs a person's word. The session must rest: a request belongs
-// to whoever works on it.
+// runAsked runs a command that needs approval. The session must be idle, because only the holder
+// of its lease can write the request.
 func (c *commandRun) runAsked(ctx context.Context, j permission.Evaluator, command string) (string, error) {
 	out, err := whenIdle(ctx, c.engine, c.session.ID, func(ctx context.Context, r *runner) (string, error) {
 		return (&snippetHost{commandRun: c, evaluator: j, runner: r}).run(ctx, command)
@@ -70,8 +70,8 @@ func (c *commandRun) runAsked(ctx context.Context, j permission.Evaluator, comma
 	return out, err
 }
 
-// snippetHost is the way of a template's command back to the engine. Without a runner it
-// asks nobody.
+// snippetHost connects a template's command to the engine. Without a runner it cannot ask
+// the user.
 type snippetHost struct {
 	tool.NoSession
 	*commandRun

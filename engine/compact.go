@@ -95,8 +95,8 @@ func (s state) lastStep() *lathe.Assistant {
 	return nil
 }
 
-// stuck counts the compactions in a row after which the first step did not fit again. They
-// begin anew when a prompt was answered.
+// stuck counts the compactions in a row after which the first step did not fit again. The
+// count restarts when a prompt was answered.
 func (s state) stuck() (n int) {
 	steps := 0
 	for _, h := range slices.Backward(s.messages) {
@@ -117,8 +117,8 @@ func (s state) stuck() (n int) {
 	return n
 }
 
-// compact compresses the history, or writes down that this is to be done. Between the two
-// a process may end: the request is in the history.
+// compact compresses the history if a request is pending, and otherwise writes the request. The
+// request is in the history, so it survives a crash between the two.
 func (r *runner) compact(ctx context.Context, s state) error {
 	if h := s.pending(); h != nil {
 		return r.compress(ctx, s, h)
@@ -149,7 +149,7 @@ func (s *stepRun) isTooLong(ctx context.Context, err error) bool {
 	return lathe.CodeOf(err) == lathe.Overflow && !s.settings.Compaction.Off && !isWrite(err) && ctx.Err() == nil
 }
 
-// compactFirst ends a step whose request was too long: the history is to be compressed, and the turn
+// compactFirst ends a step whose request was too long: the turn compresses the history and
 // continues.
 func (s *stepRun) compactFirst(ctx context.Context, st state) error {
 	if st.stuck() >= maxCompactions {

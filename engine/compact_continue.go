@@ -15,9 +15,9 @@ import (
 // calledTool reports whether an answer called a tool instead of writing a summary.
 func calledTool(err error) bool { return errors.Is(err, fold.ErrUnexpectedCall) }
 
-// continueFacts let the turn continue after a compaction that nobody asked for: the
-// prompt that was refused is said again, or a prompt of ours says to continue. Where words wait
-// to be answered already, nothing is needed.
+// continueFacts let the turn continue after an automatic compaction: they repeat the refused
+// prompt, or add a prompt that says to continue. With an unanswered prompt in the history, nothing
+// is needed.
 func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.Fact, error) {
 	place := slices.Index(c.state.messages, c.request)
 	switch {
@@ -35,7 +35,7 @@ func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.
 		}
 	}
 	text := strings.TrimSpace(compact.ContinuePrompt) + " If you are not sure what to do next, stop and ask."
-	if c.settings.Headless || c.state.session.Parent != "" { // nobody would answer
+	if c.settings.Headless || c.state.session.Parent != "" { // no user would answer
 		text = strings.TrimSpace(compact.ContinuePrompt) + " If nothing is left to do, give your final answer."
 	}
 	if c.compaction.Overflow.On() && slices.ContainsFunc(c.head, compact.HasMedia) {

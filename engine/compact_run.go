@@ -62,7 +62,7 @@ func (r *runner) compress(ctx context.Context, s state, request *history.Message
 	return err
 }
 
-// publishCompacting tells clients since when a summary is made; 0 is not any longer. It is a help, so that a failure is only noted.
+// publishCompacting shows clients when the compaction started; 0 says that it ended. It is not essential, so a failure is only logged.
 func (r *runner) publishCompacting(ctx context.Context, since lathe.Time) {
 	ctx, cancel := settleContext(ctx)
 	defer cancel()
@@ -71,7 +71,7 @@ func (r *runner) publishCompacting(ctx context.Context, since lathe.Time) {
 	}
 }
 
-// newCompactRun looks at what is to be compressed.
+// newCompactRun reads the messages to compress.
 func (r *runner) newCompactRun(ctx context.Context, s state, request *history.Message) (*compactRun, error) {
 	if r.stepConfig.err != nil {
 		return nil, r.stepConfig.err
@@ -123,7 +123,7 @@ func (c *compactRun) prompts() []*history.Message {
 	return slices.DeleteFunc(history.AppendMessages(nil, before), func(h *history.Message) bool { return stays[h] })
 }
 
-// split finds what is summarized, what stays, and what is said again.
+// split divides the history into summarized messages, messages that stay, and a prompt to repeat.
 func (c *compactRun) split(at int) {
 	before := c.state.messages[:at]
 	told := history.Visible(before)
@@ -140,7 +140,7 @@ func (c *compactRun) split(at int) {
 		start = len(told) // leaving a tail has not helped
 	}
 	if open := history.UnansweredPrompt(told); c.replay == nil && open > 0 && !c.compaction.Overflow.On() {
-		start = min(start, open) // the words that are to be answered stay
+		start = min(start, open) // the unanswered prompt stays
 	}
 	c.head, c.tail = told[:start], told[start:]
 }
@@ -204,7 +204,7 @@ func (c *compactRun) build(ctx context.Context, faults []string) (req model.Requ
 	return req, err
 }
 
-// openSummary writes the summary's message down, and holds what it may cost.
+// openSummary writes the summary's message and reserves its possible cost.
 func (c *compactRun) openSummary(ctx context.Context) error {
 	m := c.runner.newAnswer(c.state)
 	a := m.Data.(*lathe.Assistant)
@@ -247,8 +247,8 @@ func (c *compactRun) run(ctx context.Context) error {
 	}
 }
 
-// requestSummary asks once, with as many attempts as that takes, and looks at what came. Without words there is nothing to work
-// from: a tool was called, or the end is missing.
+// requestSummary asks once, with retries, and returns the faults of the summary. The words are empty if the model called
+// a tool or the end is missing.
 func (c *compactRun) requestSummary(ctx context.Context) (words string, faults []string, err error) {
 	err = c.persist(ctx)
 	if calledTool(err) {
@@ -329,7 +329,7 @@ func (c *compactRun) reject(ctx context.Context) error {
 	return c.batch.flush(ctx)
 }
 
-// removeText removes all that the attempt has said.
+// removeText removes the text of a failed attempt.
 func (c *compactRun) removeText() {
 	f := c.fold
 	clear(f.Blocks)
@@ -403,8 +403,8 @@ func (c *compactRun) addText(text string, synthetic lathe.Flag, at lathe.Time) {
 	}
 }
 
-// noteIneffective notices a compaction that makes nothing shorter. One is no harm; after three in a row
-// the turn ends (stuck).
+// noteIneffective logs a compaction that shortens nothing. One is harmless; after three in a row
+// the turn ends (see stuck).
 func (c *compactRun) noteIneffective(words string) {
 	was, is := compact.Sum(compact.Sizes(c.log.mem, c.head, c.runner.model.Target))+compact.TokensIn(c.previous), compact.TokensIn(words)+compact.TokensIn(c.records.Text())
 	if is >= was {
@@ -413,7 +413,7 @@ func (c *compactRun) noteIneffective(words string) {
 }
 
 // saveHistory writes the whole conversation to a file, in which the model can look things up. It
-// is a help, so that a failure is only noted.
+// is not essential, so a failure is only logged.
 func (c *compactRun) saveHistory() {
 	if c.engine.files.outputs == "" {
 		return

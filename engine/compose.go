@@ -34,8 +34,8 @@ func (c *composer) settingsAt(ctx context.Context, dir string) (workspace.Place,
 	return inst.Place, s, err
 }
 
-// compose makes the user message of a prompt. Why there can be none is told to the listeners of
-// the session: who sent it need not wait for the answer.
+// compose makes the user message of a prompt. It publishes an error to the session's listeners,
+// because the sender may not wait for the answer.
 func (c *composer) compose(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Submission, error) {
 	rec, err := c.store.Session(ctx, id)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *composer) attachments(rec lathe.Session, agent string, settings *StepSe
 	}
 }
 
-// assignParts gives parts what they need to belong to their message.
+// assignParts gives the parts of a message their ids and their message's id.
 func (c *composer) assignParts(m *lathe.Message) {
 	for i := range m.Parts {
 		p := &m.Parts[i]

@@ -16,15 +16,15 @@ const (
 	toolDeadline     = 2 * time.Hour
 	subagentDeadline = 12 * time.Hour
 
-	// maxRequests is how many requests to models are running at the same time. Who waits
-	// for a tool, a person or a child has none, so nobody waits for himself.
+	// maxRequests is how many requests to models are running at the same time. A session
+	// that waits for a tool, the user or a child holds none, so sessions cannot deadlock.
 	maxRequests = 64
 )
 
 // errLate is in the cause of a call that its deadline ended.
 var errLate = errors.New("too late")
 
-// limitFor is how long a call of a tool may take, and the setting that says so.
+// limitFor returns the time limit of a tool call and the name of its setting.
 func (d Deadlines) limitFor(s tool.Spec) (time.Duration, string) {
 	limit, otherwise, setting := d.Tool, toolDeadline, "deadline.tool"
 	if s.Agent {
@@ -36,8 +36,8 @@ func (d Deadlines) limitFor(s tool.Spec) (time.Duration, string) {
 	return max(limit, 0), setting
 }
 
-// runBounded runs a call under its deadline. One that does not end then is left behind: what it
-// says later is heard by nobody.
+// runBounded runs a call under its deadline. A call that does not end then is abandoned, and its
+// later result is dropped.
 func (h *host) runBounded(ctx context.Context, t tool.Tool, c *tool.Call, repeated int) (tool.Result, error) {
 	s := h.step
 	limit, setting := s.settings.Deadlines.limitFor(t.Spec())

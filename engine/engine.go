@@ -53,12 +53,12 @@ type Options struct {
 	Log     *slog.Logger
 	// Environment and what follows are for engines that run turns.
 	Environment Environment
-	Outputs     string // directory for long outputs of tools; "" keeps none
+	Outputs     string // directory for long outputs of tools; "" saves none
 	// OnDelete is called after a session was deleted, and Tidy at most once an hour with the time before which
 	// unused files can go. Either may be nil.
 	OnDelete func(lathe.SessionID)
 	CleanUp  func(before time.Time)
-	// Snapshots hold earlier contents of files, for an undo; nil keeps nothing. Close closes them.
+	// Snapshots store earlier contents of files for an undo; nil stores none. Close closes them.
 	Snapshots *snapshot.Store
 	Requests  int            // to models at the same time; 0 is the default
 	Random    func() float64 // in [0, 1)
@@ -111,12 +111,12 @@ func (s *services) publish(rec lathe.Session, facts ...lathe.Fact) {
 	s.bus.Publish(out...)
 }
 
-// publishIdle tells listeners that a session is idle, without writing that down.
+// publishIdle publishes that a session is idle, without storing that.
 func (s *services) publishIdle(rec lathe.Session) {
 	s.publish(rec, &lathe.StatusChanged{Session: rec.ID, Status: lathe.Status{Type: lathe.Idle}}, &lathe.SessionIdle{Session: rec.ID})
 }
 
-// publishFailure tells listeners of a session why its prompt or its turn failed.
+// publishFailure publishes why a session's prompt or turn failed.
 func (s *services) publishFailure(rec lathe.Session, err error) {
 	s.publish(rec, &lathe.SessionFailed{Session: rec.ID, Error: faultOf(err)})
 }
@@ -140,7 +140,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.telemetry.Tracer = o.Tracer
-	e.actors = actors{engine: e, awake: map[lathe.SessionID]*actor{}, cache: history.NewCache(o.Now, debug.FreeOSMemory)} // Go by itself keeps most of what a busy time took
+	e.actors = actors{engine: e, awake: map[lathe.SessionID]*actor{}, cache: history.NewCache(o.Now, debug.FreeOSMemory)} // Go alone returns memory to the system too late
 	out := events.NewPublisher(b, e.receive, e.actors.isAwake)
 	s, err := store.Open(ctx, o.Driver, store.Options{
 		Publish: out.Publish, HasListeners: out.HasListeners,

@@ -11,14 +11,14 @@ import (
 const (
 	// leaveTime is how long an actor that has nothing to do any more may take to leave.
 	leaveTime = 2 * time.Second
-	// restTime is how long one that was told to be at rest may still look busy.
+	// restTime is how long a session that was reported idle may still look busy.
 	restTime = 100 * time.Millisecond
-	// leaveLook is how often it is looked whether it has found something to do.
+	// leaveLook is how often runWhenIdle checks whether the actor has new work.
 	leaveLook = 10 * time.Millisecond
 )
 
-// runWhenIdle is runExclusive that does not mistake an actor on its way out for one at work: who was
-// told that a session rests may do something with it at once.
+// runWhenIdle is runExclusive that waits briefly for an actor that is about to leave, because a client
+// may use a session as soon as it is reported idle.
 func (all *actors) runWhenIdle(ctx context.Context, id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
 	tick := time.NewTicker(leaveLook)
 	defer tick.Stop()
@@ -43,7 +43,7 @@ func (all *actors) runWhenIdle(ctx context.Context, id lathe.SessionID, first fu
 	}
 }
 
-// errDone is what something says that was done first where no turn is to follow.
+// errDone ends the actor after its first function, without a turn.
 var errDone = errors.New("done")
 
 func nilIfDone(err error) error {
@@ -53,8 +53,8 @@ func nilIfDone(err error) error {
 	return err
 }
 
-// edit changes messages of a session that nobody works on; no turn begins by that. One that is
-// awake, because it waits for jobs or is about to leave, changes them itself.
+// edit changes messages of an idle session without starting a turn. An actor that is still awake,
+// because it waits for jobs or is about to leave, changes them itself.
 func (all *actors) edit(ctx context.Context, id lathe.SessionID, f func(*runner) error) error {
 	if all.find(id) == nil {
 		return all.runIfIdle(ctx, id, f)
@@ -77,8 +77,7 @@ func (a *actor) isAtWork() bool {
 	return a.cancel != nil
 }
 
-// runIfIdle runs f as the writer of a session nobody is working on; a session that is busy is
-// a conflict.
+// runIfIdle runs f as the writer of an idle session; a busy session is a conflict.
 func (all *actors) runIfIdle(ctx context.Context, id lathe.SessionID, f func(*runner) error) (err error) {
 	r, err := all.newIdleRunner(ctx, id)
 	if err != nil {

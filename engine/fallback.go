@@ -94,8 +94,8 @@ func (s *stepRun) useFallback(ctx context.Context) (message lathe.Fact, note []l
 	return &lathe.MessageChanged{Info: s.fold.Message}, s.fallback.noteFacts(s.log, s.fold.Message.ID), err
 }
 
-// noteFacts are the part that tells people which model answers, and why; it is shown and not sent
-// to a model. There are none when nothing has changed.
+// noteFacts are the part that shows users which model answers and why. It is not sent to a model,
+// and empty when nothing has changed.
 func (f *fallbackState) noteFacts(log *sessionLog, message lathe.MessageID) []lathe.Fact {
 	if f.note == "" {
 		return nil

@@ -45,8 +45,8 @@ func (t *growingTexts) followAll(events []lathe.Event) {
 	}
 }
 
-// isSuperseded reports whether the same commit says something later about the part. Its text
-// may have begun and ended already, and must not begin anew.
+// isSuperseded reports whether a later event of the same commit changes the part. Its text
+// may have ended already and must not start again.
 func isSuperseded(p lathe.Part, later []lathe.Event) bool {
 	return slices.ContainsFunc(later, func(ev lathe.Event) bool {
 		switch f := ev.Fact.(type) {
@@ -62,7 +62,7 @@ func isSuperseded(p lathe.Part, later []lathe.Event) bool {
 	})
 }
 
-// follow holds the text of a part that is open, and closes the text of one that is not.
+// follow opens the text of an open part and closes the text of a closed one.
 func (t *growingTexts) follow(ev lathe.Event) {
 	switch f := ev.Fact.(type) {
 	case *lathe.PartChanged:

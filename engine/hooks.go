@@ -15,8 +15,8 @@ import (
 type Hooks struct {
 	// ChatMessage may change a prompt before it is written down. Parts that it adds need no id.
 	ChatMessage func(ctx context.Context, m *lathe.Message) error
-	// Messages may change what a request tells of the conversation, for that request alone. What
-	// it is given must not be changed in place.
+	// Messages may change the conversation in a request, for that request alone. It must not
+	// change its argument in place.
 	Messages func(ctx context.Context, history []lathe.Message) ([]lathe.Message, error)
 	// System may change what goes before the conversation.
 	System func(ctx context.Context, o RequestInfo, system []string) ([]string, error)
@@ -51,15 +51,15 @@ type RequestInfo struct {
 // CompactionPrompt are what a hook wants a summary to be asked for with.
 type CompactionPrompt struct {
 	Context []string // further texts
-	Prompt  string   // in place of ours; "" keeps it
+	Prompt  string   // replaces the default; "" does not
 }
 
-// requestInfo is what the step asks its model for.
+// requestInfo describes the step's request to hooks.
 func (s *stepInput) requestInfo() RequestInfo {
 	return RequestInfo{Session: s.session.ID, Agent: s.agent.Name, Model: s.model.Ref, Prompt: s.user.Message}
 }
 
-// transformHistory is a part of the history as a hook wants a model to see it.
+// transformHistory returns messages as the Messages hook rewrites them.
 func (s *stepInput) transformHistory(ctx context.Context, messages []*history.Message) ([]*history.Message, error) {
 	hook := s.settings.Hooks.Messages
 	if hook == nil {

@@ -99,8 +99,8 @@ func (o *openAsks) settleOthers(meant func(tool.Permission) bool, reply lathe.Re
 	}
 }
 
-// withdraw withdraws the requests that are meant, and answers them. Nobody is to answer what nobody
-// asks any more.
+// withdraw closes the requests that meant selects and answers them with a: their calls no longer
+// wait for the user.
 func (o *openAsks) withdraw(meant func(*ask) bool, a answer) {
 	for _, id := range slices.Sorted(maps.Keys(o.waiting)) {
 		h := o.waiting[id]
@@ -127,7 +127,7 @@ func (o *openAsks) withdrawOf(call string) {
 	o.withdraw(func(a *ask) bool { return a.by.Call == call }, answer{reply: lathe.Reject, dismissed: true})
 }
 
-// expire withdraws a request that nobody answered in time.
+// expire withdraws a request without an answer in time.
 func (o *openAsks) expire(late *ask) {
 	o.withdraw(func(a *ask) bool { return a == late }, answer{reply: lathe.Reject, dismissed: true, expired: true})
 }

@@ -48,13 +48,13 @@ func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, ses
 	return j, err
 }
 
-// rulesSource is a [Environment] that tells the agents of a directory without starting anything, so that
-// a change of the rules counts from the next call on, and not only from the next step.
+// rulesSource is an [Environment] that reads the agents of a directory without starting anything. A
+// rule change then applies from the next call, not only from the next step.
 type rulesSource interface {
 	Agents(at workspace.Place) ([]Agent, error)
 }
 
-// withAgentRules is the judge with the rules that the agents have now. Approvals and switches are kept.
+// withAgentRules returns the evaluator with the agents' current rules. Approvals and switches stay.
 func withAgentRules(j permission.Evaluator, agents []Agent) permission.Evaluator {
 	j.Chain = slices.Clone(j.Chain)
 	for i, b := range j.Chain {
@@ -65,7 +65,7 @@ func withAgentRules(j permission.Evaluator, agents []Agent) permission.Evaluator
 	return j
 }
 
-// refreshRules takes rules that were changed during the step. Settings that cannot be read change nothing.
+// refreshRules loads rules that were changed during the step. An unreadable config changes nothing.
 func (h *host) refreshRules() {
 	source, ok := h.step.engine.env.(rulesSource)
 	if !ok {

@@ -14,13 +14,13 @@ import (
 // what else there is, and what it costs to lose it.
 type state struct {
 	session  lathe.Session
-	messages []*history.Message // in the history; those that wait are not
+	messages []*history.Message // in the history; queued prompts are not
 	queued   []store.QueuedPrompt
 	wants    lathe.MessageID // the newest message that wants an answer, "" if none does
 	// Of the settings, sampled for this round:
 	steps          int // at most so many a turn; 0 has no limit
 	continueOnDeny bool
-	usable         int // tokens of the model's context; 0 does not compact by itself
+	usable         int // tokens of the model's context; 0 disables automatic compaction
 	// Input of the checks besides the messages.
 	checked check.Input
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// PlanFile is where the session's plan is kept: from its directory if it lies there.
+// PlanFile is the path of the session's plan, relative to its directory if it is there.
 func (h *host) PlanFile() string {
 	s := h.step
 	file := planPath(s.session, s.place, s.settings.Plans)
@@ -37,7 +37,7 @@ func (h *host) SwitchAgent(ctx context.Context, agent, text string) error {
 	return err
 }
 
-// planPath is where the plan of a session is kept: in the repository, else in a folder for all;
+// planPath is the path of a session's plan: in the repository, else in the shared folder;
 // "" if there is none.
 func planPath(s lathe.Session, at workspace.Place, plans string) string {
 	name := fmt.Sprintf("%d-%s.md", int64(s.Created), cmp.Or(s.Slug, "plan"))

@@ -22,9 +22,9 @@ var enterPlanText string
 //go:embed prompt/leaveplan.md
 var leavePlanText string
 
-// promote gives prompts their place in the history. What has changed since the last one is
-// written behind the newest of them, as parts that only the model sees: told in any other way
-// it would change what was sent before.
+// promote moves queued prompts into the history. Changes since the last prompt become parts of the
+// newest one that only the model sees: anywhere else they would change the cached
+// prefix of the request.
 func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID) error {
 	facts := []lathe.Fact{r.log.busyFact()}
 	for _, id := range prompts {
@@ -77,8 +77,8 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 // coldAfter is how long providers keep what they have seen, at most.
 const coldAfter = time.Hour
 
-// isCold reports whether the session has rested for so long that nothing is lost by sampling
-// anew: then the day is today's, and instructions stand in their place again.
+// isCold reports whether the session was idle for so long that the provider's cache has expired. A new
+// system prompt then costs nothing and has today's date and the current instructions.
 func isCold(s state, now lathe.Time) bool {
 	if len(s.messages) == 0 {
 		return false
@@ -130,8 +130,8 @@ func (c *stepConfig) modeReminders(s state, at workspace.Place) []string {
 	return []string{strings.TrimSpace(strings.NewReplacer("{agent}", c.agent.Name, "{file}", where).Replace(leavePlanText))}
 }
 
-// isAddedByPromotion reports whether a part is one that promoting a prompt has added: it says nothing of
-// what the user wants.
+// isAddedByPromotion reports whether promote added the part. Such a part is not the
+// user's own text.
 func isAddedByPromotion(p lathe.Part) bool {
 	t, ok := p.Body.(*lathe.Text)
 	return ok && t.Synthetic.On() && (overview.IsOverview(t.Text) || strings.HasPrefix(t.Text, "<system-reminder>"))

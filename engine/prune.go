@@ -10,8 +10,8 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// prune leaves old outputs of tools out of the context, in one batch, if the settings want
-// that and it is time. The store keeps them.
+// prune leaves old tool outputs out of the context, in one batch, if the config enables it and it is
+// time. They stay in the store.
 func (r *runner) prune(ctx context.Context, s state) error {
 	if r.settings == nil || !r.settings.Compaction.Prune || r.model == nil || s.session.Revert != nil {
 		return nil // an undone part may be restored unchanged
@@ -48,7 +48,7 @@ func (r *runner) pruneToFit(ctx context.Context, s state) (bool, error) {
 	return true, r.mask(ctx, parts, freed)
 }
 
-// mask marks outputs as left out. Of a session that was removed meanwhile nobody hears (broke).
+// mask marks outputs as left out.
 func (r *runner) mask(ctx context.Context, parts []lathe.Part, freed int) error {
 	at := r.engine.now()
 	facts := make([]lathe.Fact, 0, len(parts))

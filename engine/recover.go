@@ -75,9 +75,9 @@ func (e *recovery) recover(ctx context.Context, one store.Interruption, resume b
 	}
 }
 
-// Resume resumes a session: prompts that were held have their turn, and a turn that was
-// cut off is continued. What was open is closed; the model is told what was interrupted, so
-// that it looks before it does anything again.
+// Resume resumes a session: it runs paused prompts and continues an interrupted turn. It closes
+// open parts and names the interrupted calls to the model, so that the model checks their
+// effects before it repeats them.
 func (e *recovery) Resume(ctx context.Context, id lathe.SessionID) error {
 	if _, err := e.store.Admit(ctx, id, lathe.Resume{}); err != nil {
 		return err
@@ -186,8 +186,8 @@ func lastPrompt(messages []lathe.Message) *lathe.Message {
 	return nil
 }
 
-// interruptedText tells the model what was cut off. A call that had begun may have done
-// its work or not; it must look, because nothing here runs it again.
+// interruptedText names the interrupted calls to the model. A started call may have done its work
+// or not. The model must check, because lathe never runs it again.
 func interruptedText(messages []lathe.Message) string {
 	var calls []string
 	if n := len(messages); n > 0 {

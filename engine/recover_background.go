@@ -9,9 +9,9 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// recoverAwaited looks after a child whose process has died: what is open is closed, and it rests
-// until whoever made the call resumes it. Prompts of it are held, unless a call waits for
-// it: then they have just been given.
+// recoverAwaited repairs a child whose process has died. It closes open parts and leaves the child
+// idle until the parent's call resumes it. Its prompts are paused, unless a call waits for
+// it: then they are new.
 func (e *recovery) recoverAwaited(ctx context.Context, one store.Interruption) error {
 	if one.Dead {
 		if err := e.actors.runIfIdle(ctx, one.Session, func(r *runner) error { return r.repairSession(ctx) }); err != nil {
@@ -35,8 +35,8 @@ func (e *recovery) recoverAwaited(ctx context.Context, one store.Interruption) e
 	return err
 }
 
-// RecoverTasks looks after background tasks of a session whose process has died, or of all sessions
-// if it is "": with resume they continue, otherwise their parent is told that they were cut off.
+// RecoverTasks recovers background tasks of a session whose process has died, or of all sessions
+// if it is "". With resume they continue; otherwise their parent gets a report that they were interrupted.
 func (e *recovery) RecoverTasks(ctx context.Context, parent lathe.SessionID, resume bool) error {
 	tasks, err := e.store.BackgroundTasks(ctx, parent)
 	if err != nil || len(tasks) == 0 {

@@ -39,10 +39,10 @@ type stepInput struct {
 	history     []lathe.Message     // as the model sees it
 	last        bool                // no tool runs
 	userInvoked bool                // the user's prompt made the call: no rule hides it
-	noUndo      *sync.Once          // tells people once that commands cannot be undone
+	noUndo      *sync.Once          // warns once that commands cannot be undone
 }
 
-// loadConfig asks the settings for what the newest prompt wants, and tells plan.
+// loadConfig loads the config for the newest prompt and copies plan's inputs to s.
 func (r *runner) loadConfig(ctx context.Context, s *state) {
 	r.stepConfig = stepConfig{}
 	u := history.LastUser(s.messages)
@@ -158,7 +158,7 @@ func (s *stepInput) build(ctx context.Context, mem *history.Conversation, visibl
 	if hooks.Messages == nil {
 		req.Messages = mem.Convert(visible, s.model.Target)
 	} else {
-		changed, err := hooks.Messages(ctx, plainMessages(visible)) // made anew each time
+		changed, err := hooks.Messages(ctx, plainMessages(visible)) // a fresh copy each time
 		if err != nil {
 			return req, err
 		}

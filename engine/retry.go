@@ -98,7 +98,7 @@ func (s *stepRun) endWithCalls(ctx context.Context, n int, retry retryPlan) erro
 	return nil
 }
 
-// pause waits before the next attempt, and tells clients so.
+// pause publishes the retry status and waits before the next attempt.
 func (s *stepRun) pause(ctx context.Context, n int, next retryPlan) error {
 	s.engine.telemetry.Retry()
 	s.engine.log.Warn("request failed; retrying", "session", s.session.ID, "attempt", n, "wait", next.wait, "error", next.message)

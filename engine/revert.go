@@ -88,9 +88,9 @@ func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error)
 	return undo.Describe(rec, at.Message, changes), err // an answer goes with the prompt it answers
 }
 
-// restoreFiles brings the files back. When the session is undone already, all between is done in one
-// go: files that are to be undone less far come forward, others go back further, the rest is not
-// touched; and whoever is killed in the middle finds either the one or the other.
+// restoreFiles restores the files. If the session is undone already, one plan moves each file forward or
+// back to the new point and leaves the others alone. After a crash in the middle, each file is at the
+// old or the new point.
 func restoreFiles(ctx context.Context, w *snapshot.Worktree, s lathe.Session, at undo.Point, steps []snapshot.StepRef, dry bool) (*lathe.Revert, []snapshot.Change, error) {
 	back := &lathe.Revert{Message: at.Message, Part: at.Part}
 	if w == nil {
@@ -156,8 +156,8 @@ func (r *runner) unrevert(ctx context.Context, dry bool) (lathe.Undone, error) {
 	return undo.Describe(rec, "", changes), nil
 }
 
-// warnOfConflicts tells clients which files were left alone: nothing in the session's record has a
-// place for that.
+// warnOfConflicts publishes the files that the undo left alone, because the session record has no
+// field for them.
 func warnOfConflicts(log *sessionLog, changes []snapshot.Change) {
 	var left []string
 	for _, c := range changes {

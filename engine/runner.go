@@ -19,9 +19,9 @@ const settleTime = 20 * time.Second
 
 // runner works on a session for as long as it holds the lease. It is for one goroutine.
 //
-// What must not be lost is in the store. The fields of a runner are copies of that, or may be lost with the
+// The store holds all durable state. The fields of a runner are copies of it, or may be lost with the
 // process at any time: a crash then costs a repeated request for a title or a summary, retries that
-// are counted anew, or another try of a model that had failed.
+// count from zero, or another attempt with a failed model.
 type runner struct {
 	engine       *Engine
 	actor        *actor // nil for one that only edits or repairs
@@ -29,9 +29,9 @@ type runner struct {
 	config       *turnConfig
 	systemPrompt *savedSystemPrompt
 	jobs         *jobs
-	noUndo       sync.Once // tells people once that commands cannot be undone
+	noUndo       sync.Once // warns once that commands cannot be undone
 	turnState
-	stepConfig // loaded anew in each round
+	stepConfig // loaded again in each round
 }
 
 // turnState is what a turn remembers from one round to the next. The next turn begins without it.
@@ -41,7 +41,7 @@ type turnState struct {
 	read     check.Reader // of the turn's calls
 }
 
-// newIdleRunner makes a runner for a session nobody else works on; otherwise that is a conflict.
+// newIdleRunner takes the lease of an idle session and returns its runner; a busy session is a conflict.
 func (all *actors) newIdleRunner(ctx context.Context, id lathe.SessionID) (*runner, error) {
 	e := all.engine
 	if l, ok := all.unreleased.Load(id); ok {
@@ -62,7 +62,7 @@ func (all *actors) newIdleRunner(ctx context.Context, id lathe.SessionID) (*runn
 	return r, nil
 }
 
-// newRunner makes the runner of a session that is awake, with what it knows of it.
+// newRunner makes the runner of an actor and loads the conversation.
 func (all *actors) newRunner(ctx context.Context, a *actor) (*runner, error) {
 	r, err := all.newIdleRunner(ctx, a.id)
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *runner) result() lathe.Message {
 	return lathe.Message{}
 }
 
-// publishIdle tells clients that the session is idle, if they think otherwise.
+// publishIdle publishes that the session is idle, if it was last published as busy.
 func (r *runner) publishIdle(ctx context.Context) error {
 	if !r.log.isBusy || r.actor.isWoken() && ctx.Err() == nil {
 		return nil // or continues at once
@@ -127,7 +127,7 @@ func (r *runner) release(ctx context.Context) error {
 	return err
 }
 
-// settleContext gives a context that outlives its parent's cancel, for a bounded time.
+// settleContext returns a context that outlives its parent's cancel for a limited time.
 func settleContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 }

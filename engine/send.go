@@ -89,7 +89,7 @@ func (e *Engine) stop(ctx context.Context, id lathe.SessionID) error {
 	return e.publishIdleIf(ctx, id)
 }
 
-// publishIdleIf tells listeners that a session is idle, if nobody works on it.
+// publishIdleIf publishes that a session is idle, if no process works on it.
 func (e *Engine) publishIdleIf(ctx context.Context, id lathe.SessionID) error {
 	s, err := e.store.Session(ctx, id)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	outputAge    = 7 * 24 * time.Hour // how long long outputs are kept
+	outputAge    = 7 * 24 * time.Hour // lifetime of long outputs
 	cleanUpEvery = time.Hour
 )
 
 // sessionFiles are the files that sessions leave behind: long outputs of tools, and snapshots for an undo.
 type sessionFiles struct {
-	outputs   string // directory; "" keeps none
+	outputs   string // directory; "" saves none
 	snapshots *snapshot.Store
 	deleted   func(lathe.SessionID)
 	cleanMore func(before time.Time)
@@ -29,7 +29,7 @@ func (f *sessionFiles) output(id lathe.SessionID, limits tool.Limits) tool.Outpu
 	return tool.Output{Dir: f.outputs, Limits: limits}.ForSession(id)
 }
 
-// undoable is where the files of a session's directory are kept for an undo; nil where they are not.
+// undoable is the snapshot store of a session's directory; nil if snapshots are off.
 func (f *sessionFiles) undoable(at workspace.Place, s *StepSettings) *snapshot.Worktree {
 	if f.snapshots == nil || s == nil || s.NoSnapshots || at.Directory == "" {
 		return nil
@@ -37,7 +37,7 @@ func (f *sessionFiles) undoable(at workspace.Place, s *StepSettings) *snapshot.W
 	return f.snapshots.Worktree(at)
 }
 
-// isDue reports whether old files are to be deleted now, and notes that they are.
+// isDue reports whether it is time to delete old files, and restarts the interval.
 func (f *sessionFiles) isDue(now lathe.Time) bool {
 	last := f.cleaned.Load()
 	return (last == 0 || now-lathe.Time(last) >= lathe.Time(cleanUpEvery.Milliseconds())) && f.cleaned.CompareAndSwap(last, int64(now))

@@ -16,9 +16,9 @@ type sessionLog struct {
 	ids      *lathe.IDs
 	now      func() lathe.Time
 	texts    *growingTexts
-	received func() []lathe.Event  // takes what others have committed; nil where nobody listens
+	received func() []lathe.Event  // takes the events others have committed; nil without an actor
 	mem      *history.Conversation // nil until it is loaded
-	isBusy   bool                  // clients were last told that the session works
+	isBusy   bool                  // the session was last published as busy
 }
 
 // commit writes facts.
@@ -90,7 +90,7 @@ func (l *sessionLog) catchUp() {
 	l.mem.After = max(l.mem.After, after)
 }
 
-// busyFact is the fact that the session works. Whoever writes it owes an idle.
+// busyFact is the fact that the session is busy. Its writer must publish idle later.
 func (l *sessionLog) busyFact() lathe.Fact {
 	l.isBusy = true
 	return &lathe.StatusChanged{Session: l.lease.Session, Status: lathe.Status{Type: lathe.Busy}}

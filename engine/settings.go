@@ -20,12 +20,12 @@ import (
 	"github.com/lathe-agent/lathe/workspace/overview"
 )
 
-// Environment tells the engine what it may work with. It is asked at the start of each step: tools of
-// other programs come and go. A change of the settings counts from the next turn on (see
-// [editable]); rules count from the next call on (see [rulesSource]). Its answers must not be changed. It is called by
+// Environment provides config, models and tools to the engine. Each step asks again, because tools of
+// MCP servers come and go. A config change applies from the next turn (see [editable]), a rule change
+// from the next call (see [rulesSource]). Callers must not change the answers. It is called by
 // many goroutines.
 type Environment interface {
-	// Settings returns what the settings say in a directory.
+	// Settings returns the settings of a directory.
 	Settings(ctx context.Context, at workspace.Place) (*StepSettings, error)
 	// Model returns a model that can be used there. A model that does not exist is
 	// NotFound, one without a credential Unauthorized.
@@ -47,7 +47,7 @@ type StepSettings struct {
 	Tools        *tool.Set
 	Shell        *bash.Shell // for commands of the user's; nil refuses them
 	Limits       tool.Limits // of what a model sees of a tool's output
-	// NoSnapshots keeps nothing for an undo; Kept bounds what is kept.
+	// NoSnapshots saves nothing for an undo; Retention limits the saved snapshots.
 	NoSnapshots bool
 	Retention   Retention
 	// ContinueOnDeny lets the turn continue after the user rejected a call.
@@ -59,37 +59,37 @@ type StepSettings struct {
 	Subagents      subagent.Limits
 	Compaction     compact.Settings
 	Images         prompt.Images
-	// Checks are what is looked at without a model's goodwill.
+	// Checks are the checks that run regardless of the model.
 	Checks check.Checks
-	// Resource reads what a server of tools offers under an address; nil has none.
+	// Resource reads an MCP resource; nil has none.
 	Resource func(ctx context.Context, server, uri string) ([]prompt.Resource, error)
-	// Hooks are the points at which others take part.
+	// Hooks are the hooks of plugins.
 	Hooks Hooks
-	// Headless says that nobody is there to be asked.
+	// Headless says that no user can answer questions.
 	Headless bool
 	// PromptCache is how long providers are asked to remember a prompt.
 	PromptCache PromptCache
 	// Unattended refuses every permission that neither rules, approvals nor hooks give: the call
 	// fails and the turn continues. Without it a request waits for a person.
 	Unattended bool
-	// Overview tells the first prompt of a session what is in its directory; nil does not.
+	// Overview adds a project overview to the first prompt of a session; nil does not.
 	Overview  *overview.Config
 	Outside   *tool.External // the machine outside the project, for tools; nil is unknown
 	Temporary string         // folder for temporary files in the system prompt; "" omits it
-	Plans     string         // folder for the plans of directories without a repository; "" keeps none
+	Plans     string         // folder for the plans of directories without a repository; "" saves none
 	Home      string         // the user's folder, for names that begin with ~/
-	ShellName string         // of models' commands, as the model is told
+	ShellName string         // of models' commands, for the system prompt
 }
 
-// Deadlines bound what is waited for beside the model, whose waits are its client's. Zero
-// means the default, negative without end.
+// Deadlines limit every wait except requests to models, whose clients have their own limits. Zero
+// means the default, negative means no limit.
 type Deadlines struct {
 	Tool     time.Duration // one call
 	Subagent time.Duration // one call that is the work of another agent
-	Ask      time.Duration // a person; by default without end
+	Ask      time.Duration // an answer of the user; by default no limit
 }
 
-// Retention bounds what is kept for an undo. Zero is the default.
+// Retention limits the snapshots saved for an undo. Zero is the default.
 type Retention struct {
 	Age   time.Duration
 	Bytes int64

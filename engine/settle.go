@@ -20,8 +20,8 @@ func (s *stepRun) finish(ctx context.Context) error {
 	return s.end(ctx, fault)
 }
 
-// answerFault looks at an answer that ended: a provider that withheld it, and one that was to
-// have a structure and has none, have failed. A structure that was captured is noted.
+// answerFault returns the fault of an answer that ended: the provider withheld it, or it lacks the
+// requested structure. It also stores the structured answer.
 func (s *stepRun) answerFault() lathe.Fault {
 	a := *s.fold.Message.Data.(*lathe.Assistant)
 	if got := s.fold.StructuredAnswer(); s.format != nil && got != nil {
@@ -42,8 +42,8 @@ func (s *stepRun) answerFault() lathe.Fault {
 	}
 }
 
-// fail closes a step that cannot continue. Tools of a canceled one have a moment to say
-// what they did.
+// fail closes a step that cannot continue. Canceled tools get a moment to report their
+// results.
 func (s *stepRun) fail(ctx context.Context, err error) error {
 	if isWrite(err) {
 		return err // and what is open stays so for the next to repair
@@ -111,7 +111,7 @@ func (s *stepRun) waitForTools(ctx context.Context) error {
 	}
 }
 
-// discard removes a failed attempt, so that it can be made again. What it cost stays counted.
+// discard removes a failed attempt before a retry. Its cost stays counted.
 func (s *stepRun) discard(ctx context.Context) error {
 	s.ledger.spend(s.fold, s.model) // before it is forgotten
 	s.fold.Undo()

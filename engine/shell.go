@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/bash"
 )
 
-// shellPrompt is what the model is told before a command of the user's.
+// shellPrompt is the prompt text before a command that the user ran.
 const shellPrompt = "The following tool was executed by the user"
 
 // Shell runs a command of the user's in a session, and returns the message that holds what
@@ -119,8 +119,8 @@ func (r *runner) endShell(ctx context.Context, part lathe.Part, res tool.Result,
 	return r.log.mem.ByID[part.Message].Message, err
 }
 
-// withoutShell leaves out the commands that the user ran behind a prompt: what they printed is no answer to it, and
-// wants none.
+// withoutShell leaves out the commands that the user ran after a prompt: their output does not answer it and
+// needs no answer.
 func withoutShell(messages []*history.Message) []*history.Message {
 	if !slices.ContainsFunc(messages, isShellPrompt) {
 		return messages

@@ -94,7 +94,7 @@ func (h *host) reportNoUndo(ctx context.Context, err error) {
 	})
 }
 
-// BeginChange keeps what files are before a tool changes them.
+// BeginChange saves files before a tool changes them.
 func (h *host) BeginChange(ctx context.Context, paths ...string) (done func(), err error) {
 	snap := h.snap
 	if snap == nil {

@@ -189,7 +189,7 @@ func (s *stepRun) save(ctx context.Context) error {
 	return s.asks.receive(ctx)
 }
 
-// handle takes in one thing that happened, and reports whether the stream has ended.
+// handle handles one event and reports whether the stream has ended.
 func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	at := s.engine.now()
 	if it.model != nil {
@@ -243,8 +243,8 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	return false, s.applyEffects(ctx)
 }
 
-// applyEffects takes the effects of fold over. Facts wait for the end of the batch, unless
-// something rests on them.
+// applyEffects applies the effects of fold. Facts wait for the end of the batch, unless an action
+// needs them committed.
 func (s *stepRun) applyEffects(ctx context.Context) error {
 	eff := s.fold.Take()
 	s.batch.add(eff.Facts...)
@@ -270,7 +270,7 @@ func (s *stepRun) applyEffects(ctx context.Context) error {
 	return nil
 }
 
-// runTextHook lets the hook see a text that ends.
+// runTextHook runs the TextComplete hook on a finished text.
 func (s *stepRun) runTextHook(ctx context.Context, w fold.ShowText) {
 	s.running++
 	q, hook, session, message := s.queue, s.settings.Hooks.TextComplete, s.session.ID, s.fold.Message.ID
@@ -283,8 +283,8 @@ func (s *stepRun) runTextHook(ctx context.Context, w fold.ShowText) {
 	})
 }
 
-// writeError is a failure of the store: what happens can no longer be written down, or
-// known, so nothing is tried again.
+// writeError is a failure of the store. Nothing is retried, because no result could be written
+// or read.
 type writeError struct{ error }
 
 func (e writeError) Unwrap() error { return e.error }

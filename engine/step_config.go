@@ -39,8 +39,8 @@ type turnConfig struct {
 
 func (t *turnConfig) reset() { t.started, t.isReported = stepConfig{}, false }
 
-// load asks the settings for what a prompt wants. When they were edited since the turn began, it
-// uses those that it began with.
+// load loads the config for a prompt. If the config was edited since the turn started, it
+// uses the config from the start.
 func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig) {
 	e, said := t.engine, u.Data.(*lathe.User)
 	c.user, c.variant = u, said.Model.Variant
@@ -83,8 +83,8 @@ type editable interface {
 	HasConfigChanged(at workspace.Place, was *StepSettings) (bool, error)
 }
 
-// isEdited reports whether the settings are no longer those that the turn began with. Clients are told
-// once of a config that cannot be read.
+// isEdited reports whether the config was edited since the turn started. It publishes an unreadable
+// config once.
 func (t *turnConfig) isEdited() bool {
 	source, ok := t.engine.env.(editable)
 	if !ok || t.started.settings == nil {

@@ -22,33 +22,33 @@ type stepQueue struct {
 	items         []item
 	spare         []item
 	space         *sync.Cond
-	streamDropped bool // nobody takes more of the stream
-	closed        bool // nobody takes anything
+	streamDropped bool // events of the stream are dropped
+	closed        bool // all events are dropped
 }
 
-// item is one thing that happened: an event of the model, or something else.
+// item is an event of the model or another event of the step.
 type item struct {
 	model model.Event
 	other stepEvent
 }
 
-// stepEvent is what comes from tools, hooks and the end of a stream. Sealed.
+// stepEvent is an event of a tool or a hook, or the end of a stream. Sealed.
 type stepEvent interface{ stepEvent() }
 
 type (
-	// streamEnded tells that the model says no more; with why, if that is a failure.
+	// streamEnded is the end of the model's stream, with the error if it failed.
 	streamEnded struct{ err error }
-	// toolEnded brings the outcome of a call.
+	// toolEnded is the outcome of a call.
 	toolEnded struct {
 		call *fold.Call
 		fold.Outcome
 	}
-	// toolProgressed shows what a call is doing.
+	// toolProgressed is the progress of a call.
 	toolProgressed struct {
 		call  *fold.Call
 		title string
 		meta  json.RawMessage
-		reply chan<- error // told when it is written; nil if nobody waits
+		reply chan<- error // receives the result of the write; nil if no call waits
 	}
 	// toolMarked notes that a repeated call was allowed once.
 	toolMarked struct{ call *fold.Call }
@@ -57,9 +57,9 @@ type (
 		ask   *ask
 		reply chan<- answer
 	}
-	// askExpired tells that nobody answered in time.
+	// askExpired is a request without an answer in time.
 	askExpired struct{ ask *ask }
-	// textShown brings a text back from its hook.
+	// textShown is the text that a hook returned.
 	textShown struct {
 		part lathe.PartID
 		text string
@@ -68,7 +68,7 @@ type (
 	// toolPublishes publishes an ephemeral event or replaces the session's list.
 	toolPublishes struct {
 		fact  lathe.Fact
-		reply chan<- error // nil if nobody waits
+		reply chan<- error // nil if no call waits
 	}
 )
 
@@ -110,18 +110,18 @@ func (f *stepQueue) add(it item, patient bool) bool {
 	return true
 }
 
-// take returns what has come. It is valid until the next call.
+// take returns the queued items, which are valid until the next call.
 func (f *stepQueue) take() []item {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	items := f.items
-	clear(f.spare) // or what was taken stays in memory
+	clear(f.spare) // or the taken items stay in memory
 	f.items, f.spare = f.spare[:0], items
 	f.space.Broadcast()
 	return items
 }
 
-// dropStream drops what the stream says from now on.
+// dropStream drops all further events of the stream.
 func (f *stepQueue) dropStream() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,8 +129,8 @@ func (f *stepQueue) dropStream() {
 	f.space.Broadcast()
 }
 
-// close drops all that comes from now on: a tool that ignored the end of its turn finds
-// nobody to tell.
+// close drops all further events, also those of a tool that ignored the end of its
+// turn.
 func (f *stepQueue) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,7 +138,7 @@ func (f *stepQueue) close() {
 	f.space.Broadcast()
 }
 
-// readStream adds a stream to the queue until it ends or nobody takes it.
+// readStream adds a stream to the queue until it ends or is dropped.
 func (f *stepQueue) readStream(ctx context.Context, m model.Model, r model.Request) {
 	defer func() {
 		if p := recover(); p != nil { // a bug in a protocol must not end the process

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// shownEvery is how often the parent's part follows what a child does, at most.
+	// shownEvery is the shortest interval between updates of the parent's part.
 	shownEvery = 500 * time.Millisecond
-	// reportBytes is how much of a report the parent's model is told, about 1500 tokens.
+	// reportBytes is how much of a report the parent's model sees, about 1500 tokens.
 	reportBytes = 6000
 )
 
@@ -95,7 +95,7 @@ func (h *host) newTask(ctx context.Context, a tool.Assignment, agent *Agent) (*t
 		t.model = lathe.ModelRef{Provider: agent.Model.Provider, Model: agent.Model.Model, Variant: agent.Variant}
 	}
 	t.prompt.Model = &t.model
-	// Before the child begins: whoever repairs this call must know whom it had work.
+	// Write this before the child starts: a repair of this call must know the child.
 	return t, h.writeProgress(ctx, a.Description, t.metadata())
 }
 
@@ -135,7 +135,7 @@ func (s *stepInput) delegates() (names []string) {
 	return names
 }
 
-// describe is what a model is told of a tool: that for tasks ends with whom they may go to.
+// describe returns a tool's description. The task tool's ends with the list of agents.
 func (s *stepInput) describe(spec tool.Spec) string {
 	if !spec.Agent {
 		return spec.Description
@@ -284,7 +284,7 @@ func (t *task) await(ctx context.Context) (tool.Report, error) {
 	}
 }
 
-// follow shows what the child does until it is idle.
+// follow shows the child's calls until the child is idle.
 func (t *task) follow(ctx context.Context) error {
 	e := t.host.step.engine
 	end, err := e.actors.wake(t.child.ID)
@@ -322,8 +322,8 @@ func (t *task) waitForCancel(ctx context.Context) error {
 	}
 }
 
-// stopChild ends the child of a call that does not wait for it any longer. After a deadline the
-// model is told what the child had found.
+// stopChild stops the child of a call that no longer waits for it. After a deadline the model gets
+// the child's findings so far.
 func (t *task) stopChild(ctx context.Context, err error) (tool.Report, error) {
 	e := t.host.step.engine
 	if ctx.Err() == nil {
@@ -350,8 +350,8 @@ func (t *task) stopChild(ctx context.Context, err error) (tool.Report, error) {
 	return r, nil
 }
 
-// cancelAndWait ends the turn of a session, which nobody but its parent has begun, and waits until
-// that is settled.
+// cancelAndWait cancels the turn of a child session and waits until it has
+// settled.
 func (all *actors) cancelAndWait(ctx context.Context, id lathe.SessionID) error {
 	if _, err := all.engine.store.Admit(ctx, id, lathe.Cancel{}); err != nil {
 		return err

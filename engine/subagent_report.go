@@ -14,10 +14,10 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// reportHead is the first line of what a parent is told of a task in the background.
+// reportHead is the first line of a background task's report to its parent.
 const reportHead = "A task that ran in the background has ended."
 
-// isReport says that a prompt is the report of a task in the background.
+// isReport reports whether a prompt is the report of a background task.
 func isReport(h *history.Message) bool {
 	return h != nil && slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
 		t, ok := p.Body.(*lathe.Text)
@@ -38,7 +38,7 @@ func (t *task) report(ctx context.Context) (tool.Report, error) {
 	return e.clipReport(r, t.child.Parent), nil
 }
 
-// clipReport keeps the whole of a long report in a file.
+// clipReport shortens a long report and saves the whole of it to a file.
 func (e *recovery) clipReport(r tool.Report, parent lathe.SessionID) tool.Report {
 	cut, err := e.files.output(parent, tool.Limits{Bytes: reportBytes}).Cut(tool.Spec{Name: fold.TaskTool}, tool.Result{Output: r.Text, Metadata: r.Metadata})
 	if err != nil {
@@ -48,7 +48,7 @@ func (e *recovery) clipReport(r tool.Report, parent lathe.SessionID) tool.Report
 	return r
 }
 
-// report tells the parent of a background session that it has come to rest.
+// report sends the parent the report of a background session that became idle.
 func (r *runner) report(ctx context.Context) {
 	if r.log.mem.Session.Parent == "" || ctx.Err() != nil || r.actor.isWoken() {
 		return
@@ -57,7 +57,7 @@ func (r *runner) report(ctx context.Context) {
 	if err == nil && task == lathe.Background {
 		err = r.engine.reportToParent(ctx, r.log.mem.Session, r.log.mem.History(), true)
 	}
-	if err != nil { // it stays to be told
+	if err != nil { // the next recovery reports it
 		r.engine.log.Warn("background task report not delivered", "session", r.log.lease.Session, "error", err)
 	}
 }

@@ -34,8 +34,8 @@ type title struct {
 	spent lathe.Spending
 }
 
-// generateTitle asks for a title when a session begins, if nobody gave it one. The small model is
-// asked, while the first step runs.
+// generateTitle asks the small model for a title while the first step runs, unless the session
+// has one.
 func (j *jobs) generateTitle(ctx context.Context, s state, c *stepConfig) {
 	messages := titleSource(s)
 	if j.titled || messages == nil {
@@ -64,8 +64,8 @@ func (j *jobs) generateTitle(ctx context.Context, s state, c *stepConfig) {
 	})
 }
 
-// titleSource is the beginning of a conversation that needs a title, up to its first prompt; nil if it
-// has one or is further on.
+// titleSource is the start of a conversation that needs a title, up to its first prompt; nil if it
+// has a title or more prompts.
 func titleSource(s state) []lathe.Message {
 	if s.session.Parent != "" || !lathe.IsDefaultTitle(s.session.Title) {
 		return nil
@@ -151,8 +151,8 @@ func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req 
 	return out
 }
 
-// titleMessages is the beginning of the conversation; a prompt of nothing but subtasks is
-// told by what they are asked to do.
+// titleMessages is the start of the conversation; a prompt of nothing but subtasks is replaced by
+// their descriptions.
 func titleMessages(history []lathe.Message, m *Model) []model.Message {
 	last := history[len(history)-1]
 	var tasks []string

@@ -88,9 +88,9 @@ func (s *stepInput) allowed(spec tool.Spec, j permission.Evaluator) error {
 	}
 }
 
-// askLoop asks before a call runs that repeats the ones before it. No and never end the
-// turn; once lets it run and starts the count anew. Without a person the call fails; time says how
-// often in a row, and the last of [mostRepeats] ends the turn.
+// askLoop asks before a repeated call runs. A rejection ends the turn; an approval runs the call and
+// restarts the count. Without a user the call fails; time is the number of refusals in a row, and
+// [mostRepeats] of them end the turn.
 func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage, time int) error {
 	meta := history.WithMember(history.WithMember(nil, "tool", lathe.AppendJSONString(nil, name)), "input", input)
 	p := &tool.Permission{Name: history.DoomLoop, Patterns: []string{name}, Always: []string{name}, Metadata: meta}

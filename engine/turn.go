@@ -71,8 +71,8 @@ func (r *runner) load(ctx context.Context) (state, error) {
 	return s, nil
 }
 
-// repair closes the answers that a dead process left open: texts keep what was written
-// down, calls that ran have an unknown end, and nobody waits for their questions.
+// repair closes the answers that a dead process left open: texts stay as they were saved, running
+// calls get an unknown result, and their requests to the user are withdrawn.
 func (r *runner) repair(ctx context.Context, left []*history.Message) error {
 	facts, err := r.withdrawAll(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *runner) repair(ctx context.Context, left []*history.Message) error {
 	return r.log.write(ctx, append(facts, &lathe.Interrupted{Session: r.log.lease.Session})...)
 }
 
-// closeFacts are the facts that end an answer which nobody works on any more.
+// closeFacts are the facts that end an abandoned answer.
 func closeFacts(h *history.Message, at lathe.Time) (facts []lathe.Fact) {
 	for _, p := range h.Parts {
 		if end := closedBody(p, at); end != nil {
@@ -108,7 +108,7 @@ func closeFacts(h *history.Message, at lathe.Time) (facts []lathe.Fact) {
 	return append(facts, &lathe.MessageChanged{Info: m})
 }
 
-// closedBody is the body of a part that is still open, brought to its end; nil if it has one.
+// closedBody is the closed body of an open part; nil if the part is closed.
 func closedBody(p lathe.Part, at lathe.Time) lathe.Body {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
@@ -201,9 +201,9 @@ func (r *runner) refuse(ctx context.Context, s state, err error) error {
 	return r.log.write(ctx, facts...)
 }
 
-// abort ends a canceled turn with a message: a prompt that nothing has answered, or whose last
-// step wanted another, gets an answer that says so. Without it the next look at the session
-// would continue by itself.
+// abort ends a canceled turn: a prompt without a complete answer gets an answer that says it was
+// canceled. Without that answer, the next plan of the session
+// would continue the turn.
 func (r *runner) abort(ctx context.Context) error {
 	settled, cancel := settleContext(ctx)
 	defer cancel()
@@ -219,7 +219,7 @@ func (r *runner) abort(ctx context.Context) error {
 	}
 }
 
-// newAnswer is a new answer to the newest prompt.
+// newAnswer makes an empty answer to the newest prompt.
 func (r *runner) newAnswer(s state) lathe.Message {
 	a := &lathe.Assistant{Path: lathe.Paths{Cwd: s.session.Directory, Root: s.session.Directory}}
 	if r.config.place.Worktree != "" {
