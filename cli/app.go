@@ -180,7 +180,7 @@ func (a *App) ScreenSize() (width, height int) {
 	return width, height
 }
 
-// HasHasColor reports whether a stream is a terminal with colors that NO_COLOR does not disable.
+// HasColor reports whether a stream is a terminal with colors that NO_COLOR does not disable.
 func (a *App) HasColor(f *os.File) bool {
 	return a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" && IsTerminal(f)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/api"
 )
 
-// PrintPrintPaged prints a text, through the user's pager or less if it is longer than the screen. Quitting the pager
+// PrintPaged prints a text, through the user's pager or less if it is longer than the screen. Quitting the pager
 // early is not an error.
 func (a *App) PrintPaged(ctx context.Context, text string) error {
 	program, ok := a.pager(strings.Count(text, "\n"))

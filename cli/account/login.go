@@ -32,7 +32,7 @@ func newAuthLogin(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login [PROVIDER | ADDRESS]",
 		Short: "Save an API key, or log in to a provider",
-		Long: `Save the API key of a provider, typed on the terminal with hidden input, or piped in. Without a
+		Long: `Save a provider's API key, typed on the terminal with hidden input, or piped in. Without a
 provider, lathe asks which one. An existing API key is replaced.
 
 Some providers have a login: OpenRouter in the browser, GitHub Copilot with a device code. The latter

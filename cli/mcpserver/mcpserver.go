@@ -28,7 +28,7 @@ Tools: run sends a prompt to a session and returns the answer, with progress if 
 it. Canceling the call stops the turn. sessions lists the sessions of the project, and session prints
 one as a transcript.
 
-There is no user to ask. Requests that no rule allows are refused and listed in the result. --yes
+No user can be asked. Requests that no rule allows are refused and listed in the result. --yes
 approves them, except for leaving the sandbox. Standard output is for the protocol; logs go to
 standard error with --print-logs.
 

@@ -240,7 +240,7 @@ func (t *callTurn) words(r RunReply) string {
 		parts = append(parts, "The turn failed: "+r.Error)
 	}
 	if len(r.Refused) > 0 {
-		parts = append(parts, "Refused, because there is no user to ask: "+strings.Join(r.Refused, "; ")+
+		parts = append(parts, "Refused, because no user can be asked: "+strings.Join(r.Refused, "; ")+
 			". Allow it with a rule in the config, or with `lathe mcp serve --yes`.")
 	}
 	return strings.Join(append(parts, "(session "+r.Session+"; pass it as session to continue)"), "\n\n")

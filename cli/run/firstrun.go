@@ -114,7 +114,7 @@ func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 	if free != nil {
 		choices = append(choices, cli.Choice{ID: account.ChooseFree, Name: "Use " + free.Name + ", " + free.Offer()})
 	}
-	c, err := a.Choose(ctx, "What do you want to do", append(choices, cli.Choice{ID: account.ChooseDemo, Name: "Watch the demo, without API key or network"}))
+	c, err := a.Choose(ctx, "Choose how to start", append(choices, cli.Choice{ID: account.ChooseDemo, Name: "Watch the demo, without API key or network"}))
 	switch {
 	case context.Cause(ctx) != nil:
 		return "", context.Cause(ctx)

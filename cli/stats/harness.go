@@ -29,7 +29,7 @@ func (v *View) harness() {
 		{"Turns", turnFindings(h)},
 		{"Calls", callFindings(h)},
 		{"Outputs and time", outputFindings(h)},
-		{"Checks and ends", v.endFindings(h)},
+		{"Results of checks and turns", v.endFindings(h)},
 	} {
 		v.title(s.title)
 		v.findings(s.lines)
@@ -121,7 +121,7 @@ func (v *View) endFindings(h usage.Harness) []finding {
 		{"  tests passed after", rate(usage.Rate{Count: ver.Passed, Of: turns}), false},
 		{"  tests failed after", rate(usage.Rate{Count: ver.Failed, Of: turns}), false},
 		{"  no tests after", rate(usage.Rate{Count: ver.None, Of: turns}), turns > 0 && float64(ver.None) > 0.3*float64(turns)},
-		{"Checks fired", termtext.Count(fired), false},
+		{"Fired checks", termtext.Count(fired), false},
 		{"  led to a change", rate(h.ChecksHeeded), h.ChecksHeeded.Of > 0 && h.ChecksHeeded.Share() < 0.1},
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.figures.Checks)) {

@@ -228,7 +228,7 @@ func (v *View) checks() {
 		n := v.figures.Checks[name]
 		c.Rows = append(c.Rows, layout.Bar{Name: termtext.Plain(name), Cells: []string{termtext.Count(n)}, Value: float64(n)})
 	}
-	v.chart("Checks that fired", c, 0)
+	v.chart("Fired checks", c, 0)
 }
 
 // money formats dollars to the cent, and small amounts with more digits.

@@ -38,7 +38,7 @@ func TestScreen_Interrupts(t *testing.T) {
 		args      []string
 	}{
 		{"delete", "[y/N] ", []string{"session", "delete", "ses_4fc0a81bbffeQ2mTzX8rWcVyLk"}},
-		{"agent", "What is it for? ", []string{"agent", "create"}},
+		{"agent", "Description (when to use it): ", []string{"agent", "create"}},
 		{"question", "x\r\n1\r\n", []string{"db", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"}},
 		{"provider", ": ", []string{"auth", "login"}},
 	} {

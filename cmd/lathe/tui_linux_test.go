@@ -390,7 +390,7 @@ func TestTUIScreen_Demo(t *testing.T) {
 	})
 	x.typed("and now?")
 	x.keys("Enter")
-	x.see("all of the script")
+	x.see("end of the script")
 	x.leave()
 	x.restored()
 	x.see("The demo files are removed.")
