@@ -54,7 +54,7 @@ func longAnswer(t *testing.T, protocol modeltest.Protocol, answer recorded, limi
 	kept, err := p.Message(t.Context(), p.session, m.ID)
 	p.ok(err)
 	fault := kept.Data.(*lathe.Assistant).Error
-	if h.requests() != 1 || fault != nil && !strings.Contains(lathe.FaultMessage(fault), "KB of data, which no answer of this model has") {
+	if h.requests() != 1 || fault != nil && !strings.Contains(lathe.FaultMessage(fault), "KB of data, beyond this model's limit") {
 		t.Errorf("%d bytes: %v after %d requests", limit, fault, h.requests())
 	}
 	if fault == nil {

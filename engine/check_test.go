@@ -337,9 +337,9 @@ func TestChecks_CutOff(t *testing.T) {
 		last *history.Message
 		want string
 	}{
-		"words":    {historytest.Answer("m2", cut, &lathe.Text{Text: "Once"}), "length (100 tokens). Go on exactly"},
+		"words":    {historytest.Answer("m2", cut, &lathe.Text{Text: "Once"}), "length (100 tokens). Continue exactly"},
 		"a call":   {historytest.Answer("m2", cut, call), "in the middle of a call of write, which was not run. Make the call again"},
-		"thoughts": {historytest.Answer("m2", cut, &lathe.Reasoning{Text: "Hm"}), "Go on exactly"},
+		"thoughts": {historytest.Answer("m2", cut, &lathe.Reasoning{Text: "Hm"}), "Continue exactly"},
 		"whole":    {historytest.Answer("m2", historytest.Stopped, &lathe.Text{Text: "Once"}), ""},
 	} {
 		s := headless("tell", "")

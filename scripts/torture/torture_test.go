@@ -74,7 +74,7 @@ func TestCheck_Notices(t *testing.T) {
 		"cancelled by nobody": {"k1\n", func(h []lathe.Message) []lathe.Message {
 			assistant(&h[2]).Error = &lathe.AbortedFault{Message: canceledWords}
 			return h
-		}, "nobody has cancelled"},
+		}, "was not canceled"},
 		"a rejected call": {"k1\n", func(h []lathe.Message) []lathe.Message {
 			h[1].Parts[0].Body = &lathe.ToolCall{CallID: "call_1", Tool: "mark", State: &lathe.Failed{
 				Input: json.RawMessage(`{"key":"k1"}`), Metadata: json.RawMessage(`{"rejected":true}`), Error: "no",
