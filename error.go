@@ -36,7 +36,7 @@ type Error struct {
 }
 
 // ErrNoModel says that neither the prompt nor the config names a model, and no provider can be used.
-var ErrNoModel = errors.New("there is no model to ask")
+var ErrNoModel = errors.New("no model is configured")
 
 // Errorf makes an Error; %w keeps the cause, also several.
 func Errorf(code Code, format string, args ...any) *Error {

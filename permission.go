@@ -38,9 +38,9 @@ func (rs Ruleset) Check() error {
 	for _, r := range rs {
 		switch {
 		case r.Action != Allow && r.Action != Ask && r.Action != Deny:
-			return Errorf(Invalid, "the action of a rule is allow, ask or deny, not %q", r.Action)
+			return Errorf(Invalid, "the action of a rule must be allow, ask or deny, not %q", r.Action)
 		case r.Permission == "":
-			return Errorf(Invalid, "a rule names a permission, as bash, or * for all")
+			return Errorf(Invalid, "a rule must name a permission such as bash, or * for all")
 		}
 	}
 	return nil

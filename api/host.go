@@ -66,9 +66,9 @@ type ConnectionChanged struct{ Err error }
 // Error says so.
 func (b *ConnectionChanged) Error() string {
 	if b.Err == nil {
-		return "the connection was found again"
+		return "reconnected"
 	}
-	return "the connection is lost: " + b.Err.Error()
+	return "connection lost: " + b.Err.Error()
 }
 
 // Unwrap is what broke it.

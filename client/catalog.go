@@ -120,7 +120,7 @@ func (c *Client) Authorize(ctx context.Context, dir, provider string, method int
 	case err != nil:
 		return lathe.Authorization{}, err
 	case a == nil:
-		return lathe.Authorization{}, lathe.Errorf(lathe.Invalid, "this way to log in wants a key")
+		return lathe.Authorization{}, lathe.Errorf(lathe.Invalid, "this login method takes an API key; save it with `lathe auth login`")
 	}
 	return *a, nil
 }

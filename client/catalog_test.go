@@ -49,7 +49,7 @@ func (s *shop) Methods(context.Context, workspace.Place) (map[string][]lathe.Log
 
 func (s *shop) Authorize(_ context.Context, _ workspace.Place, provider string, method int, _ map[string]string) (*lathe.Authorization, error) {
 	if provider != "shop" {
-		return nil, lathe.Errorf(lathe.NotFound, "there is no login to %s", provider)
+		return nil, lathe.Errorf(lathe.NotFound, "no login method for %s", provider)
 	}
 	if method != 0 {
 		return nil, nil
@@ -166,7 +166,7 @@ func TestClient_Logins(t *testing.T) {
 	if key, err := c.Authorize(ctx, "", "shop", 1); lathe.CodeOf(err) != lathe.Invalid {
 		t.Errorf("a key needs %+v, %v", key, err)
 	}
-	if _, err := c.Authorize(ctx, "", "nobody", 0); err == nil || !strings.Contains(err.Error(), "there is no login to nobody") {
+	if _, err := c.Authorize(ctx, "", "nobody", 0); err == nil || !strings.Contains(err.Error(), "no login method for nobody") {
 		t.Errorf("nobody: %v", err)
 	}
 	if err := c.CompleteLogin(ctx, "", "shop", 0, "9"); err == nil || !strings.Contains(err.Error(), "this is not the code") {

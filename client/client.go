@@ -78,7 +78,7 @@ type Client struct {
 func New(address string, o Options) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Invalid, "this is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket")
+		return nil, lathe.Errorf(lathe.Invalid, "this is not a server address; use http://127.0.0.1:4096 or unix:///path/to/socket")
 	}
 	if name := u.User.Username(); u.User != nil {
 		if word, ok := u.User.Password(); ok {
@@ -105,7 +105,7 @@ func New(address string, o Options) (*Client, error) {
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
 		c.base, c.local = strings.TrimRight(u.String(), "/"), netaddr.IsLoopback(u.Hostname())
 	default:
-		return nil, lathe.Errorf(lathe.Invalid, "%q is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket", phrase.Shorten(c.where, 100))
+		return nil, lathe.Errorf(lathe.Invalid, "%q is not a server address; use http://127.0.0.1:4096 or unix:///path/to/socket", phrase.Shorten(c.where, 100))
 	}
 	c.http = newHTTP(wire)
 	return c, nil
@@ -149,7 +149,7 @@ type request struct {
 	unattended   bool // a rejection that no person gave
 }
 
-var errSlow = errors.New("no answer in time")
+var errSlow = errors.New("the request timed out")
 
 // call asks and reads the answer.
 func (c *Client) call(ctx context.Context, r request) error {
@@ -172,7 +172,7 @@ func (c *Client) call(ctx context.Context, r request) error {
 	case err != nil:
 		return c.unreached(ctx, err)
 	case int64(len(data)) > c.options.MaxBody:
-		return lathe.Errorf(lathe.Overflow, "the answer of %s to %s %s is longer than %d bytes; ask for less", c.where, r.method, r.path, c.options.MaxBody)
+		return lathe.Errorf(lathe.Overflow, "the response of %s to %s %s is longer than %d bytes; request less", c.where, r.method, r.path, c.options.MaxBody)
 	case res.StatusCode < 200 || res.StatusCode > 299:
 		return c.refused(res, data)
 	}

@@ -67,7 +67,7 @@ type follower struct {
 	isLost  bool   // it was told that the connection is
 }
 
-var errSilent = errors.New("nothing was said for too long")
+var errSilent = errors.New("no event and no heartbeat in time")
 
 // run connects again and again.
 func (f *follower) run(ctx context.Context) error {
@@ -144,7 +144,7 @@ func (f *follower) connect(ctx context.Context) error {
 	defer cancel(nil)
 	// Also before the header: a server that takes a connection and says nothing is dead.
 	dead := time.AfterFunc(c.options.IdleTimeout, func() {
-		cancel(lathe.Errorf(lathe.Unavailable, "the server at %s fell silent: %w", c.where, errSilent))
+		cancel(lathe.Errorf(lathe.Unavailable, "the server at %s stopped responding: %w", c.where, errSilent))
 	})
 	defer dead.Stop()
 	path := "/event"
@@ -195,7 +195,7 @@ func (f *follower) connect(ctx context.Context) error {
 func (f *follower) frame(one sse.Event) error {
 	ev, err := f.read(one.Data)
 	if err != nil {
-		return lathe.Errorf(lathe.Unavailable, "the server at %s sent an event that makes no sense: %w", f.client.where, err)
+		return lathe.Errorf(lathe.Unavailable, "the server at %s sent an invalid event: %w", f.client.where, err)
 	}
 	f.told = true
 	if len(one.ID) > 0 {

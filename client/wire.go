@@ -24,13 +24,13 @@ func (c *Client) prepare(ctx context.Context, r request) (*http.Request, error) 
 	if r.body != nil {
 		data, err := json.Marshal(r.body)
 		if err != nil {
-			return nil, lathe.Errorf(lathe.Invalid, "this cannot be sent: %w", err)
+			return nil, lathe.Errorf(lathe.Invalid, "cannot encode the request: %w", err)
 		}
 		body = bytes.NewReader(data)
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, address, body)
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Invalid, "this cannot be asked: %w", err)
+		return nil, lathe.Errorf(lathe.Invalid, "cannot create the request: %w", err)
 	}
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -53,7 +53,7 @@ func (c *Client) decode(r request, data []byte) error {
 		return nil
 	}
 	if err := json.Unmarshal(data, r.to); err != nil {
-		return lathe.Errorf(lathe.Invalid, "%s %s: %s does not answer as a lathe server does (%w); check the address", r.method, r.path, c.where, err)
+		return lathe.Errorf(lathe.Invalid, "%s %s: %s did not respond like a lathe server (%w); check the address", r.method, r.path, c.where, err)
 	}
 	return nil
 }
@@ -76,13 +76,13 @@ func (c *Client) refused(res *http.Response, data []byte) error {
 	code := codeOf(res.StatusCode)
 	switch {
 	case code == lathe.Unauthorized && message == "":
-		return lathe.Errorf(code, "the server at %s wants another password; set LATHE_SERVER_PASSWORD (and LATHE_SERVER_USERNAME) to its own", c.where)
+		return lathe.Errorf(code, "the server at %s requires another password; set LATHE_SERVER_PASSWORD (and LATHE_SERVER_USERNAME) to its credentials", c.where)
 	case res.StatusCode >= 300 && res.StatusCode < 400:
-		return lathe.Errorf(lathe.Invalid, "%s sends its clients to %s; use that address", c.where, phrase.Shorten(res.Header.Get("Location"), 200))
+		return lathe.Errorf(lathe.Invalid, "%s redirects to %s; use that address", c.where, phrase.Shorten(res.Header.Get("Location"), 200))
 	case message == "":
 		return lathe.Errorf(code, "the server at %s answered %s", c.where, res.Status)
 	case p.Tag == "BadRequest" && message == p.Tag:
-		return lathe.Errorf(code, "the server at %s could not make sense of the request", c.where)
+		return lathe.Errorf(code, "the server at %s rejected the request as invalid", c.where)
 	}
 	if strings.HasPrefix(message, lathe.ErrNoModel.Error()) { // the wire has only words for it, and they are ours
 		return &lathe.Error{Code: code, Message: message, Err: lathe.ErrNoModel}

@@ -139,7 +139,7 @@ const ownSkill = "customize-lathe"
 func SkillsOf(l *config.Loaded) []lathe.Skill {
 	out := []lathe.Skill{}
 	if !slices.ContainsFunc(l.Skills, func(sk config.Skill) bool { return sk.Name == ownSkill }) {
-		out = append(out, lathe.Skill{Name: ownSkill, Description: "When lathe itself is to be configured: settings, agents, commands, skills, permissions", Location: "<built-in>", Content: customizeText})
+		out = append(out, lathe.Skill{Name: ownSkill, Description: "Use to configure lathe itself: config files, agents, commands, skills, permissions", Location: "<built-in>", Content: customizeText})
 	}
 	for _, sk := range l.Skills {
 		out = append(out, lathe.Skill{Name: sk.Name, Description: sk.Description, Location: sk.Path, Content: sk.Content})

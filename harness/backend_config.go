@@ -71,7 +71,7 @@ func ReadConfigFile(path string) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Unavailable, "the settings cannot be read: %w", err)
+		return nil, lathe.Errorf(lathe.Unavailable, "cannot read the config file: %w", err)
 	}
 	plain, err := hujson.Standardize(src)
 	if err != nil {
@@ -100,7 +100,7 @@ func DirConfigFile(dir string) string {
 func (b *served) UpdateGlobalConfig(_ context.Context, change json.RawMessage) error {
 	path := b.app.UserConfigFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return lathe.Errorf(lathe.Unavailable, "no place for your settings: %w", err)
+		return lathe.Errorf(lathe.Unavailable, "cannot create the config folder: %w", err)
 	}
 	return config.Edit(path, change)
 }

@@ -66,7 +66,7 @@ func (b *served) onServer(ctx context.Context, at workspace.Place, name string, 
 		return err
 	}
 	if h == nil {
-		return lathe.Errorf(lathe.NotFound, "there is no MCP server %q", name)
+		return lathe.Errorf(lathe.NotFound, "MCP server %q not found", name)
 	}
 	return do(h)
 }

@@ -160,7 +160,7 @@ func (b *served) Authorize(ctx context.Context, at workspace.Place, id string, i
 	}
 	m, ok := b.method(k, id)
 	if !ok {
-		return nil, lathe.Errorf(lathe.NotFound, "there is no login to %s; give it a key", termtext.Plain(id))
+		return nil, lathe.Errorf(lathe.NotFound, "no login method for %s; use an API key", termtext.Plain(id))
 	}
 	if index != 0 {
 		return nil, nil
@@ -172,7 +172,7 @@ func (b *served) Authorize(ctx context.Context, at workspace.Place, id string, i
 	b.logins.running.Go(func() { b.logIn(life, k, m, one, shown) })
 	select {
 	case p := <-shown:
-		out := &lathe.Authorization{URL: p.URL, Method: "auto", Instructions: "Log in on the page; this goes on by itself."}
+		out := &lathe.Authorization{URL: p.URL, Method: "auto", Instructions: "Log in on the page. lathe continues when you are done."}
 		if p.Code != "" {
 			out.Instructions = "Enter code: " + p.Code
 		}
@@ -209,7 +209,7 @@ func (b *served) logIn(ctx context.Context, k *DirConfig, m auth.Method, one *lo
 func (b *served) Complete(ctx context.Context, _ workspace.Place, id string, _ int, code string) error {
 	one := b.logins.find(id)
 	if one == nil {
-		return lathe.Errorf(lathe.NotFound, "no login to %s was begun", termtext.Plain(id))
+		return lathe.Errorf(lathe.NotFound, "no login to %s in progress; start one first", termtext.Plain(id))
 	}
 	if code != "" {
 		select {
@@ -242,7 +242,7 @@ type credential struct {
 func (b *served) SetCredential(ctx context.Context, id string, raw json.RawMessage) error {
 	var in credential
 	if json.Unmarshal(raw, &in) != nil {
-		return lathe.Errorf(lathe.Invalid, "a credential is an object with type api, oauth or wellknown and its strings")
+		return lathe.Errorf(lathe.Invalid, "the credential must be an object with type api, oauth or wellknown and string members")
 	}
 	var c auth.Credential
 	switch in.Type {
@@ -261,7 +261,7 @@ func (b *served) SetCredential(ctx context.Context, id string, raw json.RawMessa
 	case "wellknown":
 		c = auth.WellKnown{Variable: in.Key, Token: auth.NewSecret(in.Token)}
 	default:
-		return lathe.Errorf(lathe.Invalid, "a credential has the type api, oauth or wellknown")
+		return lathe.Errorf(lathe.Invalid, "the type of a credential must be api, oauth or wellknown")
 	}
 	f, err := b.app.CredentialFile(b.at)
 	if err != nil {

@@ -174,7 +174,7 @@ func (s *Harness) askPlugins(ctx context.Context, v *extensionSet, place workspa
 	if added != "" {
 		o.FromPlugins = added
 		if _, err := config.Load(o); err != nil {
-			return lathe.Errorf(lathe.Invalid, "a plugin adds settings that are wrong: %w", err)
+			return lathe.Errorf(lathe.Invalid, "a plugin added invalid config: %w", err)
 		}
 	}
 	s.mu.Lock()

@@ -79,13 +79,13 @@ func notForPlugins(r *http.Request) string {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
 	case first == "pty", strings.HasPrefix(path, "session/") && strings.HasSuffix(path, "/shell"):
-		return "Plugins may not open shells of the user."
+		return "Plugins cannot open shells of the user."
 	case reads:
 		return ""
 	case path == "config", path == "global/config", first == "auth", path == "mcp", path == "global/upgrade":
-		return "Plugins may not change settings, credentials or programs."
+		return "Plugins cannot change config, credentials or programs."
 	case path == "vcs/apply", path == "project/git/init":
-		return "Plugins may not change files through the server; call a tool."
+		return "Plugins cannot change files through the server; call a tool."
 	}
 	return ""
 }
@@ -103,7 +103,7 @@ func (e pluginEngine) Reply(ctx context.Context, id lathe.AskID, reply lathe.Rep
 		}
 		for _, f := range asks {
 			if q, ok := f.(*lathe.PermissionAsked); ok && q.ID == id && q.Permission == "sandbox" {
-				return lathe.Errorf(lathe.Denied, "plugins may not give the permission sandbox; a person answers, or a rule of the settings")
+				return lathe.Errorf(lathe.Denied, "plugins cannot grant the permission sandbox; only a person or a rule in the config can")
 			}
 		}
 	}

@@ -143,7 +143,7 @@ func (l *Local) Authorize(ctx context.Context, dir, provider string, method int)
 	case err != nil:
 		return lathe.Authorization{}, err
 	case a == nil:
-		return lathe.Authorization{}, lathe.Errorf(lathe.Invalid, "this way to log in wants a key")
+		return lathe.Authorization{}, lathe.Errorf(lathe.Invalid, "this login method takes an API key; save it with `lathe auth login`")
 	}
 	return *a, nil
 }
@@ -236,7 +236,7 @@ func (l *Local) Changes(ctx context.Context, dir string, from api.Source) ([]lat
 
 // Share is not possible: no address leads to this process.
 func (l *Local) Share(context.Context, lathe.SessionID) (lathe.Session, error) {
-	return lathe.Session{}, lathe.Errorf(lathe.Unavailable, "nobody could read it: run lathe serve, open it with lathe attach, and share there")
+	return lathe.Session{}, lathe.Errorf(lathe.Unavailable, "only a server can share sessions: run `lathe serve`, open the session with `lathe attach`, and share it there")
 }
 
 // Unshare takes back what a server has shared.

@@ -84,7 +84,7 @@ func (p *pages) fetch(address, kept string) {
 		err = os.WriteFile(p.file(address), []byte(text), 0o600)
 	}
 	if err != nil {
-		p.log.Warn("instructions could not be kept", "error", err)
+		p.log.Warn("instructions could not be saved", "error", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +108,7 @@ func (p *pages) get(ctx context.Context, address string) (string, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("the server says %s", resp.Status)
+		return "", fmt.Errorf("the server responded with %s", resp.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, instructionBytes))
 	return string(text), err

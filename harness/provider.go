@@ -116,7 +116,7 @@ func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
 	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.borrowed()})
 	mended, err := f.FixPermissions()
 	if mended {
-		a.Notify("Warning: others could read %s; now only you can (mode 0600). If they may have, make new keys.", a.DisplayPath(at.Credentials()))
+		a.Notify("Warning: other users could read %s; now only you can (mode 0600). If they may have read it, create new keys.", a.DisplayPath(at.Credentials()))
 	}
 	return f, err
 }
@@ -220,7 +220,7 @@ func (p *Providers) Find(ctx context.Context, ref string) (*catalog.Model, error
 }
 
 func NoServer(id string) error {
-	return lathe.Errorf(lathe.Unavailable, "%s does not answer; start it, or set provider.%s.options.baseURL to where it is", catalog.VendorOf(id).Name, id)
+	return lathe.Errorf(lathe.Unavailable, "%s is not responding; start it, or set provider.%s.options.baseURL to its address", catalog.VendorOf(id).Name, id)
 }
 
 func IsLocal(id string) bool {
@@ -275,7 +275,7 @@ func WithoutKeys(p *catalog.Provider, m *catalog.Model, d provider.Deps) provide
 func RedactURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "an address that is none"
+		return "an invalid address"
 	}
 	u.RawQuery, u.User = "", nil
 	return u.String()

@@ -55,9 +55,9 @@ func (n named) words(e *lathe.Error) string {
 	said := strings.TrimSuffix(strings.TrimSpace(e.Message), ".")
 	switch {
 	case e.Code == lathe.Unauthorized && n.inline:
-		return fmt.Sprintf("%s refused the key: %s. It is provider.%s.options.apiKey in your config; `lathe config path` tells where", n.vendor.Name, said, n.vendor.ID)
+		return fmt.Sprintf("%s rejected the API key: %s. The key is provider.%s.options.apiKey in your config; `lathe config path` shows the file", n.vendor.Name, said, n.vendor.ID)
 	case e.Code == lathe.Unauthorized:
-		return fmt.Sprintf("%s refused the key: %s. Give another one with `lathe auth login %s`%s", n.vendor.Name, said, n.vendor.ID, n.variable())
+		return fmt.Sprintf("%s rejected the API key: %s. Save another one with `lathe auth login %s`%s", n.vendor.Name, said, n.vendor.ID, n.variable())
 	case e.Code == lathe.Unavailable && strings.HasPrefix(said, "the provider cannot be reached"):
 		return fmt.Sprintf("%s%s. Start the server, or check its address (provider.%s.options.baseURL)", n.vendor.Name, strings.TrimPrefix(said, "the provider"), n.vendor.ID)
 	case e.Code == lathe.Unavailable && strings.HasPrefix(said, "the connection to the provider failed"):

@@ -20,8 +20,8 @@ func TestProviderWords(t *testing.T) {
 		inline bool
 		want   string
 	}{
-		{key, false, "Acme AI refused the key: Incorrect API key provided. Give another one with `lathe auth login acme`, or set ACME_KEY"},
-		{key, true, "Acme AI refused the key: Incorrect API key provided. It is provider.acme.options.apiKey in your config; `lathe config path` tells where"},
+		{key, false, "Acme AI rejected the API key: Incorrect API key provided. Save another one with `lathe auth login acme`, or set ACME_KEY"},
+		{key, true, "Acme AI rejected the API key: Incorrect API key provided. The key is provider.acme.options.apiKey in your config; `lathe config path` shows the file"},
 		{refused, false, "Acme AI cannot be reached: the connection was refused. Start the server, or check its address (provider.acme.options.baseURL)"},
 		{model.TransportError(context.Background(), errors.New("no such host")), false, "the connection to Acme AI failed: no such host. Check your network and its address"},
 		{model.Failure{Status: 429, Message: "slow down"}.Error(), false, "slow down"},

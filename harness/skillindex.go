@@ -97,7 +97,7 @@ func (s *skillIndexes) fetch(address, dir string) error {
 // fetchSkill brings the files of one skill, all of them or none.
 func (s *skillIndexes) fetchSkill(ctx context.Context, base, dir string, sk indexed) error {
 	if !filepath.IsLocal(sk.Name) || strings.ContainsAny(sk.Name, `/\`) || strings.HasPrefix(sk.Name, ".") || len(sk.Files) > mostFiles {
-		return fmt.Errorf("its name or the number of its files is not one that is taken")
+		return fmt.Errorf("its name is invalid, or it has more than %d files", mostFiles)
 	}
 	to := filepath.Join(dir, sk.Name)
 	if sk.Version != "" && ReadInstruction(filepath.Join(to, ".version")) == sk.Version {
@@ -113,7 +113,7 @@ func (s *skillIndexes) fetchSkill(ctx context.Context, base, dir string, sk inde
 	defer os.RemoveAll(fresh)
 	for _, name := range sk.Files {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return fmt.Errorf("%q leads out of the skill", name)
+			return fmt.Errorf("%q is outside of the skill's folder", name)
 		}
 		text, err := s.pages.get(ctx, base+"/"+url.PathEscape(sk.Name)+"/"+(&url.URL{Path: name}).EscapedPath())
 		if err != nil {

@@ -84,7 +84,7 @@ func (h Host) tellUnconfined(why error) {
 		return
 	}
 	_ = f.Close() // it is empty
-	h.Notify("Note: commands are not confined. %v (This is said once; see lathe debug sandbox.)", why)
+	h.Notify("Note: commands are not confined. %v (This note is shown once; see `lathe debug sandbox`.)", why)
 }
 
 // SandboxOf is what the settings say of an agent's sandbox. What the user asked for must hold.
@@ -184,7 +184,7 @@ func (f *Policy) Profile(c config.Config, call *tool.Call, line bash.Line) (sand
 			return p, err
 		}
 		if p.Network.Limited {
-			return p, fmt.Errorf("the setting sandbox.network limits what commands reach: %w", err)
+			return p, fmt.Errorf("sandbox.network cannot limit the network of commands: %w", err)
 		}
 		f.Warn(err)
 		if sandbox.Self() == "" {

@@ -135,7 +135,7 @@ func (c *credentials) answer(conn io.Reader) []byte {
 	c.mu.Unlock()
 	protocol, host := said["protocol"], said["host"]
 	if !known || !slices.Contains(hosts, protocol+"://"+host) {
-		c.log.Warn("a command asked for a password that is not for it", "host", host, "granted", known)
+		c.log.Warn("a command asked for a password of another host", "host", host, "granted", known)
 		return nil
 	}
 	return c.askHelpers(protocol, host, said["path"], said["username"])

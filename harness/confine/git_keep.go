@@ -181,7 +181,7 @@ func (k *gitMonitor) useLink(place gitguard.RepoDirs) {
 		return
 	}
 	if err := k.uses.Acquire(); err != nil {
-		k.log.Debug("the configuration of git is not linked while commands run", "root", k.root, "why", err)
+		k.log.Debug("the git config is not linked while commands run", "root", k.root, "why", err)
 	}
 }
 
@@ -257,25 +257,25 @@ func (k serviceMonitor) Check(m sandbox.Phase) []string {
 func tellChanges(changes []gitguard.Change) (notes []string) {
 	for _, c := range changes {
 		if c.Err != nil {
-			notes = append(notes, fmt.Sprintf("The changes of the command to %s could not be taken over: %v. Tell the user.", c.File, c.Err))
+			notes = append(notes, fmt.Sprintf("The command's changes to %s could not be applied: %v. Tell the user.", c.File, c.Err))
 		}
 		if len(c.Refused) > 0 {
-			notes = append(notes, fmt.Sprintf("These settings of git stayed in the sandbox and are not in %s, since git would run or obey them: %s. If they are needed, tell the user to set them (git config).",
+			notes = append(notes, fmt.Sprintf("These git settings stayed in the sandbox and are not in %s, because git would run or obey them: %s. If they are needed, tell the user to set them (git config).",
 				c.File, someOf(c.Refused)))
 		}
 		if len(c.Conflicts) > 0 {
-			notes = append(notes, fmt.Sprintf("Somebody else changed these settings in %s at the same time, and that stays: %s.", c.File, someOf(c.Conflicts)))
+			notes = append(notes, fmt.Sprintf("Another process changed these settings in %s at the same time, and its values stay: %s.", c.File, someOf(c.Conflicts)))
 		}
 	}
 	return notes
 }
 
 func tellFindings(findings []gitguard.Finding) []string {
-	return tellEach("The sandbox took these from where git of the user would run or obey them, and keeps them aside. Tell the user:", findings)
+	return tellEach("The sandbox moved these aside, because the user's git would run or obey them. Tell the user:", findings)
 }
 
 func tellNoticed(findings []gitguard.Finding) []string {
-	return tellEach("These were made or changed while the command ran, and other programs obey them. Tell the user to read them before they use the folder:", findings)
+	return tellEach("These were created or changed while the command ran, and other programs obey them. Tell the user to read them before using the folder:", findings)
 }
 
 // tellEach says something of findings, and which they are.

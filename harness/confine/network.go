@@ -23,6 +23,6 @@ func DescribeNetwork(box config.Sandbox) string {
 	case n.None():
 		return "no network"
 	default:
-		return "network only to " + strings.Join(n.Hosts, ", ") + ", by the proxy in HTTP_PROXY"
+		return "network only to " + strings.Join(n.Hosts, ", ") + ", through the proxy in HTTP_PROXY"
 	}
 }

@@ -49,7 +49,7 @@ func (f *Policy) secretPaths(at datadir.Folders, read []string) func(path string
 			return "", false
 		}
 		if slices.ContainsFunc(own, holds) {
-			return "sessions, keys and passwords of lathe", true
+			return "lathe's sessions, keys and passwords", true
 		}
 		if place, ok := places().Containing(path); ok {
 			return place.Reason, true
