@@ -268,15 +268,15 @@ func integer[T ~int | ~int64](c *codec, key string, v *T) {
 	if err != nil {
 		f := float64(0)
 		number(c, key, &f)
-		n = whole(f)
+		n = truncate(f)
 	}
 	if *v = T(n); int64(*v) != n { // an int of 32 bits
 		*v = math.MaxInt
 	}
 }
 
-// whole cuts off the fraction; what does not fit saturates.
-func whole(f float64) int64 {
+// truncate cuts off the fraction; what does not fit saturates.
+func truncate(f float64) int64 {
 	switch {
 	case f >= math.MaxInt64:
 		return math.MaxInt64

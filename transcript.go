@@ -15,7 +15,7 @@ type Transcript struct {
 	todos    []Todo
 	diff     []FileDiff
 	messages []*viewMessage // by creation, then id
-	orphans  map[MessageID][]*heldPart
+	orphans  map[MessageID][]*viewPart
 	asks     []Fact // PermissionAsked and QuestionAsked that wait
 	stale    bool
 	changes  int // how many there were: the next revision
@@ -23,12 +23,12 @@ type Transcript struct {
 
 type viewMessage struct {
 	Message
-	parts []*heldPart // by birth
+	parts []*viewPart // by birth
 	rev   int
 }
 
-// heldPart is a part as it was last told, and its text with the deltas since.
-type heldPart struct {
+// viewPart is a part as it was last told, and its text with the deltas since.
+type viewPart struct {
 	part  Part
 	grown strings.Builder // empty before the first delta
 	units int             // length of grown in UTF-16 units
@@ -37,7 +37,7 @@ type heldPart struct {
 
 // NewTranscript begins with what was read of a session; events continue from there.
 func NewTranscript(s Session, history []Message) *Transcript {
-	t := &Transcript{session: s, status: Status{Type: Idle}, orphans: map[MessageID][]*heldPart{}}
+	t := &Transcript{session: s, status: Status{Type: Idle}, orphans: map[MessageID][]*viewPart{}}
 	for _, m := range history {
 		t.message(m)
 		for _, p := range m.Parts {
@@ -151,14 +151,14 @@ func (t *Transcript) find(id MessageID) int {
 }
 
 // parts returns where the parts of a message are kept.
-func (t *Transcript) parts(id MessageID) []*heldPart {
+func (t *Transcript) parts(id MessageID) []*viewPart {
 	if i := t.find(id); i >= 0 {
 		return t.messages[i].parts
 	}
 	return t.orphans[id]
 }
 
-func (t *Transcript) setParts(id MessageID, parts []*heldPart) {
+func (t *Transcript) setParts(id MessageID, parts []*viewPart) {
 	if i := t.find(id); i >= 0 {
 		t.messages[i].parts = parts
 	} else {
@@ -170,14 +170,14 @@ func (t *Transcript) part(p Part) {
 	parts := t.parts(p.Message)
 	held := findPart(parts, p.ID)
 	if held == nil {
-		held = &heldPart{}
+		held = &viewPart{}
 		t.setParts(p.Message, append(parts, held))
 	}
 	held.part, held.rev = p, t.revision()
 	held.grown.Reset()
 }
 
-func findPart(parts []*heldPart, id PartID) *heldPart {
+func findPart(parts []*viewPart, id PartID) *viewPart {
 	for i := len(parts) - 1; i >= 0; i-- {
 		if parts[i].part.ID == id {
 			return parts[i]
@@ -188,7 +188,7 @@ func findPart(parts []*heldPart, id PartID) *heldPart {
 
 func (t *Transcript) removePart(m MessageID, id PartID) {
 	if parts := t.parts(m); findPart(parts, id) != nil {
-		t.setParts(m, slices.DeleteFunc(parts, func(p *heldPart) bool { return p.part.ID == id }))
+		t.setParts(m, slices.DeleteFunc(parts, func(p *viewPart) bool { return p.part.ID == id }))
 	}
 }
 
@@ -222,7 +222,7 @@ func (t *Transcript) delta(d *PartDelta) {
 }
 
 // ended reports whether the text is final: a delta for it comes late.
-func (h *heldPart) ended() bool {
+func (h *viewPart) ended() bool {
 	switch b := h.part.Body.(type) {
 	case *Text:
 		return b.Time != nil && b.Time.End != 0
@@ -283,7 +283,7 @@ func (t *Transcript) Messages() []Message {
 }
 
 // now is the part with its text as it is.
-func (h *heldPart) now() Part {
+func (h *viewPart) now() Part {
 	if h.grown.Len() > 0 {
 		return h.part.WithText(h.grown.String())
 	}

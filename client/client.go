@@ -164,17 +164,17 @@ func (c *Client) call(ctx context.Context, r request) error {
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return c.unreached(ctx, err)
+		return c.unreachable(ctx, err)
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(res.Body, c.options.MaxBody+1))
 	switch {
 	case err != nil:
-		return c.unreached(ctx, err)
+		return c.unreachable(ctx, err)
 	case int64(len(data)) > c.options.MaxBody:
 		return lathe.Errorf(lathe.Overflow, "the response of %s to %s %s is longer than %d bytes; request less", c.where, r.method, r.path, c.options.MaxBody)
 	case res.StatusCode < 200 || res.StatusCode > 299:
-		return c.refused(res, data)
+		return c.readError(res, data)
 	}
 	if r.header != nil {
 		*r.header = res.Header
@@ -182,8 +182,8 @@ func (c *Client) call(ctx context.Context, r request) error {
 	return c.decode(r, data)
 }
 
-// unreached says that the server could not be asked, or did not finish.
-func (c *Client) unreached(ctx context.Context, err error) error {
+// unreachable says that the server could not be asked, or did not finish.
+func (c *Client) unreachable(ctx context.Context, err error) error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errSlow):
 		return lathe.Errorf(lathe.Unavailable, "the server at %s did not answer within %s; is it overloaded?", c.where, c.options.Timeout)

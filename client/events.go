@@ -61,8 +61,8 @@ type follower struct {
 	yield   func(lathe.Event, error) bool
 	dir     string // of the session that is followed
 	cursor  string // everything up to here was told; "" is not known
-	began   bool   // server.connected was told
-	told    bool   // by the present connection
+	connected   bool   // server.connected was told
+	receivedEvent    bool   // by the present connection
 	stopped bool   // the reader wants no more, and must not be called again
 	isLost  bool   // it was told that the connection is
 }
@@ -86,21 +86,21 @@ func (f *follower) run(ctx context.Context) error {
 	}
 	lost, wait := time.Now(), backoffFrom
 	for {
-		f.told = false
+		f.receivedEvent = false
 		err := f.connect(ctx)
 		switch {
 		case f.stopped:
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case !f.began, !passes(err):
+		case !f.connected, !isTemporary(err):
 			return err
-		case f.told:
+		case f.receivedEvent:
 			lost, wait = time.Now(), backoffFrom
 		case !f.client.options.Persistent && time.Since(lost) > f.client.options.ReconnectTimeout:
 			return err
 		}
-		if f.lose(err); f.stopped {
+		if f.reportConnection(err); f.stopped {
 			return nil
 		}
 		if err := pause(ctx, wait+rand.N(wait)); err != nil {
@@ -110,16 +110,16 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// lose tells that the connection is lost, or found again.
-func (f *follower) lose(err error) {
+// reportConnection tells that the connection is lost, or found again.
+func (f *follower) reportConnection(err error) {
 	if lost := err != nil; f.client.options.Persistent && lost != f.isLost {
 		f.isLost = lost
 		f.stopped = f.stopped || !f.yield(lathe.Event{}, &api.ConnectionChanged{Err: err})
 	}
 }
 
-// passes reports whether another attempt may succeed.
-func passes(err error) bool {
+// isTemporary reports whether another attempt may succeed.
+func isTemporary(err error) bool {
 	switch lathe.CodeOf(err) {
 	case lathe.Unavailable, lathe.Limited, lathe.Internal:
 		return true
@@ -162,18 +162,18 @@ func (f *follower) connect(ctx context.Context) error {
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return c.unreached(ctx, err)
+		return c.unreachable(ctx, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		data, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // what there is of it
-		return c.refused(res, data)
+		return c.readError(res, data)
 	}
-	if f.lose(nil); f.stopped {
+	if f.reportConnection(nil); f.stopped {
 		return nil
 	}
-	if f.began && !resumes { // a server without numbers: nobody knows what was missed
-		if !f.tell(lathe.Event{Fact: &lathe.ServerResync{}}) {
+	if f.connected && !resumes { // a server without numbers: nobody knows what was missed
+		if !f.emit(lathe.Event{Fact: &lathe.ServerResync{}}) {
 			return nil
 		}
 	}
@@ -181,7 +181,7 @@ func (f *follower) connect(ctx context.Context) error {
 	for {
 		one, err := in.Next()
 		if err != nil {
-			return c.unreached(ctx, err)
+			return c.unreachable(ctx, err)
 		}
 		dead.Reset(c.options.IdleTimeout)
 		if err := f.frame(one); err != nil || f.stopped {
@@ -197,7 +197,7 @@ func (f *follower) frame(one sse.Event) error {
 	if err != nil {
 		return lathe.Errorf(lathe.Unavailable, "the server at %s sent an invalid event: %w", f.client.where, err)
 	}
-	f.told = true
+	f.receivedEvent = true
 	if len(one.ID) > 0 {
 		if at, err := lathe.ParseCursor(string(one.ID)); err == nil {
 			ev.Seq, ev.Last, f.cursor = at.Seq, true, at.String()
@@ -208,17 +208,17 @@ func (f *follower) frame(one sse.Event) error {
 	case *lathe.ServerHeartbeat:
 		return nil
 	case *lathe.ServerConnected:
-		if f.began {
+		if f.connected {
 			return nil // it was told once, and the reader need not know how often the wire broke
 		}
-		f.began = true
+		f.connected = true
 	case *lathe.ServerResync:
 	default:
 		if f.scope.Session != "" && ev.Session != f.scope.Session {
 			return nil
 		}
 	}
-	f.tell(ev)
+	f.emit(ev)
 	return nil
 }
 
@@ -243,8 +243,8 @@ func (f *follower) read(data []byte) (ev lathe.Event, err error) {
 	return ev, err
 }
 
-// tell hands an event to the reader, and reports whether it wants more.
-func (f *follower) tell(ev lathe.Event) bool {
+// emit hands an event to the reader, and reports whether it wants more.
+func (f *follower) emit(ev lathe.Event) bool {
 	if !f.stopped && !f.yield(ev, nil) {
 		f.stopped = true
 	}

@@ -58,8 +58,8 @@ func (c *Client) decode(r request, data []byte) error {
 	return nil
 }
 
-// problem is an error as the wire has it, in either of its families.
-type problem struct {
+// wireError is an error as the wire has it, in either of its families.
+type wireError struct {
 	Name string `json:"name"`
 	Data struct {
 		Message string `json:"message"`
@@ -68,9 +68,9 @@ type problem struct {
 	Message string `json:"message"`
 }
 
-// refused turns an answer that is none into an error with a code.
-func (c *Client) refused(res *http.Response, data []byte) error {
-	var p problem
+// readError turns an answer that is none into an error with a code.
+func (c *Client) readError(res *http.Response, data []byte) error {
+	var p wireError
 	_ = json.Unmarshal(data, &p) // what is no JSON says nothing
 	message := cmp.Or(p.Data.Message, p.Message, strings.TrimSpace(p.Name+p.Tag))
 	code := codeOf(res.StatusCode)

@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// served is an engine as a server wants it.
-type served struct {
+// backend is an engine as a server wants it.
+type backend struct {
 	*engine.Engine
 	app   *Host
 	setup *Harness
@@ -24,7 +24,7 @@ type served struct {
 
 	mu   sync.Mutex      // guards the fields below
 	dirs map[string]bool // those that were opened
-	told map[string]stamp
+	lastSeen map[string]configVersion
 }
 
 // Backend makes what a server stands on. Whoever takes it closes it after the server.
@@ -35,19 +35,19 @@ func (s *Harness) Backend() (server.Backend, io.Closer) {
 	return all, b
 }
 
-func (s *Harness) newServed() *served {
-	return &served{Engine: s.Engine, app: s.app, setup: s, at: s.Folders, dirs: map[string]bool{}, told: map[string]stamp{}}
+func (s *Harness) newServed() *backend {
+	return &backend{Engine: s.Engine, app: s.app, setup: s, at: s.Folders, dirs: map[string]bool{}, lastSeen: map[string]configVersion{}}
 }
 
 // Close ends terminals, and logins that nobody has ended.
-func (b *served) Close() error {
+func (b *backend) Close() error {
 	err := b.terminals.Close()
 	b.logins.close()
 	return err
 }
 
 // Open returns where a directory belongs.
-func (b *served) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
+func (b *backend) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
 	inst, err := b.Instance(ctx, dir)
 	if err == nil {
 		b.mu.Lock()
@@ -58,13 +58,13 @@ func (b *served) Open(ctx context.Context, dir string) (workspace.Place, lathe.P
 }
 
 // Dispose lets go of a directory, settings included.
-func (b *served) Dispose(dir string) {
+func (b *backend) Dispose(dir string) {
 	b.setup.forget(dir)
 	b.Engine.Dispose(dir)
 }
 
 // DisposeAll lets go of all directories that were opened.
-func (b *served) DisposeAll() {
+func (b *backend) DisposeAll() {
 	b.mu.Lock()
 	dirs := b.dirs
 	b.dirs = map[string]bool{}

@@ -26,7 +26,7 @@ func (s *Harness) forget(dir string) {
 }
 
 // Config returns those that count in a directory.
-func (b *served) Config(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
+func (b *backend) Config(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
 	k, err := b.setup.ConfigWithPlugins(ctx, at)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (b *served) Config(ctx context.Context, at workspace.Place) (*config.Loaded
 }
 
 // Tools are what models may use in a directory.
-func (b *served) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, error) {
+func (b *backend) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, error) {
 	s, err := b.setup.Settings(ctx, at)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (a *Host) UserConfigFile() string {
 }
 
 // GlobalConfig is what the user's own file says.
-func (b *served) GlobalConfig(context.Context) (json.RawMessage, error) {
+func (b *backend) GlobalConfig(context.Context) (json.RawMessage, error) {
 	return ReadConfigFile(b.app.UserConfigFile())
 }
 
@@ -82,7 +82,7 @@ func ReadConfigFile(path string) (json.RawMessage, error) {
 
 // UpdateConfig writes to the settings file of the directory, one of ours unless there is only one of the
 // reference's.
-func (b *served) UpdateConfig(_ context.Context, at workspace.Place, change json.RawMessage) error {
+func (b *backend) UpdateConfig(_ context.Context, at workspace.Place, change json.RawMessage) error {
 	return config.Edit(DirConfigFile(at.Directory), change)
 }
 
@@ -97,7 +97,7 @@ func DirConfigFile(dir string) string {
 }
 
 // UpdateGlobalConfig writes to the user's own file.
-func (b *served) UpdateGlobalConfig(_ context.Context, change json.RawMessage) error {
+func (b *backend) UpdateGlobalConfig(_ context.Context, change json.RawMessage) error {
 	path := b.app.UserConfigFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return lathe.Errorf(lathe.Unavailable, "cannot create the config folder: %w", err)

@@ -15,7 +15,7 @@ import (
 
 // withFiles adds the families that reach files and programs of this machine. Who takes it closes
 // the terminals.
-func (b *served) withFiles(to server.Backend) server.Backend {
+func (b *backend) withFiles(to server.Backend) server.Backend {
 	env := b.app.Environ()
 	shell := ""
 	if l, err := b.app.Config(); err == nil { // a broken file is told by whoever needs it
@@ -30,12 +30,12 @@ func (b *served) withFiles(to server.Backend) server.Backend {
 	return to
 }
 
-func (b *served) folders() server.Folders {
+func (b *backend) folders() server.Folders {
 	home, _ := os.UserHomeDir() // who has none is told ""
 	return server.Folders{Home: home, State: b.at.State, Config: filepath.Join(b.app.UserDir(), "lathe"), Excludes: b.app.UserExcludes}
 }
 
-func (b *served) git() *git.Git {
+func (b *backend) git() *git.Git {
 	program, err := exec.LookPath("git")
 	if err != nil || !filepath.IsAbs(program) {
 		program = "" // whoever needs it is told

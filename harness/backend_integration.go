@@ -13,7 +13,7 @@ import (
 
 // Integrations are all providers of the catalog: how a user logs in to them, and which
 // credentials of theirs were found. It is the name of a credential that is told, never the secret.
-func (b *served) Integrations(_ context.Context, at workspace.Place) ([]server.Integration, error) {
+func (b *backend) Integrations(_ context.Context, at workspace.Place) ([]server.Integration, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -24,13 +24,13 @@ func (b *served) Integrations(_ context.Context, at workspace.Place) ([]server.I
 	}
 	var out []server.Integration
 	for _, p := range k.Providers.Catalog.Providers() {
-		out = append(out, server.Integration{ID: p.ID, Name: p.Name, Methods: b.waysIn(k, p), Connections: b.connections(p, stored[p.ID])})
+		out = append(out, server.Integration{ID: p.ID, Name: p.Name, Methods: b.loginMethods(k, p), Connections: b.connections(p, stored[p.ID])})
 	}
 	return out, nil
 }
 
-// waysIn are the vendor's own login, a key, and variables. Who needs none of them has none.
-func (b *served) waysIn(k *DirConfig, p *catalog.Provider) []server.IntegrationMethod {
+// loginMethods are the vendor's own login, a key, and variables. Who needs none of them has none.
+func (b *backend) loginMethods(k *DirConfig, p *catalog.Provider) []server.IntegrationMethod {
 	out := []server.IntegrationMethod{}
 	if m, ok := b.method(k, p.ID); ok {
 		out = append(out, server.IntegrationMethod{Type: "oauth", ID: p.ID, Label: m.Label})
@@ -46,7 +46,7 @@ func (b *served) waysIn(k *DirConfig, p *catalog.Provider) []server.IntegrationM
 }
 
 // connections are the credential of the file and the variables that are set.
-func (b *served) connections(p *catalog.Provider, c auth.Credential) []server.Connection {
+func (b *backend) connections(p *catalog.Provider, c auth.Credential) []server.Connection {
 	out := []server.Connection{}
 	switch c.(type) {
 	case auth.Key:

@@ -25,7 +25,7 @@ func (s *Harness) hub(ctx context.Context, at workspace.Place, adding bool) (*mc
 }
 
 // ServerStatus begins to connect to servers that were not used yet.
-func (b *served) ServerStatus(ctx context.Context, at workspace.Place) (map[string]server.ServerStatus, error) {
+func (b *backend) ServerStatus(ctx context.Context, at workspace.Place) (map[string]server.ServerStatus, error) {
 	out := map[string]server.ServerStatus{}
 	h, err := b.setup.hub(ctx, at, false)
 	if err != nil || h == nil {
@@ -47,7 +47,7 @@ func wireStatus(s mcp.Status) server.ServerStatus {
 }
 
 // AddServer adds a server until the program ends.
-func (b *served) AddServer(ctx context.Context, at workspace.Place, name string, settings json.RawMessage) error {
+func (b *backend) AddServer(ctx context.Context, at workspace.Place, name string, settings json.RawMessage) error {
 	one, err := config.ReadMCPServer(settings)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (b *served) AddServer(ctx context.Context, at workspace.Place, name string,
 }
 
 // onServer does something with a server of a directory.
-func (b *served) onServer(ctx context.Context, at workspace.Place, name string, do func(*mcp.Hub) error) error {
+func (b *backend) onServer(ctx context.Context, at workspace.Place, name string, do func(*mcp.Hub) error) error {
 	h, err := b.setup.hub(ctx, at, false)
 	if err != nil {
 		return err
@@ -72,17 +72,17 @@ func (b *served) onServer(ctx context.Context, at workspace.Place, name string, 
 }
 
 // ConnectServer connects to a server, also to one that is switched off.
-func (b *served) ConnectServer(ctx context.Context, at workspace.Place, name string) error {
+func (b *backend) ConnectServer(ctx context.Context, at workspace.Place, name string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Connect(ctx, name) })
 }
 
 // DisconnectServer switches a server off until it is connected again.
-func (b *served) DisconnectServer(ctx context.Context, at workspace.Place, name string) error {
+func (b *backend) DisconnectServer(ctx context.Context, at workspace.Place, name string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Disconnect(name) })
 }
 
 // BeginServerLogin returns the page at which the user logs in.
-func (b *served) BeginServerLogin(ctx context.Context, at workspace.Place, name string) (page, state string, err error) {
+func (b *backend) BeginServerLogin(ctx context.Context, at workspace.Place, name string) (page, state string, err error) {
 	err = b.onServer(ctx, at, name, func(h *mcp.Hub) (err error) {
 		page, state, err = h.StartLogin(ctx, name)
 		return err
@@ -91,22 +91,22 @@ func (b *served) BeginServerLogin(ctx context.Context, at workspace.Place, name 
 }
 
 // ServerLogin opens that page in a browser of this machine, and waits.
-func (b *served) ServerLogin(ctx context.Context, at workspace.Place, name string) error {
+func (b *backend) ServerLogin(ctx context.Context, at workspace.Place, name string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Login(ctx, name, b.app.Browse) })
 }
 
 // EndServerLogin ends a login with its code.
-func (b *served) EndServerLogin(ctx context.Context, at workspace.Place, name, code string) error {
+func (b *backend) EndServerLogin(ctx context.Context, at workspace.Place, name, code string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.FinishLogin(ctx, name, code) })
 }
 
 // ServerLogout forgets a login.
-func (b *served) ServerLogout(ctx context.Context, at workspace.Place, name string) error {
+func (b *backend) ServerLogout(ctx context.Context, at workspace.Place, name string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Logout(ctx, name) })
 }
 
 // Resources are what connected servers can be asked to read.
-func (b *served) Resources(ctx context.Context, at workspace.Place) (map[string]server.ServerResource, error) {
+func (b *backend) Resources(ctx context.Context, at workspace.Place) (map[string]server.ServerResource, error) {
 	out := map[string]server.ServerResource{}
 	h, err := b.setup.hub(ctx, at, false)
 	if err != nil || h == nil {

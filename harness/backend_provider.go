@@ -17,7 +17,7 @@ import (
 )
 
 // Providers returns those that can be used in a directory, or all of the catalog.
-func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]server.Provider, error) {
+func (b *backend) Providers(_ context.Context, at workspace.Place, all bool) ([]server.Provider, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func wireProvider(p *catalog.Provider, source string) server.Provider {
 }
 
 // Defaults is the best model of each provider.
-func (b *served) Defaults(_ context.Context, at workspace.Place) (map[string]string, error) {
+func (b *backend) Defaults(_ context.Context, at workspace.Place) (map[string]string, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (b *served) Defaults(_ context.Context, at workspace.Place) (map[string]str
 
 // Methods are the logins there are: the vendor's own first, as the reference lists them, and a key
 // for every provider that takes one.
-func (b *served) Methods(_ context.Context, at workspace.Place) (map[string][]lathe.LoginMethod, error) {
+func (b *backend) Methods(_ context.Context, at workspace.Place) (map[string][]lathe.LoginMethod, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (b *served) Methods(_ context.Context, at workspace.Place) (map[string][]la
 }
 
 // method is the login of a provider that can be made here.
-func (b *served) method(k *DirConfig, id string) (auth.Method, bool) {
+func (b *backend) method(k *DirConfig, id string) (auth.Method, bool) {
 	m, ok := auth.MethodOf(b.app.Logins, id)
 	if m.ClientID == "" { // a wrong type is as if it were absent
 		m.ClientID = k.loaded.Config.Providers[id].Options.Text("clientId")
@@ -153,7 +153,7 @@ func (l *logins) find(id string) *login {
 
 // Authorize begins a login, which goes on until its user has ended it or time is up. A method that
 // is a key needs nothing.
-func (b *served) Authorize(ctx context.Context, at workspace.Place, id string, index int, _ map[string]string) (*lathe.Authorization, error) {
+func (b *backend) Authorize(ctx context.Context, at workspace.Place, id string, index int, _ map[string]string) (*lathe.Authorization, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (b *served) Authorize(ctx context.Context, at workspace.Place, id string, i
 }
 
 // logIn talks to the vendor and keeps what it gives.
-func (b *served) logIn(ctx context.Context, k *DirConfig, m auth.Method, one *login, shown chan<- auth.Prompt) {
+func (b *backend) logIn(ctx context.Context, k *DirConfig, m auth.Method, one *login, shown chan<- auth.Prompt) {
 	defer close(one.done)
 	defer one.stop()
 	c, err := b.app.AuthClient().Login(ctx, m, auth.LoginUI{
@@ -206,7 +206,7 @@ func (b *served) logIn(ctx context.Context, k *DirConfig, m auth.Method, one *lo
 }
 
 // Complete waits for the end of a login.
-func (b *served) Complete(ctx context.Context, _ workspace.Place, id string, _ int, code string) error {
+func (b *backend) Complete(ctx context.Context, _ workspace.Place, id string, _ int, code string) error {
 	one := b.logins.find(id)
 	if one == nil {
 		return lathe.Errorf(lathe.NotFound, "no login to %s in progress; start one first", termtext.Plain(id))
@@ -239,7 +239,7 @@ type credential struct {
 }
 
 // SetCredential keeps a credential. Nothing of it is in any error.
-func (b *served) SetCredential(ctx context.Context, id string, raw json.RawMessage) error {
+func (b *backend) SetCredential(ctx context.Context, id string, raw json.RawMessage) error {
 	var in credential
 	if json.Unmarshal(raw, &in) != nil {
 		return lathe.Errorf(lathe.Invalid, "the credential must be an object with type api, oauth or wellknown and string members")
@@ -271,7 +271,7 @@ func (b *served) SetCredential(ctx context.Context, id string, raw json.RawMessa
 }
 
 // RemoveCredential forgets a credential. One that is not there is forgotten already.
-func (b *served) RemoveCredential(ctx context.Context, id string) error {
+func (b *backend) RemoveCredential(ctx context.Context, id string) error {
 	f, err := b.app.CredentialFile(b.at)
 	if err != nil {
 		return err

@@ -28,13 +28,13 @@ func (a *Host) ConfigOptions() (config.Options, error) {
 		Trusted: trust.Trusts,
 	}
 	if workspace.Inside(top, directory) || top == filepath.Dir(top) {
-		return a.trusting(o), nil
+		return a.trustAll(o), nil
 	}
 	// The directory was reached through a link: settings are those of where it really is.
 	if real, err := filepath.EvalSymlinks(directory); err == nil {
 		o.Directory = real
 	}
-	return a.trusting(o), nil
+	return a.trustAll(o), nil
 }
 
 // configEnv is the environment as settings see it: with the tokens of organisations for
@@ -60,8 +60,8 @@ func (a *Host) configEnv() func(string) (string, bool) {
 	}
 }
 
-// trusting lets everything count that the user has said counts, for this run.
-func (a *Host) trusting(o config.Options) config.Options {
+// trustAll lets everything count that the user has said counts, for this run.
+func (a *Host) trustAll(o config.Options) config.Options {
 	if v := a.Env("LATHE_TRUST"); a.Trust || v == "1" || v == "true" {
 		o.Trusted = func(string, string) bool { return true }
 	}

@@ -52,13 +52,13 @@ type extensionSet struct {
 	calls atomic.Int32 // requests of its plugins that are being answered
 
 	mu      sync.Mutex     // guards what follows
-	heard   *config.Loaded // the settings that plugins have seen
-	running *configuring   // nil unless plugins are asked now
+	seen   *config.Loaded // the settings that plugins have seen
+	running *configRun   // nil unless plugins are asked now
 	closed  bool
 }
 
-// configuring is one time that plugins are asked to change the settings.
-type configuring struct {
+// configRun is one time that plugins are asked to change the settings.
+type configRun struct {
 	done   chan struct{} // closed when they have answered; then what follows is set
 	config *DirConfig
 	err    error
@@ -119,16 +119,16 @@ func (s *Harness) withExtensions(ctx context.Context, place workspace.Place) (*D
 
 // configure begins to ask plugins for changes of the settings, unless that is in progress; nil where they have seen
 // these settings. It is not the caller's to end: others wait for it too.
-func (v *extensionSet) configure(ctx context.Context, s *Harness, loaded *config.Loaded, place workspace.Place) *configuring {
+func (v *extensionSet) configure(ctx context.Context, s *Harness, loaded *config.Loaded, place workspace.Place) *configRun {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.closed || v.running == nil && v.heard == loaded {
+	if v.closed || v.running == nil && v.seen == loaded {
 		return nil
 	}
 	if v.running != nil {
 		return v.running
 	}
-	run := &configuring{done: make(chan struct{})}
+	run := &configRun{done: make(chan struct{})}
 	v.running = run
 	go func() {
 		defer close(run.done)
@@ -138,7 +138,7 @@ func (v *extensionSet) configure(ctx context.Context, s *Harness, loaded *config
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		if v.running = nil; run.err == nil {
-			v.heard = run.config.loaded
+			v.seen = run.config.loaded
 		}
 	}()
 	return run
@@ -326,7 +326,7 @@ func (s *Harness) extensionOptions(ctx context.Context, k *DirConfig, place work
 		Place: place, Plugins: s.app.PluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: ServersOf(k.loaded.Config),
 		Wait: serverWait, Timeout: time.Duration(k.loaded.Config.Experimental.MCPTimeout) * time.Millisecond,
 		Runner: s.Runner, Cache: s.Folders.Cache, Env: s.app.ServiceEnv(), Tokens: s.extensionSets.tokens, Log: s.app.Log, Version: s.app.Version,
-		Transport: ProxyTransport(), Private: k.loaded.Config.WebFetch.Private, Models: s.described(place),
+		Transport: ProxyTransport(), Private: k.loaded.Config.WebFetch.Private, Models: s.describeModel(place),
 	}
 	o.Confine, o.ConfinePlugins = s.ConfineServer(k.loaded.Config, place), s.ConfinePlugins(k.loaded.Config, place)
 	if s.app.Pure {
@@ -359,8 +359,8 @@ func ProxyTransport() http.RoundTripper {
 	return t
 }
 
-// described tells plugins of a model in the words of the wire.
-func (s *Harness) described(place workspace.Place) func(lathe.ModelRef) (model, provider json.RawMessage) {
+// describeModel tells plugins of a model in the words of the wire.
+func (s *Harness) describeModel(place workspace.Place) func(lathe.ModelRef) (model, provider json.RawMessage) {
 	return func(ref lathe.ModelRef) (model, provider json.RawMessage) {
 		k, err := s.ConfigFor(place)
 		if err != nil {

@@ -22,7 +22,7 @@ var _ api.Host = (*Local)(nil)
 // Local is what surrounds the engine, for a front end of this process: what client.Client asks of a server, without
 // one. Close it before the harness.
 type Local struct {
-	served  *served
+	served  *backend
 	version string
 	unwatch func()
 }

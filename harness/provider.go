@@ -113,7 +113,7 @@ func filterOf(l *config.Loaded, experimental bool) catalog.Filter {
 
 // CredentialFile opens the file of credentials and closes it to others.
 func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
-	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.borrowed()})
+	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.opencodeCredentials()})
 	mended, err := f.FixPermissions()
 	if mended {
 		a.Notify("Warning: other users could read %s; now only you can (mode 0600). If they may have read it, create new keys.", a.DisplayPath(at.Credentials()))
@@ -121,8 +121,8 @@ func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
 	return f, err
 }
 
-// borrowed is the credential file of OpenCode, for users who want theirs used here too.
-func (a *Host) borrowed() string {
+// opencodeCredentials is the credential file of OpenCode, for users who want theirs used here too.
+func (a *Host) opencodeCredentials() string {
 	if path := a.ForeignAuth(); a.IsEnvTrue("BORROW_AUTH") {
 		return path
 	}

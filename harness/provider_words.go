@@ -12,15 +12,15 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// named is a model whose failures say which provider failed and what the user can do.
-type named struct {
+// namedClient is a model whose failures say which provider failed and what the user can do.
+type namedClient struct {
 	model.Model
 	vendor *catalog.Provider
 	inline bool // its key stands in the config
 }
 
 // Stream sends one request.
-func (n named) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
+func (n namedClient) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		for ev, err := range n.Model.Stream(ctx, r) {
 			if !yield(ev, n.explain(err)) {
@@ -32,7 +32,7 @@ func (n named) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Even
 
 // explain puts the name and the remedy into an error, for people and for what is shown of the answer. What the
 // error means stays.
-func (n named) explain(err error) error {
+func (n namedClient) explain(err error) error {
 	var e *lathe.Error
 	if !errors.As(err, &e) {
 		return err
@@ -51,7 +51,7 @@ func (n named) explain(err error) error {
 	return &out
 }
 
-func (n named) words(e *lathe.Error) string {
+func (n namedClient) words(e *lathe.Error) string {
 	said := strings.TrimSuffix(strings.TrimSpace(e.Message), ".")
 	switch {
 	case e.Code == lathe.Unauthorized && n.inline:
@@ -66,7 +66,7 @@ func (n named) words(e *lathe.Error) string {
 	return e.Message
 }
 
-func (n named) variable() string {
+func (n namedClient) variable() string {
 	if len(n.vendor.Env) == 0 {
 		return ""
 	}
@@ -76,5 +76,5 @@ func (n named) variable() string {
 // nameFailures is a client whose failures name the provider.
 func (p *Providers) nameFailures(client model.Model, vendor *catalog.Provider) model.Model {
 	inline := p.Settings.Config.Providers[vendor.ID].Options.Text("apiKey") != ""
-	return named{client, vendor, inline}
+	return namedClient{client, vendor, inline}
 }

@@ -27,7 +27,7 @@ func TestProviderWords(t *testing.T) {
 		{model.Failure{Status: 429, Message: "slow down"}.Error(), false, "slow down"},
 		{context.Canceled, false, "context canceled"},
 	} {
-		got := named{vendor: vendor, inline: tt.inline}.explain(tt.err)
+		got := namedClient{vendor: vendor, inline: tt.inline}.explain(tt.err)
 		if got.Error() != tt.want || lathe.CodeOf(got) != lathe.CodeOf(tt.err) {
 			t.Errorf("%q (%s), not %q", got, lathe.CodeOf(got), tt.want)
 		}
@@ -36,7 +36,7 @@ func TestProviderWords(t *testing.T) {
 			t.Errorf("the answer shows %q", lathe.FaultMessage(e.Fault))
 		}
 	}
-	if (named{vendor: vendor}).explain(nil) != nil {
+	if (namedClient{vendor: vendor}).explain(nil) != nil {
 		t.Error("nothing became an error")
 	}
 }

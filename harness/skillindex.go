@@ -64,8 +64,8 @@ func (s *skillIndexes) folders(addresses []string) (out []string) {
 	return out
 }
 
-// indexed is a skill as an index lists it.
-type indexed struct {
+// indexEntry is a skill as an index lists it.
+type indexEntry struct {
 	Name    string   `json:"name"`
 	Files   []string `json:"files"`
 	Version string   `json:"version"`
@@ -79,7 +79,7 @@ func (s *skillIndexes) fetch(address, dir string) error {
 	if err != nil {
 		return err
 	}
-	var index struct{ Skills []indexed }
+	var index struct{ Skills []indexEntry }
 	if err := json.Unmarshal([]byte(text), &index); err != nil {
 		return fmt.Errorf("index.json: %w", err)
 	}
@@ -95,7 +95,7 @@ func (s *skillIndexes) fetch(address, dir string) error {
 }
 
 // fetchSkill brings the files of one skill, all of them or none.
-func (s *skillIndexes) fetchSkill(ctx context.Context, base, dir string, sk indexed) error {
+func (s *skillIndexes) fetchSkill(ctx context.Context, base, dir string, sk indexEntry) error {
 	if !filepath.IsLocal(sk.Name) || strings.ContainsAny(sk.Name, `/\`) || strings.HasPrefix(sk.Name, ".") || len(sk.Files) > mostFiles {
 		return fmt.Errorf("its name is invalid, or it has more than %d files", mostFiles)
 	}

@@ -55,7 +55,7 @@ type Policy struct {
 // New is what commands are confined to on a machine with such a kernel.
 func New(h Host, kernel func() sandbox.Kernel) *Policy {
 	var once sync.Once
-	f := &Policy{host: h, Kernel: kernel, gitPasswords: credentials{log: h.Log, environ: h.Environ}, Warn: func(why error) { once.Do(func() { h.tellUnconfined(why) }) }}
+	f := &Policy{host: h, Kernel: kernel, gitPasswords: credentials{log: h.Log, environ: h.Environ}, Warn: func(why error) { once.Do(func() { h.warnUnconfined(why) }) }}
 	f.caches = sync.OnceValue(func() []foundCache {
 		found, missing := toolCaches(h.Env, h.Home)
 		for _, c := range missing {
@@ -70,9 +70,9 @@ func New(h Host, kernel func() sandbox.Kernel) *Policy {
 	return f
 }
 
-// tellUnconfined says that commands run unconfined: once on a machine, since nobody can change
+// warnUnconfined says that commands run unconfined: once on a machine, since nobody can change
 // their kernel every day.
-func (h Host) tellUnconfined(why error) {
+func (h Host) warnUnconfined(why error) {
 	h.Log.Info("commands are not confined", "why", why)
 	at, err := datadir.Find(h.Env)
 	if err != nil || sandbox.Self() == "" {

@@ -145,9 +145,9 @@ const mostHeld = 20
 // Prepare gives the command copies of the configuration files.
 func (k *gitMonitor) Prepare(p *sandbox.Profile) error {
 	changes, unseen := gitguard.Recover(k.folder, k.root)
-	k.add(tellChanges(changes))
+	k.add(describeChanges(changes))
 	place := placeOfGit(k.root)
-	k.add(tellFindings(k.Watch.Begin(place, unseen)))
+	k.add(describeFindings(k.Watch.Begin(place, unseen)))
 	k.useLink(place)
 	reads := k.reads || p.Reads
 	if len(k.configs) > 0 && !reads {
@@ -209,17 +209,17 @@ func protectLinked(p *sandbox.Profile, configs []string) (copied []string) {
 // Check takes over what may be, and looks for what git would run.
 func (k *gitMonitor) Check(m sandbox.Phase) []string {
 	if m == sandbox.StillRunning {
-		k.add(tellFindings(k.Watch.Check(false)))
+		k.add(describeFindings(k.Watch.Check(false)))
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.view != nil {
-		k.add(tellChanges(k.view.ApplyChanges()))
+		k.add(describeChanges(k.view.ApplyChanges()))
 	}
 	if !k.gone {
-		k.add(tellFindings(k.Watch.Check(true)))
-		k.add(tellNoticed(k.Watch.GuardedChanges()))
+		k.add(describeFindings(k.Watch.Check(true)))
+		k.add(describeNoticed(k.Watch.GuardedChanges()))
 	}
 	if m == sandbox.CommandEnded {
 		return k.take()
@@ -253,8 +253,8 @@ func (k serviceMonitor) Check(m sandbox.Phase) []string {
 	return nil
 }
 
-// tellChanges says what of the configuration was not taken over.
-func tellChanges(changes []gitguard.Change) (notes []string) {
+// describeChanges says what of the configuration was not taken over.
+func describeChanges(changes []gitguard.Change) (notes []string) {
 	for _, c := range changes {
 		if c.Err != nil {
 			notes = append(notes, fmt.Sprintf("The command's changes to %s could not be applied: %v. Tell the user.", c.File, c.Err))
@@ -270,16 +270,16 @@ func tellChanges(changes []gitguard.Change) (notes []string) {
 	return notes
 }
 
-func tellFindings(findings []gitguard.Finding) []string {
-	return tellEach("The sandbox moved these aside, because the user's git would run or obey them. Tell the user:", findings)
+func describeFindings(findings []gitguard.Finding) []string {
+	return listFindings("The sandbox moved these aside, because the user's git would run or obey them. Tell the user:", findings)
 }
 
-func tellNoticed(findings []gitguard.Finding) []string {
-	return tellEach("These were created or changed while the command ran, and other programs obey them. Tell the user to read them before using the folder:", findings)
+func describeNoticed(findings []gitguard.Finding) []string {
+	return listFindings("These were created or changed while the command ran, and other programs obey them. Tell the user to read them before using the folder:", findings)
 }
 
-// tellEach says something of findings, and which they are.
-func tellEach(what string, findings []gitguard.Finding) []string {
+// listFindings says something of findings, and which they are.
+func listFindings(what string, findings []gitguard.Finding) []string {
 	if len(findings) == 0 {
 		return nil
 	}
