@@ -22,7 +22,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace/overview"
 )
 
-// agents are the built-in ones as the settings change them, and those of the settings.
+// agents returns the built-in agents as the config changes them, and the agents that it adds.
 func (s *Harness) agents(l *config.Loaded, place workspace.Place) (out []engine.Agent) {
 	at := s.agentFolders(l, place)
 	known := map[string]bool{}
@@ -41,7 +41,7 @@ func (s *Harness) agents(l *config.Loaded, place workspace.Place) (out []engine.
 	return out
 }
 
-// agentFolders are the places that rules of agents speak of.
+// agentFolders returns the folders that the rules of agents name.
 func (s *Harness) agentFolders(l *config.Loaded, place workspace.Place) permission.Folders {
 	at := permission.Folders{Worktree: place.Worktree, Outputs: s.outputs, Plans: s.plans, Open: []string{filepath.Join(os.TempDir(), "lathe")}}
 	for _, sk := range l.Skills {
@@ -55,7 +55,7 @@ func (s *Harness) agentFolders(l *config.Loaded, place workspace.Place) permissi
 	return at
 }
 
-// agent lays what the settings say over an agent.
+// agent applies the config to one agent.
 func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at permission.Folders) engine.Agent {
 	a.Description = cmp.Or(own.Description, a.Description)
 	a.Mode = cmp.Or(lathe.AgentMode(own.Mode), a.Mode)
@@ -66,7 +66,7 @@ func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at pe
 		a.Hidden = lathe.Yes
 	}
 	if len(own.Options) > 0 {
-		a.Options, _ = json.Marshal(own.Options) // they were JSON
+		a.Options, _ = json.Marshal(own.Options) // they were read from JSON
 	}
 	if p, m, err := catalog.Split(own.Model); own.Model != "" && err == nil {
 		a.Model = &lathe.ModelRef{Provider: p, Model: m}
@@ -83,7 +83,7 @@ func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at pe
 	return engine.Agent{Agent: a, Permissions: rules, Fallback: modelRefs(own.Fallback), Confined: s.confined(l.Config, a.Name)}
 }
 
-// confined is how the commands of an agent are confined, as far as it is known beforehand.
+// confined returns how the commands of an agent are confined, as far as that is known before they run.
 func (s *Harness) confined(c config.Config, agent string) prompt.Confined {
 	box, asked := confine.SandboxOf(c, agent)
 	if s.Confine.Kernel().Available(asked) != nil {
@@ -92,7 +92,7 @@ func (s *Harness) confined(c config.Config, agent string) prompt.Confined {
 	return prompt.Confined{Mode: box.Mode, Network: confine.DescribeNetwork(box)}
 }
 
-// brief is what models are told of a directory, and what people may call there.
+// brief returns the instructions and skills of a directory for models, and its slash commands.
 func (s *Harness) brief(k *DirConfig, out *engine.StepSettings) {
 	for _, i := range k.loaded.Instructions {
 		name, text := i.Path, ""
@@ -112,10 +112,10 @@ func (s *Harness) brief(k *DirConfig, out *engine.StepSettings) {
 	}
 }
 
-// instructionBytes is how much of an instruction is read.
+// instructionBytes limits the size of an instruction.
 const instructionBytes = 1 << 20
 
-// ReadInstruction is the text of a file; "" if it cannot be read.
+// ReadInstruction returns the text of a file, "" if it cannot be read.
 func ReadInstruction(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > instructionBytes {
@@ -131,11 +131,10 @@ func ReadInstruction(path string) string {
 //go:embed customize.md
 var customizeText string
 
-// ownSkill is the skill that comes with the program; one of its name that is found takes its
-// place.
+// ownSkill is the built-in skill. A skill file of the same name replaces it.
 const ownSkill = "customize-lathe"
 
-// SkillsOf are the skills by name: those that were found, and our own.
+// SkillsOf returns the skills sorted by name: the ones found in folders and the built-in one.
 func SkillsOf(l *config.Loaded) []lathe.Skill {
 	out := []lathe.Skill{}
 	if !slices.ContainsFunc(l.Skills, func(sk config.Skill) bool { return sk.Name == ownSkill }) {
@@ -159,8 +158,8 @@ func skillEntries(skills []lathe.Skill) []builtin.SkillEntry {
 	return out
 }
 
-// commandsOf are the slash commands by name: the built-in ones, over them those of the settings,
-// and skills whose name no command has.
+// commandsOf returns the slash commands sorted by name. The config replaces built-in commands, and a skill becomes a
+// command if no command has its name.
 func commandsOf(l *config.Loaded, skills []lathe.Skill) []engine.SlashCommand {
 	all := map[string]engine.SlashCommand{}
 	for _, c := range prompt.Commands() {

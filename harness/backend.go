@@ -12,22 +12,22 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// backend is an engine as a server wants it.
+// backend is the engine with all that an HTTP server needs.
 type backend struct {
 	*engine.Engine
 	app   *Host
 	setup *Harness
 	at    datadir.Folders
 
-	logins    logins // those that were begun
+	logins    logins // logins in progress
 	terminals io.Closer
 
-	mu   sync.Mutex      // guards the fields below
-	dirs map[string]bool // those that were opened
+	mu       sync.Mutex      // guards the fields below
+	dirs     map[string]bool // directories that were opened
 	lastSeen map[string]configVersion
 }
 
-// Backend makes what a server stands on. Whoever takes it closes it after the server.
+// Backend returns the backend of an HTTP server. The caller closes it after the server.
 func (s *Harness) Backend() (server.Backend, io.Closer) {
 	e, b := s.Engine, s.newServed()
 	all := b.withFiles(server.Backend{Engine: e, Instances: b, Config: b, Providers: b, ToolServers: b, Watcher: b})
@@ -39,14 +39,14 @@ func (s *Harness) newServed() *backend {
 	return &backend{Engine: s.Engine, app: s.app, setup: s, at: s.Folders, dirs: map[string]bool{}, lastSeen: map[string]configVersion{}}
 }
 
-// Close ends terminals, and logins that nobody has ended.
+// Close ends terminals and the logins still in progress.
 func (b *backend) Close() error {
 	err := b.terminals.Close()
 	b.logins.close()
 	return err
 }
 
-// Open returns where a directory belongs.
+// Open returns the project and the worktree of a directory.
 func (b *backend) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
 	inst, err := b.Instance(ctx, dir)
 	if err == nil {
@@ -57,13 +57,13 @@ func (b *backend) Open(ctx context.Context, dir string) (workspace.Place, lathe.
 	return inst.Place, inst.Project, err
 }
 
-// Dispose lets go of a directory, settings included.
+// Dispose drops the state of a directory, its config included.
 func (b *backend) Dispose(dir string) {
 	b.setup.forget(dir)
 	b.Engine.Dispose(dir)
 }
 
-// DisposeAll lets go of all directories that were opened.
+// DisposeAll drops the state of all directories that were opened.
 func (b *backend) DisposeAll() {
 	b.mu.Lock()
 	dirs := b.dirs

@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// forget lets settings and models of a directory be read anew.
+// forget drops the config and models of a directory, so that they are read again.
 func (s *Harness) forget(dir string) {
 	s.extensionSets.forget(dir)
 	s.loader.Forget(dir)
@@ -25,7 +25,7 @@ func (s *Harness) forget(dir string) {
 	delete(s.dirs, dir)
 }
 
-// Config returns those that count in a directory.
+// Config returns the effective config of a directory.
 func (b *backend) Config(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
 	k, err := b.setup.ConfigWithPlugins(ctx, at)
 	if err != nil {
@@ -34,7 +34,7 @@ func (b *backend) Config(ctx context.Context, at workspace.Place) (*config.Loade
 	return k.loaded, nil
 }
 
-// Tools are what models may use in a directory.
+// Tools returns the tools of a directory.
 func (b *backend) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, error) {
 	s, err := b.setup.Settings(ctx, at)
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *backend) Tools(ctx context.Context, at workspace.Place) ([]server.Tool,
 	return out, nil
 }
 
-// UserConfigFile is the user's own file: the one there is, of ours before the reference's.
+// UserConfigFile returns the path of the user's config file. A lathe file wins over an OpenCode file.
 func (a *Host) UserConfigFile() string {
 	for _, name := range []string{"lathe/lathe.jsonc", "lathe/lathe.json"} {
 		if path := filepath.Join(a.UserDir(), name); FileExists(path) {
@@ -59,12 +59,12 @@ func (a *Host) UserConfigFile() string {
 	return filepath.Join(a.UserDir(), "lathe", "lathe.jsonc")
 }
 
-// GlobalConfig is what the user's own file says.
+// GlobalConfig returns the user's config file as JSON.
 func (b *backend) GlobalConfig(context.Context) (json.RawMessage, error) {
 	return ReadConfigFile(b.app.UserConfigFile())
 }
 
-// ReadConfigFile is a settings file as plain JSON, nil if there is none.
+// ReadConfigFile returns a config file as plain JSON, nil if it does not exist.
 func ReadConfigFile(path string) (json.RawMessage, error) {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,13 +80,13 @@ func ReadConfigFile(path string) (json.RawMessage, error) {
 	return plain, nil
 }
 
-// UpdateConfig writes to the settings file of the directory, one of ours unless there is only one of the
-// reference's.
+// UpdateConfig writes to the config file of the directory. It writes to an OpenCode file only if no lathe file
+// exists.
 func (b *backend) UpdateConfig(_ context.Context, at workspace.Place, change json.RawMessage) error {
 	return config.Edit(DirConfigFile(at.Directory), change)
 }
 
-// DirConfigFile is the settings file of a directory that is written to.
+// DirConfigFile returns the path of the directory's config file that updates go to.
 func DirConfigFile(dir string) string {
 	for _, name := range []string{"lathe.jsonc", "lathe.json", "opencode.jsonc", "opencode.json"} {
 		if path := filepath.Join(dir, name); FileExists(path) {
@@ -96,7 +96,7 @@ func DirConfigFile(dir string) string {
 	return filepath.Join(dir, "lathe.json")
 }
 
-// UpdateGlobalConfig writes to the user's own file.
+// UpdateGlobalConfig writes to the user's config file.
 func (b *backend) UpdateGlobalConfig(_ context.Context, change json.RawMessage) error {
 	path := b.app.UserConfigFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

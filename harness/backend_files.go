@@ -13,12 +13,11 @@ import (
 	term "github.com/lathe-agent/lathe/workspace/terminal"
 )
 
-// withFiles adds the families that reach files and programs of this machine. Who takes it closes
-// the terminals.
+// withFiles adds the routes for files, git and terminals on this machine. The caller closes the terminals.
 func (b *backend) withFiles(to server.Backend) server.Backend {
 	env := b.app.Environ()
 	shell := ""
-	if l, err := b.app.Config(); err == nil { // a broken file is told by whoever needs it
+	if l, err := b.app.Config(); err == nil { // a route that needs the config reports the error
 		shell = l.Config.Shell
 	}
 	to.Folders, to.Git = b.folders(), b.git()
@@ -31,19 +30,19 @@ func (b *backend) withFiles(to server.Backend) server.Backend {
 }
 
 func (b *backend) folders() server.Folders {
-	home, _ := os.UserHomeDir() // who has none is told ""
+	home, _ := os.UserHomeDir() // "" without a home folder
 	return server.Folders{Home: home, State: b.at.State, Config: filepath.Join(b.app.UserDir(), "lathe"), Excludes: b.app.UserExcludes}
 }
 
 func (b *backend) git() *git.Git {
 	program, err := exec.LookPath("git")
 	if err != nil || !filepath.IsAbs(program) {
-		program = "" // whoever needs it is told
+		program = "" // calls that need git report it
 	}
 	return git.New(git.Options{Program: program, Env: b.app.Environ()})
 }
 
-// withoutPassword is an environment for programs of others: what opens this server is not in it.
+// withoutPassword returns an environment for other programs. It lacks the password of this server.
 func withoutPassword(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -11,14 +11,14 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Integrations are all providers of the catalog: how a user logs in to them, and which
-// credentials of theirs were found. It is the name of a credential that is told, never the secret.
+// Integrations lists all providers of the catalog with their login methods and the credentials that were found. It
+// returns the names of credentials, never the secrets.
 func (b *backend) Integrations(_ context.Context, at workspace.Place) ([]server.Integration, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := k.Providers.File.All() // a login may have ended since the settings were read
+	stored, err := k.Providers.File.All() // a login may have finished since the config was read
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (b *backend) Integrations(_ context.Context, at workspace.Place) ([]server.
 	return out, nil
 }
 
-// loginMethods are the vendor's own login, a key, and variables. Who needs none of them has none.
+// loginMethods lists the vendor's login, the API key and the variables of a provider. It is empty for a local provider.
 func (b *backend) loginMethods(k *DirConfig, p *catalog.Provider) []server.IntegrationMethod {
 	out := []server.IntegrationMethod{}
 	if m, ok := b.method(k, p.ID); ok {
@@ -45,7 +45,7 @@ func (b *backend) loginMethods(k *DirConfig, p *catalog.Provider) []server.Integ
 	return out
 }
 
-// connections are the credential of the file and the variables that are set.
+// connections lists the saved credential of a provider and its variables that are set.
 func (b *backend) connections(p *catalog.Provider, c auth.Credential) []server.Connection {
 	out := []server.Connection{}
 	switch c.(type) {
@@ -53,7 +53,7 @@ func (b *backend) connections(p *catalog.Provider, c auth.Credential) []server.C
 		out = append(out, server.Connection{Type: "credential", ID: p.ID, Label: "API key"})
 	case auth.OAuth:
 		out = append(out, server.Connection{Type: "credential", ID: p.ID, Label: "Login"})
-	case auth.WellKnown, nil: // a token of an organisation is for a variable
+	case auth.WellKnown, nil: // the token of an organization belongs to a variable
 	}
 	set := slices.DeleteFunc(provider.EnvVars(p), func(name string) bool { return b.app.Env(name) == "" })
 	for _, name := range set {

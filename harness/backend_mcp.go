@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// hub are the servers of tools of a directory, nil if its settings name none. To add one, it is made
-// all the same.
+// hub returns the MCP servers of a directory, nil if its config names none. With add it creates an empty hub, for a
+// server that a client adds.
 func (s *Harness) hub(ctx context.Context, at workspace.Place, adding bool) (*mcp.Hub, error) {
 	k, v, err := s.withExtensions(ctx, at)
 	if err != nil || v == nil && !adding {
@@ -24,7 +24,7 @@ func (s *Harness) hub(ctx context.Context, at workspace.Place, adding bool) (*mc
 	return v.Servers(), nil
 }
 
-// ServerStatus begins to connect to servers that were not used yet.
+// ServerStatus returns the state of each MCP server. It starts to connect to the ones that were not used yet.
 func (b *backend) ServerStatus(ctx context.Context, at workspace.Place) (map[string]server.ServerStatus, error) {
 	out := map[string]server.ServerStatus{}
 	h, err := b.setup.hub(ctx, at, false)
@@ -46,7 +46,7 @@ func wireStatus(s mcp.Status) server.ServerStatus {
 	return out
 }
 
-// AddServer adds a server until the program ends.
+// AddServer adds an MCP server until the program ends.
 func (b *backend) AddServer(ctx context.Context, at workspace.Place, name string, settings json.RawMessage) error {
 	one, err := config.ReadMCPServer(settings)
 	if err != nil {
@@ -59,7 +59,7 @@ func (b *backend) AddServer(ctx context.Context, at workspace.Place, name string
 	return h.Add(ctx, serverOf(name, one))
 }
 
-// onServer does something with a server of a directory.
+// onServer calls a function with the hub of a directory after it has checked the server's name.
 func (b *backend) onServer(ctx context.Context, at workspace.Place, name string, do func(*mcp.Hub) error) error {
 	h, err := b.setup.hub(ctx, at, false)
 	if err != nil {
@@ -71,17 +71,17 @@ func (b *backend) onServer(ctx context.Context, at workspace.Place, name string,
 	return do(h)
 }
 
-// ConnectServer connects to a server, also to one that is switched off.
+// ConnectServer connects to an MCP server, even to a disabled one.
 func (b *backend) ConnectServer(ctx context.Context, at workspace.Place, name string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Connect(ctx, name) })
 }
 
-// DisconnectServer switches a server off until it is connected again.
+// DisconnectServer disables an MCP server until it is connected again.
 func (b *backend) DisconnectServer(ctx context.Context, at workspace.Place, name string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Disconnect(name) })
 }
 
-// BeginServerLogin returns the page at which the user logs in.
+// BeginServerLogin starts a login and returns its page.
 func (b *backend) BeginServerLogin(ctx context.Context, at workspace.Place, name string) (page, state string, err error) {
 	err = b.onServer(ctx, at, name, func(h *mcp.Hub) (err error) {
 		page, state, err = h.StartLogin(ctx, name)
@@ -90,22 +90,22 @@ func (b *backend) BeginServerLogin(ctx context.Context, at workspace.Place, name
 	return page, state, err
 }
 
-// ServerLogin opens that page in a browser of this machine, and waits.
+// ServerLogin opens the login page in a browser on this machine and waits for the user.
 func (b *backend) ServerLogin(ctx context.Context, at workspace.Place, name string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Login(ctx, name, b.app.Browse) })
 }
 
-// EndServerLogin ends a login with its code.
+// EndServerLogin completes a login with the code of its page.
 func (b *backend) EndServerLogin(ctx context.Context, at workspace.Place, name, code string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.FinishLogin(ctx, name, code) })
 }
 
-// ServerLogout forgets a login.
+// ServerLogout deletes a saved login.
 func (b *backend) ServerLogout(ctx context.Context, at workspace.Place, name string) error {
 	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Logout(ctx, name) })
 }
 
-// Resources are what connected servers can be asked to read.
+// Resources lists the resources of connected MCP servers.
 func (b *backend) Resources(ctx context.Context, at workspace.Place) (map[string]server.ServerResource, error) {
 	out := map[string]server.ServerResource{}
 	h, err := b.setup.hub(ctx, at, false)

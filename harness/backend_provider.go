@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Providers returns those that can be used in a directory, or all of the catalog.
+// Providers returns the usable providers of a directory, or all providers of the catalog.
 func (b *backend) Providers(_ context.Context, at workspace.Place, all bool) ([]server.Provider, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *Providers) isNamed(id string) bool {
 	return strings.HasPrefix(p.Settings.Config.Model, id+"/")
 }
 
-// wireProvider is a provider as clients see it, without keys.
+// wireProvider returns a provider for clients, without keys.
 func wireProvider(p *catalog.Provider, source string) server.Provider {
 	out := server.Provider{
 		ID: p.ID, Name: p.Name, Source: source, Env: append([]string{}, p.Env...),
@@ -70,7 +70,7 @@ func wireProvider(p *catalog.Provider, source string) server.Provider {
 	return out
 }
 
-// Defaults is the best model of each provider.
+// Defaults returns the best model of each provider.
 func (b *backend) Defaults(_ context.Context, at workspace.Place) (map[string]string, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
@@ -79,8 +79,8 @@ func (b *backend) Defaults(_ context.Context, at workspace.Place) (map[string]st
 	return k.Providers.Catalog.Defaults(), nil
 }
 
-// Methods are the logins there are: the vendor's own first, as the reference lists them, and a key
-// for every provider that takes one.
+// Methods returns the login methods of each provider. The vendor's own login comes first, as in OpenCode, then the API
+// key.
 func (b *backend) Methods(_ context.Context, at workspace.Place) (map[string][]lathe.LoginMethod, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
@@ -95,16 +95,16 @@ func (b *backend) Methods(_ context.Context, at workspace.Place) (map[string][]l
 	return out, nil
 }
 
-// method is the login of a provider that can be made here.
+// method returns the login method of a provider that this program supports.
 func (b *backend) method(k *DirConfig, id string) (auth.Method, bool) {
 	m, ok := auth.MethodOf(b.app.Logins, id)
-	if m.ClientID == "" { // a wrong type is as if it were absent
+	if m.ClientID == "" { // an option of a wrong type counts as absent
 		m.ClientID = k.loaded.Config.Providers[id].Options.Text("clientId")
 	}
 	return m, ok && (m.ClientID != "" || !m.NeedsClientID)
 }
 
-// logins are those that were begun, one for each provider.
+// logins holds the logins in progress, at most one for each provider.
 type logins struct {
 	running sync.WaitGroup
 
@@ -112,7 +112,7 @@ type logins struct {
 	begun map[string]*login
 }
 
-// close ends them all and waits for it.
+// close ends all logins and waits for them.
 func (l *logins) close() {
 	l.mu.Lock()
 	for _, one := range l.begun {
@@ -124,15 +124,15 @@ func (l *logins) close() {
 
 type login struct {
 	stop context.CancelFunc
-	code chan string   // what the user copied from the page
+	code chan string   // the code that the user copied from the page
 	done chan struct{} // closed when err is set
 	err  error
 }
 
-// loginTime is how long a login that was begun waits for its user.
+// loginTime limits how long a login waits for the user.
 const loginTime = 10 * time.Minute
 
-// replace puts a login in place of the one there was, which ends.
+// replace stores a login and ends the previous one of its provider.
 func (l *logins) replace(id string, next *login) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,8 +151,8 @@ func (l *logins) find(id string) *login {
 	return l.begun[id]
 }
 
-// Authorize begins a login, which goes on until its user has ended it or time is up. A method that
-// is a key needs nothing.
+// Authorize starts a login, which runs until the user completes it or loginTime is over. It returns nil for an API
+// key, which needs no login.
 func (b *backend) Authorize(ctx context.Context, at workspace.Place, id string, index int, _ map[string]string) (*lathe.Authorization, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
@@ -184,7 +184,7 @@ func (b *backend) Authorize(ctx context.Context, at workspace.Place, id string, 
 	}
 }
 
-// logIn talks to the vendor and keeps what it gives.
+// logIn runs the login with the vendor and saves the credential.
 func (b *backend) logIn(ctx context.Context, k *DirConfig, m auth.Method, one *login, shown chan<- auth.Prompt) {
 	defer close(one.done)
 	defer one.stop()
@@ -205,7 +205,7 @@ func (b *backend) logIn(ctx context.Context, k *DirConfig, m auth.Method, one *l
 	one.err = err
 }
 
-// Complete waits for the end of a login.
+// Complete passes the code of the page to a login, if it has one, and waits until the login ends.
 func (b *backend) Complete(ctx context.Context, _ workspace.Place, id string, _ int, code string) error {
 	one := b.logins.find(id)
 	if one == nil {
@@ -214,7 +214,7 @@ func (b *backend) Complete(ctx context.Context, _ workspace.Place, id string, _ 
 	if code != "" {
 		select {
 		case one.code <- code:
-		default: // it has one already
+		default: // a code was already sent
 		}
 	}
 	select {
@@ -225,7 +225,7 @@ func (b *backend) Complete(ctx context.Context, _ workspace.Place, id string, _ 
 	}
 }
 
-// credential is one as clients send it: the form of the credential file.
+// credential is the JSON of a credential, as in the credential file.
 type credential struct {
 	Type       string            `json:"type"`
 	Key        string            `json:"key"`
@@ -238,7 +238,7 @@ type credential struct {
 	Token      string            `json:"token"`
 }
 
-// SetCredential keeps a credential. Nothing of it is in any error.
+// SetCredential saves a credential. No error contains any part of it.
 func (b *backend) SetCredential(ctx context.Context, id string, raw json.RawMessage) error {
 	var in credential
 	if json.Unmarshal(raw, &in) != nil {
@@ -270,7 +270,7 @@ func (b *backend) SetCredential(ctx context.Context, id string, raw json.RawMess
 	return f.Set(ctx, id, c)
 }
 
-// RemoveCredential forgets a credential. One that is not there is forgotten already.
+// RemoveCredential deletes a saved credential. A missing one is not an error.
 func (b *backend) RemoveCredential(ctx context.Context, id string) error {
 	f, err := b.app.CredentialFile(b.at)
 	if err != nil {

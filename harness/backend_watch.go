@@ -7,15 +7,15 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// configVersion is by what settings and credentials of a directory are known from others.
+// configVersion identifies one state of a directory's config and credentials.
 type configVersion struct {
-	loaded *config.Loaded // one value for as long as no file of it changes
-	broken string         // why they cannot be read
+	loaded *config.Loaded // the same pointer until a file changes
+	broken string         // the error if the config cannot be read
 	keys   time.Time
 }
 
-// Changed reports what differs from when this was last asked. The first time it is held against what
-// was read of the directory before: a client may have been told that.
+// Changed reports whether config and credentials changed since the last call. The first call compares with the config
+// last read, because a client may have seen that one.
 func (b *backend) Changed(at workspace.Place) (settings, credentials bool) {
 	held, was := b.setup.lastVersion(at)
 	now := b.setup.currentVersion(at)
@@ -24,7 +24,7 @@ func (b *backend) Changed(at workspace.Place) (settings, credentials bool) {
 	if last, ok := b.lastSeen[at.Directory]; ok {
 		held, was = last, true
 	}
-	if now.broken != "" { // what the credentials are nobody knows
+	if now.broken != "" { // the credentials are unknown then
 		now.keys = held.keys
 	}
 	b.lastSeen[at.Directory] = now
@@ -34,7 +34,7 @@ func (b *backend) Changed(at workspace.Place) (settings, credentials bool) {
 	return held.loaded != now.loaded || held.broken != now.broken, !held.keys.Equal(now.keys)
 }
 
-// lastVersion is the stamp of what was last read of a directory, if anything was.
+// lastVersion returns the version of a directory's config that was last read, if any was.
 func (s *Harness) lastVersion(at workspace.Place) (configVersion, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +45,7 @@ func (s *Harness) lastVersion(at workspace.Place) (configVersion, bool) {
 	return configVersion{loaded: k.loaded, keys: k.keys}, true
 }
 
-// currentVersion is that of the files as they are now.
+// currentVersion reads the config of a directory and returns its version.
 func (s *Harness) currentVersion(at workspace.Place) configVersion {
 	k, err := s.ConfigFor(at)
 	if err != nil {

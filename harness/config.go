@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// ConfigOptions says where settings are looked for.
+// ConfigOptions returns where to look for config files.
 func (a *Host) ConfigOptions() (config.Options, error) {
 	directory, top, err := workspace.CheckoutTop(a.Dir)
 	if err != nil {
@@ -30,15 +30,15 @@ func (a *Host) ConfigOptions() (config.Options, error) {
 	if workspace.Inside(top, directory) || top == filepath.Dir(top) {
 		return a.trustAll(o), nil
 	}
-	// The directory was reached through a link: settings are those of where it really is.
+	// The directory was reached through a symlink. The config of its real path counts.
 	if real, err := filepath.EvalSymlinks(directory); err == nil {
 		o.Directory = real
 	}
 	return a.trustAll(o), nil
 }
 
-// configEnv is the environment as settings see it: with the tokens of organisations for
-// variables that are not set. Their file is read when the first one is missing.
+// configEnv returns the environment for config files. Tokens of organizations stand in for variables that are not set.
+// It reads the credential file only when a variable is missing.
 func (a *Host) configEnv() func(string) (string, bool) {
 	tokens := sync.OnceValue(func() func(string) string {
 		at, err := datadir.Find(a.Env)
@@ -46,7 +46,7 @@ func (a *Host) configEnv() func(string) (string, bool) {
 			return a.Env
 		}
 		all, err := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT")}).All()
-		if err != nil { // who needs them says so
+		if err != nil { // the provider that needs a token reports the error
 			return a.Env
 		}
 		return a.withTokens(all)
@@ -60,7 +60,7 @@ func (a *Host) configEnv() func(string) (string, bool) {
 	}
 }
 
-// trustAll lets everything count that the user has said counts, for this run.
+// trustAll applies --trust and LATHE_TRUST, which trust the project for this run.
 func (a *Host) trustAll(o config.Options) config.Options {
 	if v := a.Env("LATHE_TRUST"); a.Trust || v == "1" || v == "true" {
 		o.Trusted = func(string, string) bool { return true }
@@ -68,7 +68,7 @@ func (a *Host) trustAll(o config.Options) config.Options {
 	return o
 }
 
-// Config loads the settings of the directory.
+// Config loads the config of the directory.
 func (a *Host) Config() (*config.Loaded, error) {
 	o, err := a.ConfigOptions()
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *Host) Config() (*config.Loaded, error) {
 	return config.Load(o)
 }
 
-// TrustStore is where decisions to trust a project are kept.
+// TrustStore returns the store of trusted projects.
 func (a *Host) TrustStore() (*workspace.Trust, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -93,7 +93,7 @@ func (a *Host) Home() string {
 	return a.Env("HOME")
 }
 
-// UserDir holds the user's settings, below it opencode and lathe.
+// UserDir returns the folder that holds the user's config folders lathe and opencode.
 func (a *Host) UserDir() string {
 	if dir := a.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -104,7 +104,7 @@ func (a *Host) UserDir() string {
 	return ""
 }
 
-// FileExists reports whether there is a file of that name.
+// FileExists reports whether the file exists.
 func FileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// ConfineServer is what each MCP server of a directory is confined to.
+// ConfineServer returns the sandbox profile of each MCP server of a directory.
 func (s *Harness) ConfineServer(c config.Config, place workspace.Place) func(mcp.Server) (sandbox.Profile, error) {
 	return func(server mcp.Server) (sandbox.Profile, error) {
 		known := c.MCP[server.Name]
@@ -25,13 +25,13 @@ func (s *Harness) ConfineServer(c config.Config, place workspace.Place) func(mcp
 	}
 }
 
-// ConfinePlugins is what the plugins of a directory are confined to.
+// ConfinePlugins returns the sandbox profile of the plugins of a directory.
 func (s *Harness) ConfinePlugins(c config.Config, place workspace.Place) func() (sandbox.Profile, error) {
 	return func() (sandbox.Profile, error) { return s.Confine.Service(c, place, config.ServerSandbox{}, nil) }
 }
 
-// confineTerminal is what a terminal is confined to that a client of the server opens: what commands
-// of the agent are that sessions begin with. A client is not known to be a person.
+// confineTerminal confines a terminal of a client like the commands of the default agent, because a client may not be
+// a person.
 func (s *Harness) confineTerminal(at workspace.Place) (sandbox.Profile, error) {
 	k, err := s.ConfigFor(at)
 	if err != nil {
@@ -40,15 +40,15 @@ func (s *Harness) confineTerminal(at workspace.Place) (sandbox.Profile, error) {
 	c := k.loaded.Config
 	p, err := s.Confine.Profile(c, &tool.Call{Agent: cmp.Or(c.DefaultAgent, "build"), Dir: at.Directory, Root: at.Worktree}, bash.Line{})
 	if p.Confined() {
-		p.Write = append(p.Write, "/dev/tty") // always the terminal of who opens it; shells need it for job control
+		p.Write = append(p.Write, "/dev/tty") // always the terminal of the opening process; shells need it for job control
 	}
 	return p, err
 }
 
-// ServiceEnv is the environment of servers and plugins: the password of our own server is not theirs.
+// ServiceEnv returns the environment of MCP servers and plugins, without the password of our own server.
 func (a *Host) ServiceEnv() []string { return bash.Scrub(a.Environ(), nil, nil) }
 
-// ConfineHost is what confining commands needs to know of the program.
+// ConfineHost describes the program to package confine.
 func (a *Host) ConfineHost() confine.Host {
 	return confine.Host{Env: a.Env, Environ: a.Environ, Home: a.Home(), UserDir: a.UserDir(), Now: a.Now, Log: a.Log, Notify: a.Notify}
 }

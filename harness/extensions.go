@@ -25,41 +25,40 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// serverWait is how long a turn that nobody watches waits for servers of tools that were never seen.
+// serverWait limits how long a headless turn waits for MCP servers that never connected before.
 const serverWait = 5 * time.Second
 
-// idleExtensions is how long the extensions of an unused directory stay open: longer than any call of
-// theirs may take.
+// idleExtensions is how long the extensions of an unused directory stay open. It is longer than any of their calls.
 const idleExtensions = 2 * time.Hour
 
-// extensionSets are the extensions of each directory.
+// extensionSets holds the extensions of each directory.
 type extensionSets struct {
 	tokens *mcp.Tokens // logins to MCP servers, one value for the whole program
 
 	mu     sync.Mutex // guards the fields below
 	dirs   map[string]*extensionSet
-	ends   []func() error // of resources given to extensions
-	ending sync.WaitGroup // of extensions that are closing
-	err    error          // of theirs
+	ends   []func() error // closes resources given to extensions
+	ending sync.WaitGroup // counts extensions that are closing
+	err    error          // joined errors of closing
 }
 
-// extensionSet is the extensions of one directory, while its config names the same.
+// extensionSet holds the extensions of one directory until its config names others.
 type extensionSet struct {
 	*extension.Set
-	names string    // the settings that name them
+	names string    // identifies the config that names them
 	used  time.Time // guarded by extensionSets.mu
 
-	calls atomic.Int32 // requests of its plugins that are being answered
+	calls atomic.Int32 // plugin requests in progress
 
-	mu      sync.Mutex     // guards what follows
-	seen   *config.Loaded // the settings that plugins have seen
-	running *configRun   // nil unless plugins are asked now
+	mu      sync.Mutex     // guards the fields below
+	seen    *config.Loaded // the config that plugins have seen
+	running *configRun     // nil unless plugins are being asked
 	closed  bool
 }
 
-// configRun is one time that plugins are asked to change the settings.
+// configRun is one round of asking plugins to change the config.
 type configRun struct {
-	done   chan struct{} // closed when they have answered; then what follows is set
+	done   chan struct{} // closed when all plugins have answered and the fields below are set
 	config *DirConfig
 	err    error
 }
@@ -80,14 +79,14 @@ func (k *DirConfig) settingsOf() *engine.StepSettings {
 	return k.Settings
 }
 
-// ConfigWithPlugins is what a directory says, with what its plugins add to it.
+// ConfigWithPlugins returns the config of a directory with the additions of its plugins.
 func (s *Harness) ConfigWithPlugins(ctx context.Context, place workspace.Place) (*DirConfig, error) {
 	k, _, err := s.withExtensions(ctx, place)
 	return k, err
 }
 
-// withExtensions is what a directory says, with what its plugins add to it, and who they are; nil if
-// there are none.
+// withExtensions returns the config of a directory with the additions of its plugins, and its extensions, nil if it
+// has none.
 func (s *Harness) withExtensions(ctx context.Context, place workspace.Place) (*DirConfig, *extensionSet, error) {
 	k, err := s.ConfigFor(place)
 	if err != nil {
@@ -98,12 +97,12 @@ func (s *Harness) withExtensions(ctx context.Context, place workspace.Place) (*D
 		return k, nil, err
 	}
 	run := v.configure(ctx, s, k.loaded, place)
-	if run == nil { // they have seen these settings
+	if run == nil { // plugins have seen this config
 		return k, v, nil
 	}
 	if v.calls.Load() > 0 {
-		// A plugin that is loaded or asked now waits for this answer, and would wait for itself. Until it has
-		// answered, the settings are those without plugins, for whoever asks meanwhile.
+		// A plugin that is loading or being asked waits for this answer, and would wait for itself. Until it has
+		// answered, callers get the config without plugins.
 		return k, nil, nil
 	}
 	select {
@@ -117,8 +116,8 @@ func (s *Harness) withExtensions(ctx context.Context, place workspace.Place) (*D
 	return run.config, v, nil
 }
 
-// configure begins to ask plugins for changes of the settings, unless that is in progress; nil where they have seen
-// these settings. It is not the caller's to end: others wait for it too.
+// configure starts asking plugins to change the config, or joins a round in progress. It returns nil if they have seen
+// this config. The caller's context does not end the round, because others wait for it too.
 func (v *extensionSet) configure(ctx context.Context, s *Harness, loaded *config.Loaded, place workspace.Place) *configRun {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -144,7 +143,7 @@ func (v *extensionSet) configure(ctx context.Context, s *Harness, loaded *config
 	return run
 }
 
-// Close ends the extensions, and waits for what they are asked.
+// Close ends the extensions and waits for their open requests.
 func (v *extensionSet) Close() error {
 	v.mu.Lock()
 	v.closed = true
@@ -157,7 +156,7 @@ func (v *extensionSet) Close() error {
 	return err
 }
 
-// askPlugins lets plugins change the settings.
+// askPlugins lets plugins change the config.
 func (s *Harness) askPlugins(ctx context.Context, v *extensionSet, place workspace.Place) error {
 	o, err := s.app.WithDir(place.Directory).ConfigOptions()
 	if err != nil {
@@ -266,7 +265,7 @@ func (vs *extensionSets) forget(dir string) {
 	}
 }
 
-// extensionNames identifies the extensions of a config, "" if it has none.
+// extensionNames returns a key for the extensions that a config names, "" if it names none.
 func (s *Harness) extensionNames(k *DirConfig) (string, error) {
 	c := k.loaded.Config
 	plugins, tools := s.app.PluginsOf(k.loaded), k.loaded.Tools
@@ -280,7 +279,7 @@ func (s *Harness) extensionNames(k *DirConfig) (string, error) {
 	return string(text), err
 }
 
-// PluginsOf are the plugins of the settings, then those that lie in folders.
+// PluginsOf returns the plugins that the config names, then the plugin files in config folders.
 func (a *Host) PluginsOf(l *config.Loaded) (out []plugin.Plugin) {
 	if a.Pure || a.Variable("PURE") != "" {
 		return nil
@@ -294,7 +293,7 @@ func (a *Host) PluginsOf(l *config.Loaded) (out []plugin.Plugin) {
 	return out
 }
 
-// ServersOf are the servers of tools that the settings name.
+// ServersOf returns the MCP servers that the config names.
 func ServersOf(c config.Config) (out []mcp.Server) {
 	for _, name := range slices.Sorted(maps.Keys(c.MCP)) {
 		out = append(out, serverOf(name, c.MCP[name]))
@@ -347,19 +346,19 @@ func (s *Harness) extensionOptions(ctx context.Context, k *DirConfig, place work
 	return o
 }
 
-// MCPLogins are the logins to MCP servers.
+// MCPLogins returns the saved logins to MCP servers.
 func MCPLogins(at datadir.Folders) *mcp.Tokens {
 	return mcp.OpenTokens(filepath.Join(at.Data, "mcp-auth.json"))
 }
 
-// ProxyTransport goes by way of the proxy that the environment names, where it does.
+// ProxyTransport returns a transport that uses the proxy of the environment.
 func ProxyTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = http.ProxyFromEnvironment
 	return t
 }
 
-// describeModel tells plugins of a model in the words of the wire.
+// describeModel returns a function that describes a model to plugins, in wire format.
 func (s *Harness) describeModel(place workspace.Place) func(lathe.ModelRef) (model, provider json.RawMessage) {
 	return func(ref lathe.ModelRef) (model, provider json.RawMessage) {
 		k, err := s.ConfigFor(place)
@@ -376,12 +375,12 @@ func (s *Harness) describeModel(place workspace.Place) func(lathe.ModelRef) (mod
 			alone.Models[ref.Model] = m
 		}
 		wire := wireProvider(&alone, "config")
-		provider, _ = json.Marshal(wire) // of JSON
+		provider, _ = json.Marshal(wire) // it was read from JSON
 		return wire.Models[ref.Model], provider
 	}
 }
 
-// env are the variables that plugins add to a command.
+// env returns the variables that plugins add to a command.
 func (s *Harness) env(dir string) func(ctx context.Context, cwd string, c *tool.Call) (map[string]string, error) {
 	return func(ctx context.Context, cwd string, c *tool.Call) (map[string]string, error) {
 		s.extensionSets.mu.Lock()

@@ -11,8 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/server"
 )
 
-// ownServer answers what plugins ask of the server they believe to run in, without a socket. It is
-// made when the first of them asks.
+// ownServer answers the HTTP requests of plugins without a socket. It is created with the first request.
 func (s *Harness) ownServer(dir string) http.Handler {
 	made := sync.OnceValue(func() http.Handler {
 		b, done := s.Backend()
@@ -38,7 +37,7 @@ func (s *Harness) ownServer(dir string) http.Handler {
 	})
 }
 
-// beginCall notes that a plugin of a directory waits for an answer, until it is called back.
+// beginCall counts a request of a directory's plugins. The returned function ends it.
 func (vs *extensionSets) beginCall(dir string) (answered func()) {
 	vs.mu.Lock()
 	v := vs.dirs[dir]
@@ -50,8 +49,8 @@ func (vs *extensionSets) beginCall(dir string) (answered func()) {
 	return sync.OnceFunc(func() { v.calls.Add(-1) })
 }
 
-// pluginCall is an answer to a plugin. Where it has begun, nothing more is asked of the settings: a stream of events
-// may last as long as the plugin does.
+// pluginCall is the response to a plugin. The call ends with the first written byte, when the config is no longer
+// needed, because an event stream may last as long as the plugin.
 type pluginCall struct {
 	http.ResponseWriter
 	answered func()
@@ -67,12 +66,12 @@ func (c *pluginCall) Write(b []byte) (int, error) {
 	return c.ResponseWriter.Write(b)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap lets http.ResponseController reach the underlying writer.
 func (c *pluginCall) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// notForPlugins says why plugins may not use a route, "" if they may. They run confined, and a plugin
-// may do what a model told it: nothing that they ask of us writes files that other programs obey,
-// or runs something outside of a sandbox.
+// notForPlugins returns why a route is closed to plugins, "" if it is open. Plugins run confined and may act on a
+// model's words. So none of their requests may write files that other programs obey, or run anything outside of a
+// sandbox.
 func notForPlugins(r *http.Request) string {
 	path := strings.Trim(r.URL.Path, "/")
 	first, _, _ := strings.Cut(path, "/")
@@ -90,11 +89,10 @@ func notForPlugins(r *http.Request) string {
 	return ""
 }
 
-// pluginEngine is the engine as plugins may use it.
+// pluginEngine is the engine behind the server for plugins.
 type pluginEngine struct{ *engine.Engine }
 
-// Reply answers a permission request. A plugin does not give the permission sandbox: only a person
-// or a rule does.
+// Reply answers a permission request. A plugin cannot grant the permission sandbox, only a person or a rule can.
 func (e pluginEngine) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
 	if reply == lathe.Once || reply == lathe.Always {
 		asks, err := e.Asks(ctx, lathe.Scope{})
