@@ -29,7 +29,7 @@ func (b *backend) Integrations(_ context.Context, at workspace.Place) ([]server.
 	return out, nil
 }
 
-// loginMethods lists the vendor's login, the API key and the variables of a provider. It is empty for a local provider.
+// loginMethods lists the vendor's login, the API key and the variables of a provider. A provider without variables and login has none.
 func (b *backend) loginMethods(k *DirConfig, p *catalog.Provider) []server.IntegrationMethod {
 	out := []server.IntegrationMethod{}
 	if m, ok := b.method(k, p.ID); ok {

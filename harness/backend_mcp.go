@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// hub returns the MCP servers of a directory, nil if its config names none. With add it creates an empty hub, for a
+// hub returns the MCP servers of a directory, nil if its config names none. With adding it creates an empty hub, for a
 // server that a client adds.
 func (s *Harness) hub(ctx context.Context, at workspace.Place, adding bool) (*mcp.Hub, error) {
 	k, v, err := s.withExtensions(ctx, at)
