@@ -102,6 +102,7 @@ func (a *App) Fail(err error) {
 	}
 }
 
+// errorJSON is the output of a failed command with --json.
 type errorJSON struct {
 	Error struct {
 		Code    lathe.Code `json:"code"`
@@ -211,6 +212,7 @@ func UnknownCommand(c *cobra.Command, name string) error {
 	return Usagef("unknown command `%s %s`; `%s --help` lists the commands", path, termtext.Plain(name), path)
 }
 
+// newHelp replaces the help command of cobra, so that an unknown command is an error here too.
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [command]",

@@ -82,6 +82,7 @@ func fits(id, arg string) bool {
 		strings.HasPrefix(strings.TrimPrefix(id, idPrefix), arg)
 }
 
+// newest returns the most recently changed session of the project.
 func (a *App) newest(ctx context.Context, e api.Engine) (lathe.Session, error) {
 	q, err := a.ProjectQuery(ctx, e)
 	if err != nil {

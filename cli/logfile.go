@@ -43,6 +43,7 @@ func (l *logFile) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// open creates the log only in an existing data folder, so that commands without data create no folder.
 func (l *logFile) open() {
 	at, err := l.find()
 	if err != nil {
@@ -58,6 +59,7 @@ func (l *logFile) open() {
 	l.append()
 }
 
+// append refuses anything but a regular file. A pipe, for example, could block the process.
 func (l *logFile) append() {
 	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/lathe-agent/lathe/model/provider"
 )
 
+// NewAuth returns `lathe auth`, also as `lathe providers` for users of OpenCode.
 func NewAuth(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "auth",
@@ -39,6 +40,7 @@ file, and the file overrides environment variables. No command prints an API key
 	return cmd
 }
 
+// newAuthList shows where credentials come from, and no secrets.
 func newAuthList(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "list",
@@ -64,6 +66,7 @@ type credentialJSON struct {
 	Used     bool       `json:"used"`
 }
 
+// authJSON is the output of `lathe auth list --json`.
 type authJSON struct {
 	Path        string           `json:"path"`
 	Credentials []credentialJSON `json:"credentials"`
@@ -79,6 +82,7 @@ const (
 	fromEnv      = "environment"
 )
 
+// listAuth lists all credentials in their order of precedence, so that users see which one a provider uses.
 func listAuth(a *cli.App) error {
 	p, err := a.Providers()
 	if err != nil {
@@ -181,6 +185,7 @@ func storedCredentials(a *cli.App, p *harness.Providers, add func(credentialJSON
 	return nil
 }
 
+// credentialTable shows where each credential comes from, and never its value.
 func credentialTable(a *cli.App, p *harness.Providers, list []credentialJSON) layout.Table {
 	t := layout.Table{Head: []string{"Provider", "ID", "Type", "From"}, Flexible: []int{3, 0}, Paths: -1}
 	for _, c := range list {
@@ -205,6 +210,7 @@ func credentialTable(a *cli.App, p *harness.Providers, list []credentialJSON) la
 	return t
 }
 
+// newAuthLogout deletes the local copy only; it cannot revoke an API key at the provider.
 func newAuthLogout(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:   "logout [PROVIDER]",
@@ -225,6 +231,7 @@ permanently, delete it at the provider too.`,
 	})
 }
 
+// logOut removes credentials from lathe's own file only. Those borrowed from OpenCode stay there.
 func logOut(ctx context.Context, a *cli.App, id string) error {
 	p, err := a.Providers()
 	if err != nil {

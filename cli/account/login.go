@@ -22,11 +22,13 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
+// LoginFlags are the answers that a user gave in advance, so that the login does not ask for them.
 type LoginFlags struct {
 	Provider, Method, client, server string
 	noBrowser, yes                   bool
 }
 
+// newAuthLogin also accepts the address of an organization's server, like OpenCode does.
 func newAuthLogin(a *cli.App) *cobra.Command {
 	var f LoginFlags
 	cmd := &cobra.Command{
@@ -69,12 +71,14 @@ command and runs it after you confirm. Its output is saved as the token.`,
 	return a.JSONFlag(cmd)
 }
 
+// loginJSON is the output of `lathe auth login --json`.
 type loginJSON struct {
 	Provider string `json:"provider"`
 	Type     string `json:"type,omitempty"`
 	Path     string `json:"path"`
 }
 
+// LogIn saves an API key or the result of a login. It asks for the missing values on a terminal.
 func LogIn(ctx context.Context, a *cli.App, f LoginFlags) error {
 	p, err := a.Providers()
 	if err != nil {
@@ -240,6 +244,7 @@ func logInBy(ctx context.Context, a *cli.App, m auth.Method, f LoginFlags) (auth
 	return c, err
 }
 
+// showPrompt prints the login page, and opens it only where a person is at the terminal.
 func showPrompt(a *cli.App, p auth.Prompt, f LoginFlags) {
 	if p.Code != "" {
 		a.Notify("Open %s and enter this code: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))

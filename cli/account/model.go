@@ -89,6 +89,7 @@ func tokenLimit(n float64) string {
 	return termtext.Count(int64(n)) + " tokens"
 }
 
+// price is the price of a model in dollars per million tokens, or "" if the catalog has none.
 func price(r catalog.Rates) string {
 	if r == (catalog.Rates{}) {
 		return ""
@@ -108,6 +109,7 @@ func dollars(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // perMillion formats a price per million tokens.
 func perMillion(m lathe.Money) string { return dollars(float64(m) / 1e6) }
 
+// abilities lists the capabilities of a model that decide whether an agent can use it.
 func abilities(m *catalog.Model) string {
 	var out []string
 	for _, x := range []struct {

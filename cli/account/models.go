@@ -27,6 +27,7 @@ type modelsFlags struct {
 	verbose, refresh, local, all bool
 }
 
+// NewModels returns `lathe models`.
 func NewModels(a *cli.App) *cobra.Command {
 	var f modelsFlags
 	cmd := &cobra.Command{
@@ -65,6 +66,7 @@ read instead. The provider section of the config changes and extends the catalog
 	return a.JSONFlag(cmd)
 }
 
+// listModels prints the models of the catalog. It contacts local servers only if the name or --local asks for them.
 func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) error {
 	if f.refresh {
 		if err := refreshModels(ctx, a); err != nil {
@@ -161,6 +163,7 @@ func Models(p *catalog.Provider) []*catalog.Model {
 	return slices.SortedFunc(maps.Values(p.Models), func(a, b *catalog.Model) int { return cmp.Compare(a.ID, b.ID) })
 }
 
+// printModels prints one reference per line, ready for `lathe run -m`.
 func printModels(a *cli.App, list []provider.Active, verbose bool) error {
 	if a.JSON {
 		out := []catalog.WireModel{}

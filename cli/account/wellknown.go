@@ -82,6 +82,8 @@ func serverAddress(text string) (string, error) {
 	return "", lathe.Errorf(lathe.Invalid, "%s is not a valid login URL; use one like https://lathe.example.com", termtext.Quote(text))
 }
 
+// fetchWellKnown gets the login command of a server. It follows no redirects, so that the address the user gave is
+// the one that answers.
 func fetchWellKnown(parent context.Context, a *cli.App, address string) (known wellKnown, err error) {
 	ctx, cancel := context.WithTimeout(parent, 30*time.Second)
 	defer cancel()

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
+// New returns `lathe db`.
 func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "db [QUERY]",
@@ -52,6 +53,7 @@ func dbCommand(a *cli.App, name, short, example string, do func(context.Context,
 	})
 }
 
+// newDBPath is for backup scripts.
 func newDBPath(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "path",
@@ -73,12 +75,14 @@ func newDBPath(a *cli.App) *cobra.Command {
 	})
 }
 
+// pathsJSON is the output of `lathe db path --json`.
 type pathsJSON struct {
 	Database string `json:"database"`
 	Blobs    string `json:"blobs"`
 	Owners   string `json:"owners"`
 }
 
+// statsJSON is the output of `lathe db stats --json`.
 type statsJSON struct {
 	Path       string `json:"path"`
 	Feed       string `json:"feed"`
@@ -107,6 +111,7 @@ type snapshotsJSON struct {
 	Bytes     int64  `json:"bytes"`
 }
 
+// databaseStats also counts the snapshots, which often need more space than the database.
 func databaseStats(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	st, err := e.Store().Stats(ctx)
 	if err != nil {
@@ -131,6 +136,7 @@ func databaseStats(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	return layout.Pairs(a.Out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", termtext.ByteSize(kept.Bytes), termtext.Plural(kept.Steps, "step"), termtext.Plural(kept.Worktrees, "work tree"))}))
 }
 
+// statsRows formats the numbers of the store for people.
 func statsRows(st store.Stats) [][2]string {
 	parts := termtext.Count(st.Parts)
 	if st.Open > 0 {
@@ -148,11 +154,13 @@ func statsRows(st store.Stats) [][2]string {
 	}
 }
 
+// checkJSON is the output of `lathe db check --json`.
 type checkJSON struct {
 	OK       bool     `json:"ok"`
 	Problems []string `json:"problems"`
 }
 
+// checkDatabase reports damage and repairs nothing: a repair could lose data that an export still reads.
 func checkDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	found, err := e.Store().Check(ctx)
 	if err != nil {
@@ -175,17 +183,20 @@ func checkDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	return cli.Reported{Code: cli.ExitFailed}
 }
 
+// vacuumJSON is the output of `lathe db vacuum --json`.
 type vacuumJSON struct {
 	Before sizeJSON `json:"before"`
 	After  sizeJSON `json:"after"`
 }
 
+// sizeJSON is the size of the database before or after a vacuum.
 type sizeJSON struct {
 	Bytes     int64 `json:"bytes"`
 	FreeBytes int64 `json:"freeBytes"`
 	BlobBytes int64 `json:"blobBytes"`
 }
 
+// vacuumDatabase prints the size before and after, so that users see whether it was worth it.
 func vacuumDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	before, err := e.Store().Stats(ctx)
 	if err != nil {

@@ -53,6 +53,7 @@ func shellSQL(a *cli.App, c *cobra.Command, format string) error {
 	return cli.RequireSubcommand(c, nil) // no query given
 }
 
+// run reads lines until a statement is complete. At the end of the input, the last one needs no semicolon.
 func (s *sqlShell) run(ctx context.Context) error {
 	pending := ""
 	for {

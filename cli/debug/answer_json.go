@@ -63,6 +63,7 @@ func (s *stream) line(e model.Event) error {
 	}
 }
 
+// lineOf gives an event its type name, and only the fields that it uses.
 func lineOf(e model.Event) eventJSON {
 	switch e := e.(type) {
 	case model.Start:

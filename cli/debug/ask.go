@@ -26,6 +26,7 @@ type askFlags struct {
 	timing                                 bool
 }
 
+// newAsk tests a provider without the engine, to tell a provider problem from a lathe bug.
 func newAsk(a *cli.App) *cobra.Command {
 	var f askFlags
 	cmd := &cobra.Command{
@@ -86,6 +87,7 @@ type question struct {
 	limit   int // output limit of the model in tokens; 0 is unknown
 }
 
+// askModel sends the request over the network, with a recorder, or to a recording.
 func askModel(ctx context.Context, a *cli.App, f askFlags, text string) error {
 	p, err := a.Providers()
 	if err != nil {

@@ -72,6 +72,7 @@ func fileCommand(a *cli.App, use, short, example, route string) *cobra.Command {
 	}
 }
 
+// debugFileSearch prints the paths that the search route of the server finds.
 func debugFileSearch(ctx context.Context, a *cli.App, query string) error {
 	s, err := lookingServer(a)
 	if err != nil {
@@ -163,6 +164,7 @@ func askServer(ctx context.Context, s http.Handler, route string, q url.Values) 
 // maxTree is the number of files in a tree.
 const maxTree = 10_000
 
+// debugTree prints the files below a directory, indented by folder. It uses the search that agents use.
 func debugTree(ctx context.Context, a *cli.App, args []string) error {
 	dir := strings.Join(args, "")
 	if !filepath.IsAbs(dir) {

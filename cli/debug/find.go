@@ -62,6 +62,7 @@ func (f findFlags) query(a *cli.App) (q search.Query, p *search.Pattern, err err
 	return search.Query{Root: root, Limit: f.limit, ExcludesFile: a.UserExcludes()}, p, nil
 }
 
+// findFiles lists the files that an agent can see.
 func findFiles(ctx context.Context, a *cli.App, f findFlags) error {
 	f.glob = cmp.Or(f.glob, "**")
 	q, p, err := f.query(a)
@@ -89,6 +90,7 @@ type lineJSON struct {
 	Text   string `json:"text"`
 }
 
+// findLines lists the lines that match a pattern, like the grep tool.
 func findLines(ctx context.Context, a *cli.App, pattern string, f findFlags) error {
 	q, p, err := f.query(a)
 	if err != nil {

@@ -78,6 +78,7 @@ type placesJSON struct {
 	Cache       string `json:"cache"`
 }
 
+// debugPaths prints the paths after all environment variables are applied.
 func debugPaths(a *cli.App) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -115,6 +116,7 @@ type infoJSON struct {
 	Servers  int      `json:"mcpServers"`
 }
 
+// debugInfo prints the details that explain most bugs: version, system, terminal, sandbox and config files.
 func debugInfo(a *cli.App) error {
 	l, err := a.Config()
 	if err != nil {
@@ -182,6 +184,7 @@ func (x agentJSON) MarshalJSON() ([]byte, error) {
 	return slices.Concat(own[:len(own)-1], []byte(`,"tools":`), tools, []byte("}")), nil
 }
 
+// newDebugAgent explains which rules and tools an agent ends up with.
 func newDebugAgent(a *cli.App) *cobra.Command {
 	var call trialCall
 	cmd := &cobra.Command{
@@ -205,6 +208,7 @@ get. If the rules ask, --yes is required. The call has no session, so its change
 	return cmd
 }
 
+// debugAgent resolves the config of this directory, then prints the agent or runs the tool.
 func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) (err error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
+// newDebugSandbox explains why the sandbox refuses something.
 func newDebugSandbox(a *cli.App) *cobra.Command {
 	agent := ""
 	cmd := &cobra.Command{
@@ -57,12 +58,14 @@ type sandboxJSON struct {
 	Command   *commandJSON    `json:"command,omitempty"`
 }
 
+// commandJSON is the result of a command that ran in the sandbox.
 type commandJSON struct {
 	Command  string          `json:"command"`
 	Output   string          `json:"output"`
 	Metadata json.RawMessage `json:"metadata,omitempty"` // absent if no command was run
 }
 
+// debugSandbox builds the profile that a turn would use, and probes it or runs the command in it.
 func debugSandbox(ctx context.Context, a *cli.App, agent, command string) (err error) {
 	o, err := a.ConfigOptions()
 	if err != nil {
@@ -124,6 +127,7 @@ func (typist) Ask(context.Context, tool.Permission) error { return nil }
 
 func (typist) Progress(string, json.RawMessage) {}
 
+// trySandboxed runs the command through the bash tool, so that it is confined like a command of the model.
 func trySandboxed(ctx context.Context, a *cli.App, r *sandbox.Runner, call tool.Call, command string, confine func(*tool.Call, bash.Line) (sandbox.Profile, error)) (*commandJSON, error) {
 	input, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
@@ -143,6 +147,7 @@ func trySandboxed(ctx context.Context, a *cli.App, r *sandbox.Runner, call tool.
 	return &commandJSON{Command: command, Output: res.Output, Metadata: res.Metadata}, nil
 }
 
+// showSandbox prints the profile, or the output of the command.
 func showSandbox(a *cli.App, s sandboxJSON) {
 	p := s.Profile
 	a.Printf("Mode      %s\n", p.Mode)

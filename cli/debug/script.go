@@ -17,6 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
+// newScript lets users reproduce a bug without a provider.
 func newScript(a *cli.App) *cobra.Command {
 	to := ""
 	cmd := &cobra.Command{
@@ -59,6 +60,7 @@ const ScriptConfig = `{
 }
 `
 
+// playScript serves the model until the context ends.
 func playScript(ctx context.Context, a *cli.App, name, to string) error {
 	src, err := readScript(a, name)
 	if err != nil {

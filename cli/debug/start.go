@@ -110,6 +110,7 @@ func debugStartup(ctx context.Context, a *cli.App) error {
 	return showStartup(a, out)
 }
 
+// showStartup prints the phases and their total.
 func showStartup(a *cli.App, parts []tookJSON) error {
 	if a.JSON {
 		return a.PrintJSON(parts)

@@ -29,7 +29,7 @@ func (d *demo) screened(ctx context.Context) error {
 		return d.setup, nil
 	}, func(h api.Host) api.Host { return demoHost{h} })
 	if err == nil && !deaf {
-		d.printText("The demo files are removed. Next: save an API key with `lathe auth login`, then run `lathe` in any project.")
+		d.printText("The demo is over. Next: save an API key with `lathe auth login`, then run `lathe` in any project.")
 	}
 	return err
 }

@@ -132,6 +132,7 @@ func (d *demo) openDemo(ctx context.Context) error {
 	return nil
 }
 
+// prologue says which parts of the demo are real, and shows the command.
 func (d *demo) prologue(ctx context.Context) {
 	if d.project.remark != "" {
 		d.printText(d.project.remark)
@@ -157,7 +158,7 @@ func (d *demo) conclude(ctx context.Context, e api.Engine, s lathe.Session) erro
 	if err := d.runTest(ctx); err != nil {
 		return err
 	}
-	d.chapter(ctx, "The demo files are removed. Next steps:", "")
+	d.chapter(ctx, "The demo is over. Next steps:", "")
 	rows := [][2]string{
 		{"lathe auth login", "save an API key, or log in to a provider"},
 		{"lathe models --local", "or find a local model"},

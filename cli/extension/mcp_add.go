@@ -25,6 +25,7 @@ type mcpAddFlags struct {
 	replace      bool
 }
 
+// NewMCPAdd returns `lathe mcp add`.
 func NewMCPAdd(a *cli.App) *cobra.Command {
 	var f mcpAddFlags
 	cmd := &cobra.Command{
@@ -76,6 +77,7 @@ func mcpWords(args []string, dash int) (name string, command []string, err error
 	return name, command, nil
 }
 
+// addServer edits the config file in place, and trusts the new server if it goes to the project's config.
 func addServer(ctx context.Context, a *cli.App, f mcpAddFlags, name string, command []string) error {
 	var err error
 	if name == "" || f.url == "" && len(command) == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
 
+// NewMCPAuth returns `lathe mcp auth`.
 func NewMCPAuth(a *cli.App) *cobra.Command {
 	var noBrowser bool
 	cmd := &cobra.Command{
@@ -77,6 +78,7 @@ func chooseServer(ctx context.Context, a *cli.App, settings map[string]config.MC
 	return a.ChooseName(ctx, "Server", names)
 }
 
+// serverLogin connects first, because an accessible server needs no login.
 func serverLogin(ctx context.Context, a *cli.App, h *mcp.Hub, name string, noBrowser bool) error {
 	open := func(page string) error {
 		a.Notify("Open this page and log in:\n\n  %s\n\nWaiting for the login …", termtext.Plain(page))
@@ -102,12 +104,14 @@ func loginOf(a *cli.App, name, url string) (mcp.Login, error) {
 	return harness.MCPLogins(at).Login(name, url)
 }
 
+// serverLoginJSON is a login in the output of `lathe mcp auth list --json`.
 type serverLoginJSON struct {
 	Name  string    `json:"name"`
 	URL   string    `json:"url"`
 	Login mcp.Login `json:"status"`
 }
 
+// listServerLogins reads the saved logins and connects to no server.
 func listServerLogins(a *cli.App) error {
 	l, err := a.Config()
 	if err != nil {
@@ -126,6 +130,7 @@ func listServerLogins(a *cli.App) error {
 	return a.PrintList(list, t, "No remote MCP server in the config supports a login.")
 }
 
+// NewMCPLogout returns `lathe mcp logout`.
 func NewMCPLogout(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout [NAME]",

@@ -53,6 +53,7 @@ func onServers(a *cli.App, do func(h *mcp.Hub, l *config.Loaded) error) error {
 	return cli.CloseAfter(s, err)
 }
 
+// NewMCPList returns `lathe mcp list`.
 func NewMCPList(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "list",
@@ -68,6 +69,7 @@ func NewMCPList(a *cli.App) *cobra.Command {
 	})
 }
 
+// serverJSON is a server in the output of `lathe mcp list --json`.
 type serverJSON struct {
 	Name    string   `json:"name"`
 	Status  string   `json:"status"`
@@ -100,6 +102,7 @@ func waiting(l *config.Loaded) map[string]config.MCPServer {
 	return out
 }
 
+// listServers connects to all enabled servers in parallel. Servers that wait for trust are listed but not started.
 func listServers(ctx context.Context, a *cli.App, h *mcp.Hub, l *config.Loaded) error {
 	settings, distrusted := l.Config.MCP, waiting(l)
 	if len(settings)+len(distrusted) == 0 && !a.JSON {
@@ -142,6 +145,7 @@ func listServers(ctx context.Context, a *cli.App, h *mcp.Hub, l *config.Loaded) 
 	return nil
 }
 
+// mcpMark is the status of a server in one character.
 func mcpMark(state string) string {
 	switch mcp.State(state) {
 	case mcp.Connected:
@@ -155,6 +159,7 @@ func mcpMark(state string) string {
 	}
 }
 
+// words says what the user can do about the status.
 func (s serverJSON) words() string {
 	switch mcp.State(s.Status) {
 	case mcp.Connected:
@@ -175,6 +180,7 @@ func (s serverJSON) words() string {
 	}
 }
 
+// NewMCPDebug returns `lathe mcp debug`.
 func NewMCPDebug(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "debug NAME",
@@ -190,6 +196,7 @@ with the last lines of its output. No tool is called.`,
 	return cmd
 }
 
+// debugServer prints each fact as soon as it is known, so that a hanging server shows where it hangs.
 func debugServer(ctx context.Context, a *cli.App, h *mcp.Hub, settings map[string]config.MCPServer, name string) error {
 	s, ok := settings[name]
 	if !ok {

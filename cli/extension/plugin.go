@@ -18,6 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
+// NewPlugin returns `lathe plugin`, also as `lathe plug` for users of OpenCode.
 func NewPlugin(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin [MODULE]",
@@ -44,6 +45,7 @@ Node 20 or bun), or any program that implements lathe's protocol (docs/plugins.m
 	return cmd
 }
 
+// newPluginAdd is the long form of `lathe plugin MODULE`.
 func newPluginAdd(a *cli.App) *cobra.Command {
 	var global, replace bool
 	cmd := &cobra.Command{
@@ -64,6 +66,7 @@ plugin runs with your rights.`,
 	return a.JSONFlag(cmd)
 }
 
+// addPlugin loads the plugin before it edits the config, so that a broken plugin does not break later starts.
 func addPlugin(ctx context.Context, a *cli.App, spec string, global, force bool) error {
 	if strings.HasPrefix(spec, ".") || filepath.IsAbs(spec) || strings.HasPrefix(spec, "~") {
 		path := spec
@@ -148,6 +151,7 @@ func newPluginList(a *cli.App) *cobra.Command {
 	})
 }
 
+// listPlugins loads the plugins, because only a loaded plugin knows its hooks and tools.
 func listPlugins(ctx context.Context, a *cli.App) error {
 	l, err := a.Config()
 	if err != nil {

@@ -17,6 +17,7 @@ type trustFlags struct {
 	list, revoke, show bool
 }
 
+// NewTrust returns `lathe trust`.
 func NewTrust(a *cli.App) *cobra.Command {
 	var f trustFlags
 	cmd := &cobra.Command{
@@ -52,6 +53,7 @@ set LATHE_TRUST=1.`,
 	return a.JSONFlag(cmd)
 }
 
+// trustCommand lists, revokes, shows or grants trust, depending on the flags.
 func trustCommand(a *cli.App, f trustFlags) error {
 	if f.list && f.revoke || f.list && f.show || f.revoke && f.show {
 		return cli.Usagef("--list, --revoke and --show cannot be combined")
@@ -104,6 +106,7 @@ func grantTrust(a *cli.App, trust *workspace.Trust, d *config.Untrusted) error {
 	return nil
 }
 
+// listTrust lists the trusted projects with the number of trusted settings.
 func listTrust(a *cli.App, trust *workspace.Trust) error {
 	grants, err := trust.List()
 	if err != nil {
@@ -144,6 +147,7 @@ func revokeTrust(a *cli.App, trust *workspace.Trust) error {
 	return lathe.Errorf(lathe.NotFound, "%s is not trusted; `lathe trust --list` lists trusted projects", termtext.Plain(o.Directory))
 }
 
+// trustJSON is the output of `lathe trust --show --json`.
 type trustJSON struct {
 	Root    string        `json:"root"`
 	Digest  string        `json:"digest"`
@@ -151,6 +155,7 @@ type trustJSON struct {
 	Risks   []config.Risk `json:"risks"`
 }
 
+// showTrust prints the values that need trust, shortened, so that users can review them first.
 func showTrust(a *cli.App, trust *workspace.Trust, d *config.Untrusted) error {
 	trusted := trust.Trusts(d.Root, d.Digest)
 	if a.JSON {

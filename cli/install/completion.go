@@ -7,6 +7,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
+// NewCompletion returns `lathe completion`.
 func NewCompletion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",

@@ -20,6 +20,7 @@ type uninstallFlags struct {
 	keepSettings, keepData, dryRun bool
 }
 
+// NewUninstall returns `lathe uninstall`.
 func NewUninstall(a *cli.App) *cobra.Command {
 	var f uninstallFlags
 	cmd := &cobra.Command{
@@ -48,12 +49,14 @@ type holding struct {
 	Files int      `json:"files"`
 }
 
+// uninstallJSON is the output of `lathe uninstall --json`.
 type uninstallJSON struct {
 	Program  installation `json:"program"`
 	Holdings []holding    `json:"holdings"`
 	Commands []string     `json:"commands"`
 }
 
+// uninstallProgram leaves it to the user to run the commands, because deleted sessions cannot be restored.
 func uninstallProgram(ctx context.Context, a *cli.App, f uninstallFlags) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -84,6 +87,7 @@ func uninstallProgram(ctx context.Context, a *cli.App, f uninstallFlags) error {
 	return nil
 }
 
+// holdingTable has a row for each kind of data.
 func holdingTable(a *cli.App, held []holding) layout.Table {
 	t := layout.Table{Head: []string{"What", "Size", "Files", "Where"}, Flexible: []int{3, 0}, Paths: 3}
 	for _, h := range held {

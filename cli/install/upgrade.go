@@ -32,6 +32,7 @@ type installation struct {
 	Remove   string `json:"remove"`
 }
 
+// NewUpgrade returns `lathe upgrade`.
 func NewUpgrade(a *cli.App) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
@@ -57,6 +58,7 @@ package, or as a binary. It changes nothing and contacts no server.
 	return a.JSONFlag(cmd)
 }
 
+// upgradeProgram prints the command and leaves it to the user to run it.
 func upgradeProgram(a *cli.App, to string, check bool) error {
 	in := howInstalled(a, to)
 	if a.JSON {
@@ -104,6 +106,7 @@ type Location struct {
 	Home       string
 }
 
+// Installation guesses the installation method from the path, and returns the commands for it.
 func (p Location) Installation(to string) installation {
 	remove := "rm " + termtext.ShellWord(p.Path)
 	if runtime.GOOS == "windows" {

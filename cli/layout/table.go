@@ -65,6 +65,7 @@ func (t Table) stacked(screen int) string {
 	return b.String()
 }
 
+// widths fits the table to the screen by shrinking the flexible columns, in their order.
 func (t Table) widths(screen int) []int {
 	widths := make([]int, len(t.Head))
 	for _, row := range append([][]string{t.Head}, t.Rows...) {
@@ -89,6 +90,7 @@ func (t Table) widths(screen int) []int {
 	return widths
 }
 
+// line writes a row. Paths are cut on the left, because their end tells more.
 func (t Table) line(b *strings.Builder, row []string, widths []int) {
 	var line strings.Builder
 	for i, cell := range row {

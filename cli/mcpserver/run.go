@@ -73,6 +73,7 @@ func (h *host) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (*
 	return result, out, nil
 }
 
+// prompt checks the arguments before a session is created for them.
 func (in runArgs) prompt() (lathe.Prompt, error) {
 	p := lathe.Prompt{Agent: in.Agent, Parts: []lathe.Part{{Body: &lathe.Text{Text: in.Prompt}}}}
 	switch {
@@ -273,6 +274,7 @@ func newProgress(ctx context.Context, req *mcp.CallToolRequest) *progress {
 	return p
 }
 
+// beat reports that a silent turn is alive.
 func (p *progress) beat() {
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
@@ -291,6 +293,7 @@ func (p *progress) end() {
 	p.beating.Wait()
 }
 
+// say notifies the client, if it asked for progress. Long texts are cut.
 func (p *progress) say(format string, args ...any) {
 	if p.token == nil {
 		return

@@ -28,6 +28,7 @@ func (noModel) ExitStatus() int { return cli.ExitNoModel }
 
 func (e noModel) Unwrap() error { return lathe.Errorf(lathe.Unauthorized, "%s", e.Error()) }
 
+// Details lists the ways to get a model.
 func (e noModel) Details() []string {
 	out := []string{
 		"lathe auth login        save an API key, or log in to a provider",

@@ -37,6 +37,7 @@ type runFlags struct {
 	port                  int
 }
 
+// define adds the flags of `lathe run`, including OpenCode's names as hidden aliases.
 func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	s := cmd.Flags()
 	s.StringVarP(&f.model, "model", "m", "", "`MODEL` to use, as provider/model")
@@ -77,6 +78,7 @@ func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	s.DurationVar(&f.limits.Time, "max-time", 0, "working `TIME` limit of the session, such as 90s or 1h30m")
 }
 
+// check rejects contradictory flags before anything is opened.
 func (f *runFlags) check(a *cli.App) error {
 	if f.format == "text" {
 		f.format = "default"

@@ -33,6 +33,7 @@ func runText(ctx context.Context, a *cli.App, args []string, mayBeEmpty bool) (s
 	return text, err
 }
 
+// runPrompt builds the prompt from text, files, model and output schema.
 func runPrompt(a *cli.App, f runFlags, text string) (lathe.Prompt, error) {
 	p := lathe.Prompt{Agent: f.agent, Variant: f.variant}
 	if f.schema != "" {

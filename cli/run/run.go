@@ -159,6 +159,7 @@ func runRecorded(ctx context.Context, a *cli.App, f runFlags, text string) error
 	return cmp.Or(ran, err)
 }
 
+// runOn opens the engine in this process, with the transport of --record or --replay.
 func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.RoundTripper) (err error) {
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{Transport: wire, Keyless: f.replay != "", Headless: isHeadless(a, f), Tracer: a.Tracer})
 	if err != nil {

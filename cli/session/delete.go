@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
+// newDelete accepts several IDs, but not "last": a mistake here cannot be undone.
 func newDelete(a *cli.App) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
@@ -36,6 +37,7 @@ copy with "export" first.`,
 	return a.JSONFlag(cmd)
 }
 
+// deleteSessions resolves all IDs before it deletes one, so that a typo deletes nothing.
 func deleteSessions(ctx context.Context, a *cli.App, e api.Engine, args []string, yes bool) error {
 	tops, all, err := sessionsToDelete(ctx, a, e, args)
 	if err != nil {
@@ -60,6 +62,7 @@ func deleteSessions(ctx context.Context, a *cli.App, e api.Engine, args []string
 	return nil
 }
 
+// deletedJSON is the output of `lathe session delete --json`.
 type deletedJSON struct {
 	Deleted []lathe.SessionID `json:"deleted"`
 }
@@ -102,6 +105,7 @@ func sessionsToDelete(ctx context.Context, a *cli.App, e api.Engine, args []stri
 	return tops, all, nil
 }
 
+// describe counts the sessions for the question, with their subagent sessions.
 func describe(tops []lathe.Session, all int) string {
 	what := termtext.Plural(len(tops), "session")
 	if len(tops) == 1 {
@@ -113,6 +117,7 @@ func describe(tops []lathe.Session, all int) string {
 	return what
 }
 
+// confirmDelete asks on a terminal, because a deleted session cannot be restored.
 func confirmDelete(ctx context.Context, a *cli.App, tops []lathe.Session, all int) (bool, error) {
 	_, _ = fmt.Fprintf(a.Stderr, "Delete %s? [y/N] ", describe(tops, all))
 	line, err := cli.ReadOrCancel(ctx, func() ([]byte, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
+// newDiff shows the changes of the agent only, unlike git diff.
 func newDiff(a *cli.App) *cobra.Command {
 	var message string
 	var stat bool
@@ -44,6 +45,7 @@ show the undone changes.`,
 	return a.JSONFlag(cmd)
 }
 
+// PrintDiff prints the file changes of a session, or of the exchange of one message.
 func PrintDiff(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, message lathe.MessageID, style DiffStyle) error {
 	diffs, err := e.Diff(ctx, s.ID, message)
 	if err != nil {
@@ -85,6 +87,7 @@ func (st DiffStyle) paint(look style.Attr, text string) string {
 	return style.Paint(text, look)
 }
 
+// show formats the diff of one file.
 func (st DiffStyle) show(d lathe.FileDiff) string {
 	counts := st.paint(green, "+"+termtext.Count(d.Additions)) + " " + st.paint(red, "-"+termtext.Count(d.Deletions))
 	head := st.paint(bold, termtext.Plain(d.File))

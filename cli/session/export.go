@@ -21,6 +21,7 @@ type exportFlags struct {
 	sanitize bool
 }
 
+// NewExport returns `lathe export`.
 func NewExport(a *cli.App) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
@@ -61,6 +62,7 @@ and counts stay. Fields unknown to this version are removed.
 	return cmd
 }
 
+// exportSession writes a session in OpenCode's export format.
 func exportSession(ctx context.Context, a *cli.App, e api.Engine, arg string, f exportFlags) error {
 	s, err := a.Find(ctx, e, arg)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
+// NewImport returns `lathe import`.
 func NewImport(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:   "import [FILE | LINK]",
@@ -46,6 +47,7 @@ The import is atomic. If the session exists, missing messages are added and noth
 	})
 }
 
+// importFrom reads a file, a share link or standard input, and stores the session in one transaction.
 func importFrom(ctx context.Context, a *cli.App, name string) error {
 	data, err := readExport(ctx, a, name)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
+// ListFlags select the sessions and the output format.
 type ListFlags struct {
 	Most     int
 	All      bool
@@ -23,6 +24,7 @@ type ListFlags struct {
 	format   string
 }
 
+// newList has two JSON formats: lathe's full records and OpenCode's shorter ones.
 func newList(a *cli.App) *cobra.Command {
 	var f ListFlags
 	cmd := &cobra.Command{
@@ -48,6 +50,7 @@ list opens in $PAGER or less, unless -n is given.
 	return a.JSONFlag(cmd)
 }
 
+// listSessions prints the sessions, through a pager if the list is long.
 func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
 	if f.Most < 0 {
 		return cli.Usagef("-n %d: want 0 or more", f.Most)
@@ -99,6 +102,7 @@ func InterruptedSessions(ctx context.Context, e api.Engine) (map[lathe.SessionID
 	return cut, err
 }
 
+// QuerySessions finds the sessions that the flags select.
 func QuerySessions(ctx context.Context, a *cli.App, e api.Engine, f ListFlags) ([]lathe.Session, error) {
 	q := lathe.Query{Roots: true}
 	if !f.All {
@@ -148,6 +152,7 @@ func briefs(all []lathe.Session, cut map[lathe.SessionID]bool) []brief {
 	return out
 }
 
+// SessionTable marks interrupted sessions, which can be resumed.
 func SessionTable(a *cli.App, all []lathe.Session, cut map[lathe.SessionID]bool, directories bool) layout.Table {
 	t := layout.Table{Head: []string{"Session ID", "Title", "Updated"}, Flexible: []int{1}, Paths: -1}
 	if directories {

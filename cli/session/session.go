@@ -14,6 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
+// New returns `lathe session`.
 func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
@@ -34,6 +35,7 @@ For an ID, a unique beginning or end is enough, and "last" is the latest session
 	return cmd
 }
 
+// newFork copies into the current directory, so that a session can move to another worktree.
 func newFork(a *cli.App) *cobra.Command {
 	var at string
 	cmd := &cobra.Command{
@@ -98,6 +100,7 @@ func newRename(a *cli.App) *cobra.Command {
 // maxTitle is the longest title that a user can set, in characters.
 const maxTitle = 1000
 
+// checkTitle rejects titles that would not fit in a list.
 func checkTitle(title string) (string, error) {
 	title = strings.TrimSpace(title)
 	switch {
@@ -113,6 +116,7 @@ func checkTitle(title string) (string, error) {
 	return title, nil
 }
 
+// newArchive hides a session from lists without deleting it.
 func newArchive(a *cli.App) *cobra.Command {
 	var undo bool
 	cmd := &cobra.Command{

@@ -14,6 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
+// NewShare returns `lathe share`.
 func NewShare(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "share",
@@ -61,6 +62,7 @@ func sharedSessions(ctx context.Context, e *engine.Engine) ([]lathe.Session, err
 	return slices.DeleteFunc(all, func(s lathe.Session) bool { return s.Share == nil }), err
 }
 
+// sharedJSON is a shared session in the output of `lathe share list --json`.
 type sharedJSON struct {
 	Session lathe.SessionID `json:"session"`
 	Title   string          `json:"title"`
@@ -69,6 +71,7 @@ type sharedJSON struct {
 	Expired bool            `json:"expired,omitempty"`
 }
 
+// listShares lists shared sessions with their links and expiry times.
 func listShares(a *cli.App, all []lathe.Session) error {
 	t, list := layout.Table{Head: []string{"Session", "Title", "Expires", "Address"}, Flexible: []int{1}, Paths: -1}, []sharedJSON{}
 	for _, s := range all {

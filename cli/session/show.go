@@ -26,6 +26,7 @@ type showFlags struct {
 	detail bool
 }
 
+// newShow prints a transcript that is readable in a terminal and in a pipe.
 func newShow(a *cli.App) *cobra.Command {
 	var f showFlags
 	cmd := &cobra.Command{
@@ -55,6 +56,7 @@ input and tool output.
 	return a.JSONFlag(cmd)
 }
 
+// showSession prints the latest messages, or all messages as JSON.
 func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f showFlags) error {
 	f.whole = f.most == 0
 	switch {

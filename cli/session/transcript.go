@@ -40,6 +40,7 @@ func (t *Transcript) Messages(all []lathe.Message) error {
 	return nil
 }
 
+// message prints a message: speaker and ID, its parts, then tokens, cost and time.
 func (t *Transcript) message(b *strings.Builder, m lathe.Message) {
 	b.WriteString("\n" + t.rule(t.speaker(m), string(m.ID)) + "\n")
 	for _, p := range m.Parts {

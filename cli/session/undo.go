@@ -12,11 +12,13 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
+// UndoFlags select how much to undo or redo.
 type UndoFlags struct {
 	message, part string
 	all, dry      bool
 }
 
+// newUndo also lists conflicts, since undo never overwrites the user's own edits.
 func newUndo(a *cli.App) *cobra.Command {
 	var f UndoFlags
 	cmd := &cobra.Command{
@@ -41,6 +43,7 @@ everything else is undone.`,
 	return a.JSONFlag(cmd)
 }
 
+// newRedo reverts an undo, as long as no prompt followed it.
 func newRedo(a *cli.App) *cobra.Command {
 	var f UndoFlags
 	cmd := &cobra.Command{
@@ -101,6 +104,7 @@ func UndoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session
 	return printChanges(a, done, f.dry, "Undone from "+string(done.Message), "Would undo from "+string(done.Message))
 }
 
+// redoExchange redoes undone messages, and says from which message on the session is still undone.
 func redoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f UndoFlags) error {
 	done, err := e.Redo(ctx, s.ID, f.request())
 	switch {
@@ -112,6 +116,7 @@ func redoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session
 	return printChanges(a, done, f.dry, "Now undone from "+string(done.Message), "Would be undone from "+string(done.Message))
 }
 
+// undoneJSON is the output of undo and redo with --json.
 type undoneJSON struct {
 	DryRun  bool               `json:"dryRun"`
 	Session lathe.Session      `json:"session"`
@@ -145,6 +150,7 @@ func printChanges(a *cli.App, u lathe.Undone, dry bool, did, would string) error
 	return cli.Reported{Code: cli.ExitFailed}
 }
 
+// printUndone lists the files with their outcome, and marks conflicts with ✗.
 func printUndone(a *cli.App, out undoneJSON, did, would string) {
 	if out.DryRun {
 		did = would

@@ -106,6 +106,7 @@ func permissionNames() []string {
 	return []string{"bash", "read", "edit", "glob", "grep", "webfetch", "websearch", "task", "todowrite", "skill"}
 }
 
+// newAgentCreate works without questions if the flags give all values, for scripts.
 func newAgentCreate(a *cli.App) *cobra.Command {
 	var f agentFlags
 	cmd := &cobra.Command{
@@ -134,6 +135,7 @@ folder) and print its path. On a terminal, lathe asks for missing values; otherw
 	return a.JSONFlag(cmd)
 }
 
+// createAgent asks for missing values on a terminal, then writes the agent file.
 func createAgent(ctx context.Context, a *cli.App, f agentFlags, chosen bool) error {
 	if err := askAgent(ctx, a, &f, &chosen); err != nil {
 		return err
@@ -212,6 +214,7 @@ func askAgent(ctx context.Context, a *cli.App, f *agentFlags, chosen *bool) (err
 	return nil
 }
 
+// check validates the values before the file is written.
 func (f *agentFlags) check() error {
 	switch {
 	case !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(f.name):

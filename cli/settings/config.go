@@ -80,12 +80,14 @@ tokens, passwords, headers and environment variables are masked unless --secrets
 	return a.JSONFlag(cmd)
 }
 
+// sourceJSON is a config source in the output of --sources --json.
 type sourceJSON struct {
 	Name  string   `json:"name"`
 	Layer string   `json:"layer"`
 	Keys  []string `json:"keys"`
 }
 
+// showSources lists the files that make up the config, so that users can find where a value comes from.
 func showSources(a *cli.App, l *config.Loaded) error {
 	if a.JSON {
 		out := []sourceJSON{}
@@ -103,6 +105,7 @@ func showSources(a *cli.App, l *config.Loaded) error {
 	return nil
 }
 
+// newConfigPath prints the path of a missing file too, so that an editor can create it.
 func newConfigPath(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "path",
@@ -127,6 +130,7 @@ func newConfigPath(a *cli.App) *cobra.Command {
 	})
 }
 
+// newConfigCheck is for CI and editors; starts of lathe report the same errors.
 func newConfigCheck(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:   "check",
@@ -139,6 +143,7 @@ with 1. Keys that have no effect or are deprecated are warnings.`,
 	})
 }
 
+// problemJSON is a problem in the output of `lathe config check --json`.
 type problemJSON struct {
 	Level   string   `json:"level"`
 	Path    string   `json:"path"`
@@ -149,6 +154,7 @@ type problemJSON struct {
 	Hint    string   `json:"hint,omitempty"`
 }
 
+// checkConfig reports all problems at once, with errors as exit code 1 for use in CI.
 func checkConfig(a *cli.App) error {
 	l, err := a.Config()
 	broken := configErrors(err)
@@ -217,6 +223,7 @@ func configErrors(err error) []*config.Error {
 // indentLines indents all lines after the first.
 func indentLines(s string) string { return strings.ReplaceAll(termtext.PlainText(s), "\n", "\n  ") }
 
+// newConfigSchema lets editors complete and validate config files.
 func newConfigSchema(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",

@@ -50,6 +50,7 @@ never override a deny rule in the config.`,
 	return cmd
 }
 
+// approvalJSON is a permission in the output of `lathe permission list --json`.
 type approvalJSON struct {
 	Permission string `json:"permission"`
 	Pattern    string `json:"pattern"`
@@ -72,6 +73,7 @@ func approvedRules(ctx context.Context, a *cli.App, e *engine.Engine) (lathe.Rul
 	return e.Approvals(ctx, place)
 }
 
+// revokeApproval fails if no such permission is saved, so that a typo is noticed.
 func revokeApproval(ctx context.Context, a *cli.App, e *engine.Engine, permission, pattern string) error {
 	place, err := e.Locate(ctx, a.Dir)
 	if err != nil {

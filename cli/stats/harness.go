@@ -43,6 +43,7 @@ func (v *View) harness() {
 	}
 }
 
+// findings prints aligned lines, and marks values worth a look with !.
 func (v *View) findings(lines []finding) {
 	var rows [][2]string
 	for _, l := range lines {
@@ -55,6 +56,7 @@ func (v *View) findings(lines []finding) {
 	v.list(rows)
 }
 
+// turnFindings are about steps, tokens, cost and cache hits per turn.
 func turnFindings(h usage.Harness) []finding {
 	t := h.TokensPerTurn
 	return []finding{
@@ -75,6 +77,7 @@ func turnFindings(h usage.Harness) []finding {
 	}
 }
 
+// callFindings are about failed and repeated tool calls.
 func callFindings(h usage.Harness) []finding {
 	arguments := usage.Rate{Count: h.ErrorKinds["arguments"], Of: h.Calls}
 	return []finding{
@@ -91,6 +94,7 @@ func callFindings(h usage.Harness) []finding {
 	}
 }
 
+// outputFindings are about the size of tool outputs, and the time of models and tools.
 func outputFindings(h usage.Harness) []finding {
 	largest := []string{}
 	for _, o := range h.Outputs[:min(len(h.Outputs), 2)] {
@@ -109,6 +113,7 @@ func outputFindings(h usage.Harness) []finding {
 	}
 }
 
+// endFindings are about tests after changes, and the checks that asked the model for more work.
 func (v *View) endFindings(h usage.Harness) []finding {
 	ver := h.Verified
 	turns := ver.Passed + ver.Failed + ver.None

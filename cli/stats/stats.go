@@ -35,6 +35,7 @@ type statsFlags struct {
 // noLimit is the value of --models without a number.
 const noLimit = "0"
 
+// New returns `lathe stats`.
 func New(a *cli.App) *cobra.Command {
 	var f statsFlags
 	cmd := &cobra.Command{
@@ -115,6 +116,7 @@ type statsScopeJSON struct {
 	Since   lathe.Time `json:"since,omitempty"`
 }
 
+// statsOutJSON is the output of `lathe stats --json`.
 type statsOutJSON struct {
 	Scope statsScopeJSON `json:"scope"`
 	usage.Stats
@@ -122,6 +124,7 @@ type statsOutJSON struct {
 	TokensPerSession int64   `json:"tokensPerSession"`
 }
 
+// printStats computes the statistics from the local database only.
 func printStats(ctx context.Context, a *cli.App, f statsFlags) error {
 	var q lathe.Query
 	since := f.since(a.Now())

@@ -30,6 +30,7 @@ func newStatsView(a *cli.App, f statsFlags, got usage.Stats) *View {
 	return &View{app: a, flags: f, figures: got, screen: a.Width(), Color: a.HasColor(a.Stdout.File)}
 }
 
+// print shows the table that --by or --harness selects, or the whole report.
 func (v *View) print() {
 	switch {
 	case v.flags.harness:
@@ -95,6 +96,7 @@ func (v *View) list(rows [][2]string) {
 	_ = layout.Pairs(v.app.Out, rows)
 }
 
+// overview prints the totals of the selected sessions.
 func (v *View) overview() {
 	f := v.figures
 	sessions := termtext.Count(f.Sessions)
@@ -159,6 +161,7 @@ func (v *View) chart(title string, c layout.Chart, most int) {
 	}
 }
 
+// models prints a chart of cost and tokens by model.
 func (v *View) models(most int) {
 	c := layout.Chart{Head: []string{"Model", "Cost", "Tokens", "Answers", "Errors", "In", "Out", "Cached"}}
 	for _, m := range v.figures.ByModel {
@@ -170,6 +173,7 @@ func (v *View) models(most int) {
 	v.chart("Models", c, most)
 }
 
+// tools prints a chart of calls and errors by tool.
 func (v *View) tools(most int) {
 	if len(v.figures.ByTool) == 0 {
 		return
@@ -201,6 +205,7 @@ func (v *View) days(most int) {
 	v.chart(title, c, 0)
 }
 
+// projects prints a chart of cost and tokens by project.
 func (v *View) projects(most int) {
 	c := layout.Chart{Head: []string{"Project", "Cost", "Tokens", "Sessions", "Messages"}}
 	for _, p := range v.figures.ByProject {

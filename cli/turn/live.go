@@ -59,6 +59,7 @@ func (s *Live) Show(ctx context.Context, ev lathe.Event) {
 	}
 }
 
+// own updates the live view from an event of the session itself, not of its subagents.
 func (s *Live) own(f lathe.Fact) {
 	switch f := f.(type) {
 	case *lathe.PartDelta:
@@ -78,6 +79,7 @@ func (s *Live) own(f lathe.Fact) {
 	}
 }
 
+// part starts, updates or finishes the view of one part.
 func (s *Live) part(p lathe.Part) {
 	switch b := p.Body.(type) {
 	case *lathe.Text:

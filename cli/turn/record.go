@@ -61,6 +61,7 @@ func (r *Record) add(f lathe.Fact) (compressed bool) {
 	return false
 }
 
+// part records the texts, tool calls and usage that the summary and the JSON output need.
 func (r *Record) part(p lathe.Part) {
 	switch b := p.Body.(type) {
 	case *lathe.Text:

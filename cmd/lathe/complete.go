@@ -118,6 +118,7 @@ type completions struct{ app *cli.App }
 // maxSessions is the number of sessions offered, newest first.
 const maxSessions = 50
 
+// sessions completes session IDs with titles as descriptions.
 func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
 	if x.app.Attach != "" {
 		return nil // a remote server may be slow
@@ -153,6 +154,7 @@ func (x completions) withConfig(ctx context.Context, f func(*harness.DirConfig))
 	_ = s.Close() // nothing was started
 }
 
+// agents completes the names of visible agents.
 func (x completions) agents(ctx context.Context) (out []cobra.Completion) {
 	x.withConfig(ctx, func(k *harness.DirConfig) {
 		for _, g := range k.Settings.Ordered() {
@@ -190,6 +192,7 @@ func (x completions) usable() *harness.Providers {
 	return p
 }
 
+// models completes the models that can be used here.
 func (x completions) models(context.Context) (out []cobra.Completion) {
 	p := x.usable()
 	if p == nil {
@@ -203,6 +206,7 @@ func (x completions) models(context.Context) (out []cobra.Completion) {
 	return out
 }
 
+// providers completes all providers of the catalog.
 func (x completions) providers(context.Context) (out []cobra.Completion) {
 	p := x.usable()
 	if p == nil {
@@ -218,6 +222,7 @@ func (x completions) vendorsAndModels(ctx context.Context) []cobra.Completion {
 	return append(x.providers(ctx), x.models(ctx)...)
 }
 
+// credentials completes providers with saved credentials.
 func (x completions) credentials(context.Context) (out []cobra.Completion) {
 	p := x.usable()
 	if p == nil || p.File == nil {

@@ -67,7 +67,7 @@ func TestDemo_ForReaders(t *testing.T) {
 	home := t.TempDir()
 	code, seen := demoOn(t, home, 100, nil).end()
 	text := regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]").ReplaceAllString(seen, "")
-	if code != 0 || !strings.Contains(text, "I run the test first.") || !strings.Contains(text, "The test passes. ") || !strings.Contains(text, "lathe auth login") {
+	if code != 0 || !strings.Contains(text, "I'll run the test first.") || !strings.Contains(text, "The test passes. ") || !strings.Contains(text, "lathe auth login") {
 		t.Errorf("%d\n%s", code, text)
 	}
 	noneLeft(t, home)
@@ -77,7 +77,7 @@ func TestDemo_ForReaders(t *testing.T) {
 func TestDemo_Interrupted(t *testing.T) {
 	t.Parallel()
 	for at, all := range map[string][]string{
-		"A small Go": {"\x03"}, "I run": {"\x03"}, "? bash": {"\x03", "\x03\x03"}, "answers for you": {"\x03"},
+		"A small Go": {"\x03"}, "I'll run": {"\x03"}, "? bash": {"\x03", "\x03\x03"}, "answers for you": {"\x03"},
 		"FAIL: TestMake": {"\x03", "\x03\x03"}, "Changes:": {"\x03"}, "fails again:": {"\x03"},
 	} {
 		for _, keys := range all {

@@ -130,6 +130,7 @@ Results go to standard output, notices and errors to standard error.
 Environment: LATHE_DATA sets the data folder, NO_COLOR turns colors off, LATHE_TRUST=1 trusts the
 project (see lathe trust).`
 
+// globalFlags adds the flags that every command accepts.
 func globalFlags(a *cli.App, root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVarP(&a.Dir, "dir", "C", ".", "`DIRECTORY` to work in")

@@ -28,6 +28,7 @@ func newMan(a *cli.App) *cobra.Command {
 // page is a manual page in roff.
 type page struct{ strings.Builder }
 
+// manual renders the help of all commands as one man page, so that it cannot go stale.
 func manual(root *cobra.Command) string {
 	p := &page{}
 	p.macro(".TH LATHE 1 \"\" \"lathe " + roff(version) + "\" \"User commands\"")

@@ -157,7 +157,7 @@ func TestInterrupt_Demo(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(stdout)
-	for lines.Scan() && !strings.Contains(lines.Text(), "I run the test first") {
+	for lines.Scan() && !strings.Contains(lines.Text(), "I'll run the test first") {
 		continue
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {

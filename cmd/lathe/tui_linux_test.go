@@ -393,7 +393,7 @@ func TestTUIScreen_Demo(t *testing.T) {
 	x.see("end of the script")
 	x.leave()
 	x.restored()
-	x.see("The demo files are removed.")
+	x.see("The demo is over.")
 	noneLeft(t, x.home)
 }
 

@@ -34,6 +34,7 @@ func newVersion(a *cli.App) *cobra.Command {
 	})
 }
 
+// versionJSON is the output of `lathe version --json`.
 type versionJSON struct {
 	Version  string `json:"version"`
 	Go       string `json:"go"`
