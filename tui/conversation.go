@@ -159,6 +159,7 @@ func (v *conversation) jump(back bool) tea.Cmd {
 	return v.loadOlderAtTop(c)
 }
 
+// jumpLastUser scrolls to the last prompt the user wrote; generated prompts are skipped.
 func (v *conversation) jumpLastUser() tea.Cmd {
 	o := v.state.Shown()
 	if o == nil {

@@ -208,6 +208,7 @@ func (p *program) clickChat(y int) tea.Cmd {
 	return nil
 }
 
+// clickFooter opens the parent or a sibling of a subagent's session.
 func (p *program) clickFooter(x, y int) tea.Cmd {
 	f := p.frame()
 	switch status.FooterHit(p.look.theme(), p.statusBar.childValues(), f.promptWidth, x-f.promptX, y-f.promptY-1) {

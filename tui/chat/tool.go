@@ -266,6 +266,7 @@ func orPreparing(words string, c *call, verb string) string {
 	return words
 }
 
+// patchWords describes a patch by its file, or by the number of files.
 func patchWords(c *call) string {
 	switch n := len(c.meta.Files); {
 	case n == 1:

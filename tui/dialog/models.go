@@ -86,6 +86,7 @@ func has(list []lathe.ModelRef, ref lathe.ModelRef) bool {
 	return slices.ContainsFunc(list, func(x lathe.ModelRef) bool { return sameModel(x, ref) })
 }
 
+// find returns the model of a reference with its provider.
 func (s Models) find(ref lathe.ModelRef) (lathe.Provider, lathe.Model, bool) {
 	for _, p := range s.Providers {
 		if p.ID != ref.Provider {

@@ -78,6 +78,7 @@ func (s Status) lines(th *style.Theme) []style.Line {
 	return out
 }
 
+// serverLine draws an MCP server with its status and error.
 func serverLine(th *style.Theme, it Item) style.Line {
 	sign := cmp.Or(map[Mark]string{Done: "✓ ", Failed: "✗ ", Running: "… "}[it.Mark], "· ")
 	line := style.Of(sign, style.Fg(markColor(th, it.Mark))).Add(it.Title, style.Fg(th.Text)).Add("  "+it.Right, style.Fg(th.TextMuted))

@@ -124,6 +124,7 @@ func (s *Sheet) Hunks(o Options) []int {
 	return out
 }
 
+// items returns the layout for one or two columns. Each is computed once, on first use.
 func (s *Sheet) items(o Options) []item {
 	if o.split() {
 		if s.pairs == nil {
@@ -169,6 +170,7 @@ func (s *Sheet) layLines(from, to int) []item {
 	return out
 }
 
+// one returns the item of a single line. An unchanged line is on both sides.
 func (s *Sheet) one(i int) item {
 	switch s.flat[i].Op {
 	case '\\':

@@ -65,6 +65,7 @@ func (c chord) plain() chord {
 	return c
 }
 
+// modOf returns the modifier with this name. It accepts the names of other programs too.
 func modOf(s string) (tea.KeyMod, bool) {
 	switch strings.ToLower(s) {
 	case "ctrl", "control":
@@ -133,6 +134,7 @@ func codeOf(s string) (rune, error) {
 	return 0, unknownKey(low)
 }
 
+// unknownKey is the error for a key name that does not exist, with the nearest name if there is one.
 func unknownKey(low string) error {
 	var known []string
 	for _, k := range named {

@@ -101,6 +101,7 @@ func (m *Map) AfterLeader(k tea.KeyPressMsg, names ...Name) (Name, bool) {
 	return m.first(read(k, true), names)
 }
 
+// first returns the first of the names that a press triggers.
 func (m *Map) first(p press, names []Name) (Name, bool) {
 	for _, n := range names {
 		if m.has(&p, m.keys[n]) {

@@ -36,6 +36,7 @@ func parseValue(raw json.RawMessage) ([]chord, error) {
 
 var errNotKeys = errors.New(`write keys as "ctrl+k", "ctrl+k,f2", "none", false, {"key": "ctrl+k"} or a list of these`)
 
+// parseOne reads one value of a keybinding: a string, an object, or false for no key.
 func parseOne(raw json.RawMessage) ([]chord, error) {
 	if len(raw) == 0 {
 		return nil, errNotKeys

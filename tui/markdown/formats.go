@@ -45,6 +45,7 @@ func headKey(sign byte) func(string) (int, kind) {
 	}
 }
 
+// markdownHead colors the marker at the beginning of a Markdown line.
 func markdownHead(line string) (int, kind) {
 	t := strings.TrimLeft(line, " ")
 	switch {
@@ -59,6 +60,7 @@ func markdownHead(line string) (int, kind) {
 	}
 }
 
+// diffLine colors a whole line of a diff. File headers come first, because they too begin with + or -.
 func diffLine(line string) kind {
 	switch {
 	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "index "):

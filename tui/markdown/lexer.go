@@ -97,6 +97,7 @@ const (
 	heading
 )
 
+// color maps a kind of token to the theme's color.
 func (k kind) color(th *style.Theme) style.Color {
 	switch k {
 	case comment:

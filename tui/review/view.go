@@ -124,6 +124,7 @@ func (r *Review) headRow(i int, o diff.Options) style.Line {
 	return l.Truncate(o.Width).On(bg).Fit(o.Width, style.Attr{BG: bg})
 }
 
+// treeRows draws the visible rows of the tree. The cursor stays faintly visible while the patches have the focus.
 func (r *Review) treeRows(th *style.Theme, width, height int) []style.Line {
 	t := &r.tree
 	var out []style.Line

@@ -191,6 +191,7 @@ func (d *drawing) files(s *Sidebar, all []lathe.FileDiff) {
 	d.more(len(all))
 }
 
+// footer draws the directory, the branch and the version.
 func (d *drawing) footer(v *Values) []style.Line {
 	out := []style.Line{nil}
 	if v.Directory != "" {

@@ -11,6 +11,7 @@ const SystemName = "system"
 // Default is the default theme.
 func Default(dark bool) *Theme { return derive(DefaultName, defaultSeed(dark)).adjust() }
 
+// defaultSeed returns the base colors of the default theme; derive computes the rest.
 func defaultSeed(dark bool) seed {
 	if dark {
 		return seed{

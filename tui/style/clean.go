@@ -69,6 +69,7 @@ func isClean(s string) bool {
 	return true
 }
 
+// isCleanText reports whether a text can go to the terminal unchanged. It is the fast path for most texts.
 func isCleanText(s string) bool {
 	marks := 0
 	for i, r := range s {
