@@ -59,6 +59,7 @@ type answerSize struct {
 	inputs       map[string]int // of calls, by their ids: the whole call repeats its pieces
 }
 
+// add counts an event and fails once an answer exceeds a limit, so that a broken provider cannot fill the memory.
 func (c *answerSize) add(ev Event) error {
 	switch e := ev.(type) {
 	case TextDelta:

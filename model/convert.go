@@ -74,6 +74,7 @@ func Convert(history []lathe.Message, to Target) []Message {
 	return out
 }
 
+// userContent converts the parts of a prompt. Stripped media become a note with their name.
 func userContent(parts []lathe.Part, to Target) (out []Content) {
 	for _, p := range parts {
 		switch b := p.Body.(type) {
@@ -191,6 +192,8 @@ func (c *converter) meta(m json.RawMessage) Meta {
 	return m
 }
 
+// part converts one part of an answer. Reasoning of another model becomes plain text, because its signature would
+// be refused.
 func (c *converter) part(p lathe.Part) {
 	switch b := p.Body.(type) {
 	case *lathe.Text:

@@ -79,6 +79,7 @@ func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[s
 	return resp, nil
 }
 
+// do signs and sends a request. Redirects stay on the same host, because the request carries credentials.
 func (e Endpoint) do(req *http.Request, body []byte) (*http.Response, error) {
 	if e.Sign != nil {
 		if err := e.Sign(req, body); err != nil {
@@ -145,6 +146,7 @@ func (w *watchdog) check() {
 	}
 }
 
+// over returns the error of an expired limit. Only time spent waiting counts, so it may set the timer again.
 func (w *watchdog) over() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,6 +205,7 @@ func (b *watchedBody) tooQuiet() error {
 		"code", "timeout", "timeoutMs", strconv.FormatInt(limit.Milliseconds(), 10))
 }
 
+// Read passes data on and enforces the limits on silence and size while it waits for the provider.
 func (b *watchedBody) Read(p []byte) (int, error) {
 	b.dog.wait()
 	began := time.Now()

@@ -183,6 +183,7 @@ func (f *File) entries() (map[string]json.RawMessage, error) {
 // mostCredentials is the largest file that is read, in bytes.
 const mostCredentials = 16 << 20
 
+// load reads the credential file; a missing file has no entries. It refuses anything but a regular file of sane size.
 func load(path string) (map[string]json.RawMessage, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -98,6 +98,7 @@ func (d *decoder) Decode(f frame) ([]model.Event, error) {
 	}
 }
 
+// event decodes one event. Deltas take a fast path, since nearly all events are deltas.
 func (d *decoder) event(kind string, data []byte) ([]model.Event, error) {
 	if !d.slow && kind == "contentBlockDelta" {
 		if s, ok := scanDelta(data); ok {
@@ -274,6 +275,7 @@ func (d *decoder) Terminate(cause error) ([]model.Event, error) {
 	return d.finish(), nil
 }
 
+// finishReason maps Bedrock's stop reason.
 func finishReason(stop string) string {
 	switch stop {
 	case "end_turn", "stop_sequence":

@@ -142,6 +142,7 @@ type options struct {
 	fields wire.Members // of the model itself
 }
 
+// readOptions sorts provider options into fields of the request and fields that Bedrock passes on to the model.
 func readOptions(r model.Request, m maker) (o options) {
 	if r.TopK != nil && m.claude {
 		o.fields.SetInt("top_k", *r.TopK)

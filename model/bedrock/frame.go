@@ -107,6 +107,7 @@ var sizes = [...]int{0, 0, 1, 2, 4, 8, -1, -1, 8, 16}
 // headerText is the type of a header that is text.
 const headerText = 7
 
+// readHeaders parses the headers of an event stream frame and checks every length, since the data is untrusted.
 func (f *frame) readHeaders(b []byte) error {
 	for len(b) > 0 {
 		n := int(b[0]) + 1
@@ -133,6 +134,7 @@ func (f *frame) readHeaders(b []byte) error {
 	return nil
 }
 
+// header stores the headers that decoding needs and ignores the others.
 func (f *frame) header(name, value []byte) {
 	switch string(name) {
 	case ":message-type":

@@ -14,6 +14,7 @@ import (
 // that is left until someone asks.
 var embedded = sync.OnceValue(readEmbedded)
 
+// readEmbedded builds the catalog compiled into the binary, for the first start and for machines without a network.
 func readEmbedded() map[string]*Provider {
 	out := map[string]*Provider{}
 	for _, from := range list.GetAll() {

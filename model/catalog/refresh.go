@@ -95,6 +95,7 @@ func unchanged(err error) error {
 	return lathe.Errorf(lathe.Unavailable, "cannot download the model catalog: %w; the current catalog is unchanged", err)
 }
 
+// fetch downloads the catalog within a time limit that its error names.
 func fetch(parent context.Context, c *http.Client, from string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(parent, refreshTime, fmt.Errorf("%s took longer than %s", redactURL(from), refreshTime))
 	defer cancel()

@@ -90,6 +90,7 @@ func (d *decoder) IsDone() bool { return d.done }
 // Decode reads one piece of the answer.
 func (d *decoder) Decode(e sse.Event) ([]model.Event, error) { return d.chunk(e.Data) }
 
+// chunk decodes one event of the stream. Plain text takes a fast path without decoding the whole JSON.
 func (d *decoder) chunk(data []byte) ([]model.Event, error) {
 	d.out = d.out[:0]
 	if d.started && !d.slow {
@@ -167,6 +168,7 @@ func (d *decoder) count(w wireUsage) {
 
 func tokens(n int64) int64 { return wire.Number{N: n}.Tokens() }
 
+// part emits the events of a part: a call, executed code, or text.
 func (d *decoder) part(p part) error {
 	switch {
 	case p.FunctionCall != nil:
@@ -279,6 +281,7 @@ func (d *decoder) Terminate(cause error) ([]model.Event, error) {
 	return d.out, nil
 }
 
+// finishReason maps Gemini's reason. It reports STOP for tool calls too, so the calls decide.
 func (d *decoder) finishReason() string {
 	switch d.reason {
 	case "STOP":

@@ -44,6 +44,7 @@ func (e *encoder) request(r model.Request) []byte {
 	return append(b, ']', '}')
 }
 
+// appendTools writes the tools and the tool choice. Encoded tools are cached between requests.
 func (e *encoder) appendTools(b []byte, r model.Request) []byte {
 	if len(r.Tools) == 0 {
 		return b

@@ -199,6 +199,7 @@ func parsePath(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
+// parseStep reads one step of a JSONPath: a name, a quoted name, or an index.
 func parseStep(text string) (s pathStep, rest string, ok bool) {
 	if name, isName := strings.CutPrefix(text, "."); isName {
 		n := strings.IndexAny(name, ".[")

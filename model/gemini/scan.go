@@ -87,6 +87,7 @@ func (d *delta) part(c *jsonscan.Cursor) bool {
 	})
 }
 
+// used reads the token counts. An unknown field sends the chunk to the full decoder.
 func (d *delta) used(c *jsonscan.Cursor) bool {
 	d.hasUsage = true
 	return c.Object(func(name []byte) bool {

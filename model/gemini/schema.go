@@ -36,6 +36,7 @@ var taken = []string{
 
 const maxDepth = 64
 
+// cleanValue reduces a JSON schema to the subset that Gemini accepts.
 func cleanValue(v any, depth int) any {
 	in, ok := v.(map[string]any)
 	if !ok || depth > maxDepth {

@@ -68,6 +68,7 @@ func (s *anthropicStream) text(chunk string) {
 	s.delta("type", "text_delta", "text", chunk)
 }
 
+// reason streams a thought. One with only a signature becomes a redacted block, as the API sends it.
 func (s *anthropicStream) reason(r Reasoning) {
 	if len(r.Chunks) == 0 && r.Signature != "" {
 		s.block("redacted_thinking", anthropicHidden(r))
@@ -110,6 +111,7 @@ func (s *anthropicStream) executed(e Executed) {
 	s.close()
 }
 
+// anthropicResult is the result block of a tool that the provider ran itself.
 func (e Executed) anthropicResult() js {
 	content := js("")
 	if e.Failed != "" {
@@ -151,6 +153,7 @@ func (s *anthropicStream) finish() {
 	s.event("message_stop", obj("type", "message_stop"))
 }
 
+// anthropicWhole is the response body for a request without streaming.
 func (a answering) anthropicWhole(steps []Step) js {
 	var content []js
 	for _, s := range steps {

@@ -62,6 +62,7 @@ func (s *bedrockStream) text(chunk string) {
 	s.delta(obj("text", chunk))
 }
 
+// reason streams a thought, followed by its signature or redacted content.
 func (s *bedrockStream) reason(r Reasoning) {
 	s.begin("reasoning")
 	for _, c := range r.Chunks {
@@ -132,6 +133,7 @@ func (s *bedrockStream) finish() {
 	s.send("metadata", end)
 }
 
+// bedrockWhole is the response body for a request without streaming.
 func (a answering) bedrockWhole(steps []Step) js {
 	var content []js
 	for _, s := range steps {

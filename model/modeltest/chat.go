@@ -95,6 +95,7 @@ func (s *chatStream) finish() {
 	s.event("", "[DONE]")
 }
 
+// chatWhole is the response body for a request without streaming.
 func (a answering) chatWhole(steps []Step) js {
 	text, thought, said := "", "", false
 	var calls, notes []js

@@ -106,6 +106,7 @@ func (s *geminiStream) signed(part js) js {
 	return part
 }
 
+// calls sends tool calls in one chunk. Arguments that are not JSON end the answer as malformed, as Gemini does.
 func (s *geminiStream) calls(calls []Call) {
 	var parts []js
 	for _, c := range calls {
@@ -154,6 +155,7 @@ func (a answering) geminiEnd(content js, malformed bool, g grounding) js {
 	return a.geminiChunk(candidate, true)
 }
 
+// geminiWhole is the response body for a request without streaming.
 func (a answering) geminiWhole(steps []Step) js {
 	s := geminiStream{answering: a}
 	var parts []js

@@ -66,6 +66,7 @@ type parser struct {
 	scan   scanner
 }
 
+// line parses one line of a script and rejects extra words, so that a typo cannot pass silently.
 func (p *parser) line(text string) error {
 	p.scan = scanner{text}
 	word := p.scan.word()

@@ -27,6 +27,7 @@ func (p *parser) cutChunks(chunks []string) []string {
 	return chunks
 }
 
+// reasoning parses the chunks of a thought and its signature, in any order.
 func (p *parser) reasoning() (Step, error) {
 	var r Reasoning
 	for p.scan.rest != "" {
@@ -50,6 +51,7 @@ func (p *parser) reasoning() (Step, error) {
 	return r, nil
 }
 
+// call parses a tool call: its name, its options, and its arguments as JSON or as a quoted text.
 func (p *parser) call() (Step, error) {
 	c := Call{Name: p.scan.word(), Pieces: p.chunks}
 	if c.Name == "" || strings.ContainsAny(c.Name, "\"{=`") {
@@ -99,6 +101,7 @@ func (p *parser) and() error {
 	return errors.New("no call before it")
 }
 
+// executed parses a call that the provider runs itself, with its sources or its error.
 func (p *parser) executed() (Step, error) {
 	e := Executed{Name: p.scan.word()}
 	if e.Name == "" || strings.ContainsAny(e.Name, "\"{=`") {
@@ -130,6 +133,7 @@ func (p *parser) executed() (Step, error) {
 	return e, nil
 }
 
+// usage parses token counts, or none for a provider that does not report them.
 func (p *parser) usage() (Step, error) {
 	if p.scan.rest == "none" {
 		p.scan.rest = ""
@@ -158,6 +162,7 @@ func (p *parser) usage() (Step, error) {
 	return u, nil
 }
 
+// status parses an HTTP status with its headers and body.
 func (p *parser) status() (Step, error) {
 	code, err := p.scan.number("the code")
 	if err != nil || code < 200 || code > 999 {
@@ -180,6 +185,7 @@ func (p *parser) status() (Step, error) {
 	return s, err
 }
 
+// fail parses an error in the middle of a stream.
 func (p *parser) fail() (Step, error) {
 	f := Fail{}
 	if !p.scan.atQuote() && !p.scan.atOption("code") {
@@ -196,6 +202,7 @@ func (p *parser) fail() (Step, error) {
 	return f, err
 }
 
+// cut parses the point at which the connection breaks, and how it breaks.
 func (p *parser) cut() (Step, error) {
 	switch word := p.scan.word(); word {
 	case "":

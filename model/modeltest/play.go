@@ -113,6 +113,7 @@ func (p *player) cutHere(c Cut, before Answer) {
 	panic(errCut)
 }
 
+// content encodes a step in the protocol of the request.
 func (p *player) content(s Step) {
 	p.begin()
 	switch s := s.(type) {

@@ -25,6 +25,7 @@ func (s Script) String() string {
 	return b.String()
 }
 
+// printed writes a step in the script's syntax. Parse reads it back to an equal step.
 func printed(s Step) string {
 	switch s := s.(type) {
 	case Text:

@@ -51,6 +51,7 @@ type anthropicBody struct {
 	Stream      bool            `json:"stream"`
 }
 
+// readAnthropic parses a Messages request and fails where the real API would reject it.
 func (r *Request) readAnthropic() error {
 	var b anthropicBody
 	if err := json.Unmarshal(r.Body, &b); err != nil {
@@ -106,6 +107,7 @@ func (r *Request) anthropicMessage(role string, blocks []anthropicBlock) error {
 	return nil
 }
 
+// content converts a block, with the API's own checks.
 func (b anthropicBlock) content() (model.Content, error) {
 	switch {
 	case b.Type == "text":
@@ -138,6 +140,7 @@ func (b anthropicBlock) file() model.FileContent {
 	return model.FileContent{Mime: mime, Name: b.Title, Data: b.Source.Data, URL: b.Source.URL}
 }
 
+// result converts a tool result with its texts and media.
 func (b anthropicBlock) result() (model.Content, error) {
 	out := model.ResultContent{ID: b.ToolUseID, Failed: b.IsError}
 	inner, err := parts(b.Content, anthropicText)

@@ -74,6 +74,7 @@ type bedrockBody struct {
 	} `json:"inferenceConfig"`
 }
 
+// readBedrock parses a Converse request and fails where the real API would reject it.
 func (r *Request) readBedrock() error {
 	var b bedrockBody
 	if err := json.Unmarshal(r.Body, &b); err != nil {
@@ -139,6 +140,7 @@ func (r *Request) bedrockMessage(role model.Role, blocks []bedrockBlock) error {
 	return nil
 }
 
+// content converts a block, with the API's own checks.
 func (b bedrockBlock) content() (model.Content, error) {
 	switch {
 	case b.Text != nil:
@@ -172,6 +174,7 @@ func (b bedrockBlock) file() model.FileContent {
 	}
 }
 
+// result converts a tool result with its texts and media.
 func (b bedrockBlock) result() (model.Content, error) {
 	out := model.ResultContent{ID: b.ToolResult.ID, Failed: b.ToolResult.Status == "error"}
 	if len(b.ToolResult.Content) == 0 {

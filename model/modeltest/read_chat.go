@@ -27,6 +27,7 @@ type openaiPart struct {
 	} `json:"input_audio"`
 }
 
+// content converts a part of a Chat Completions or Responses message.
 func (p openaiPart) content() (model.Content, error) {
 	switch p.Type {
 	case "text", "input_text", "output_text":
@@ -131,6 +132,7 @@ type chatBody struct {
 	} `json:"stream_options"`
 }
 
+// readChat parses a Chat Completions request and fails where the real API would reject it.
 func (r *Request) readChat() error {
 	var b chatBody
 	if err := json.Unmarshal(r.Body, &b); err != nil {
@@ -152,6 +154,7 @@ func (r *Request) readChat() error {
 	return nil
 }
 
+// chatMessage adds a message to the prompt by its role.
 func (r *Request) chatMessage(m chatMessage) error {
 	list, err := contents(m.Content)
 	if err != nil {

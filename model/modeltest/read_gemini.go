@@ -62,6 +62,7 @@ type geminiBody struct {
 	} `json:"generationConfig"`
 }
 
+// readGemini parses a generateContent request and fails where the real API would reject it.
 func (r *Request) readGemini() error {
 	var b geminiBody
 	if err := json.Unmarshal(r.Body, &b); err != nil {
@@ -115,6 +116,7 @@ func nth(id, name string, seen map[string]int) string {
 	return fmt.Sprintf("%s#%d", name, seen[name])
 }
 
+// geminiPart adds a part to the prompt. A call without an id is numbered by its name.
 func (r *Request) geminiPart(from string, p geminiPart, ids *geminiIDs) error {
 	role := model.UserRole
 	switch from {
@@ -157,6 +159,7 @@ func (p geminiPart) result(ids *geminiIDs) model.ResultContent {
 	return out
 }
 
+// geminiOutput returns the text of a function response: its only string, or else the JSON.
 func geminiOutput(response map[string]json.RawMessage) string {
 	if len(response) == 1 {
 		for _, v := range response {

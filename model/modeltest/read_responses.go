@@ -47,6 +47,7 @@ type responsesBody struct {
 	Stream      bool            `json:"stream"`
 }
 
+// readResponses parses a Responses request and fails where the real API would reject it.
 func (r *Request) readResponses() error {
 	var b responsesBody
 	if err := json.Unmarshal(r.Body, &b); err != nil {
@@ -79,6 +80,7 @@ func (r *Request) readResponses() error {
 	return nil
 }
 
+// responsesItem adds an input item to the prompt by its type.
 func (r *Request) responsesItem(item responsesItem) error {
 	switch {
 	case item.Type == "message" || item.Type == "" && item.Role != "":
@@ -110,6 +112,7 @@ func (r *Request) responsesItem(item responsesItem) error {
 	return nil
 }
 
+// responsesMessage adds a message item to the prompt by its role.
 func (r *Request) responsesMessage(item responsesItem) error {
 	list, err := contents(item.Content)
 	if err != nil {

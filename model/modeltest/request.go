@@ -203,6 +203,7 @@ func (r Request) String() string {
 	return b.String()
 }
 
+// line prints a content in one line, for readable differences in tests.
 func line(c model.Content) string {
 	switch c := c.(type) {
 	case model.TextContent:

@@ -141,6 +141,7 @@ func (s *responsesStream) text(chunk string) {
 		"logprobs", js("[]"), "obfuscation", "", "output_index", len(s.done))
 }
 
+// reason streams a thought as a summary. Its item opens with the first chunk.
 func (s *responsesStream) reason(r Reasoning) {
 	if s.open != "reasoning" {
 		s.close("")

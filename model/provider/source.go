@@ -193,6 +193,7 @@ func (c *client) asUnauthorized(err error) error {
 	return err
 }
 
+// unauthorized is the error for missing credentials. It names the variables and commands that supply them.
 func (c *client) unauthorized() error {
 	p := c.provider
 	how := "set " + strings.Join(EnvVars(p), " or ") + ", or run \"lathe auth login " + p.ID + "\""
