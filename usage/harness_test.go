@@ -57,7 +57,7 @@ func TestHarness_Ends(t *testing.T) {
 
 func TestHarness_Failures(t *testing.T) {
 	h := harness(func(s *story) {
-		s.prompt("mend")
+		s.prompt("fix")
 		s.answer("tool-calls",
 			failedCall("edit", parse, "oldString is not in the file as it was given.", ``),
 			called("edit", parse, "ok", ``),
@@ -83,11 +83,25 @@ func TestHarness_Failures(t *testing.T) {
 	same(t, "timed out", h.Time.TimedOut, usage.Rate{Count: 1, Of: 9})
 }
 
-// The same aim must be reached within three calls.
+// Both the current and the earlier phrases of an error give the same kind.
+func TestHarness_FailurePhrases(t *testing.T) {
+	h := harness(func(s *story) {
+		s.prompt("fix")
+		s.answer("tool-calls",
+			failedCall("raed", `{}`, `unknown tool "raed".`, ``),
+			failedCall("raed", `{}`, `there is no tool "raed".`, ``),
+			failedCall("skill", `{}`, `Unknown skill "go". The nearest are: golang.`, ``),
+			failedCall("skill", `{}`, `There is no skill "go". The nearest are: golang.`, ``),
+		)
+	})
+	same(t, "kinds", h.ErrorKinds, map[string]int{"arguments": 2, "not found": 2})
+}
+
+// A failed call counts as recovered if its target is reached within three calls.
 func TestHarness_RecoveredTooLate(t *testing.T) {
 	other := called("grep", `{}`, "x", ``)
 	h := harness(func(s *story) {
-		s.prompt("mend")
+		s.prompt("fix")
 		s.answer("tool-calls", failedCall("edit", parse, "no", ``), other, other, other, called("edit", parse, "ok", ``))
 	})
 	same(t, "recovered", h.Recovered, usage.Rate{Count: 0, Of: 1})
