@@ -44,6 +44,7 @@ type queue struct {
 
 func (q *queue) len() int { return len(q.items) - q.head }
 
+// push appends an item and remembers the position of a delta, so that extend can find it.
 func (q *queue) push(it item) {
 	if q.head > len(q.items)/2 && len(q.items) == cap(q.items) {
 		q.shift()

@@ -44,6 +44,7 @@ func size(f lathe.Fact) int {
 	}
 }
 
+// messageSize measures the fields of a message that users and models can make long.
 func messageSize(m lathe.Message) int {
 	switch said := m.Data.(type) {
 	case *lathe.User:

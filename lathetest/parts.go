@@ -22,6 +22,7 @@ func Parts(session lathe.SessionID, message lathe.MessageID) []lathe.Part {
 // ToolStates is one of each state of a tool call.
 func ToolStates() []lathe.ToolState { return states(SessionID, AnswerID) }
 
+// bodies takes ids, because attachments of a tool call repeat those of their message.
 func bodies(session lathe.SessionID, message lathe.MessageID) []lathe.Body {
 	span := lathe.Span{Start: Now, End: Now + 250, Extra: `"x-time":1`}
 	out := []lathe.Body{

@@ -52,6 +52,7 @@ type promptRows struct {
 	parts   []encoded
 }
 
+// encodeMessage encodes a message and its parts outside the writer, which all callers share.
 func (s *Store) encodeMessage(m lathe.Message) (rows promptRows, err error) {
 	if rows.message, err = s.encode(&lathe.MessageChanged{Info: m}); err != nil {
 		return rows, err
@@ -65,6 +66,8 @@ func (s *Store) encodeMessage(m lathe.Message) (rows promptRows, err error) {
 	return rows, nil
 }
 
+// admitPrompt stores a prompt and resumes paused ones. The prompt's agent and model become those of
+// the session. A digest recognizes a prompt that is sent again.
 func (t *txn) admitPrompt(s *sessionRow, p lathe.Submission, rows promptRows) error {
 	old, err := t.message(p.Message.ID)
 	if err != nil {
@@ -72,7 +75,7 @@ func (t *txn) admitPrompt(s *sessionRow, p lathe.Submission, rows promptRows) er
 	}
 	if old != nil {
 		if old.session != s.n || old.digest != p.Digest {
-			return lathe.Errorf(lathe.Conflict, "message %s was already sent, in another session or with other words; use a new id", p.Message.ID)
+			return lathe.Errorf(lathe.Conflict, "message %s was already sent, in another session or with a different text; use a new id", p.Message.ID)
 		}
 		return nil
 	}

@@ -88,6 +88,7 @@ func withoutLarge(data []byte) ([]byte, error) {
 	return expandWith(data, func(string) ([]byte, error) { return []byte(`""`), nil })
 }
 
+// expandWith replaces each hash in a row by the JSON string that get returns.
 func expandWith(data []byte, get func(hash string) ([]byte, error)) ([]byte, error) {
 	if len(data) == 0 || data[0] != blobMark {
 		return data, nil
@@ -125,6 +126,8 @@ func (b *blobs) put(data []byte) (blob, error) {
 	return one, b.ensure(one)
 }
 
+// ensure writes to a temporary file and renames it, so that a file with a hash as its name is
+// always complete.
 func (b *blobs) ensure(one blob) error {
 	path := b.path(one.hash)
 	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(one.data)) {

@@ -71,6 +71,8 @@ func (s *Store) Reserve(ctx context.Context, l Lease, r Reservation, facts ...la
 	return g, events, err
 }
 
+// reserve retries once after it has settled the reservations of dead runners, which may block the
+// budget.
 func (t *txn) reserve(s *sessionRow, epoch int64, r Reservation) (Grant, error) {
 	for again := false; ; again = true {
 		accounts, mine, err := accountsOf(t.tx, s, r)
@@ -312,11 +314,13 @@ func timed(s lathe.Spending, own bool) lathe.Spending {
 	return s
 }
 
+// ancestry is a session's accounts: its own id, its ancestors and its project.
 type ancestry struct {
 	ids     []string // the session's own first
 	project string
 }
 
+// chain reads the ancestry of a session. The depth limit ends a cycle of parents.
 func (t *txn) chain(session int64) (c ancestry, err error) {
 	err = t.tx.Query(`WITH RECURSIVE up (id, parent, project, depth) AS (
 			SELECT id, parent, project, 0 FROM session WHERE n = $1

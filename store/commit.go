@@ -271,6 +271,7 @@ func (t *txn) clearInterrupted(s *sessionRow) error {
 	return t.exec(`UPDATE lease SET interrupted = 0 WHERE session = $1 AND interrupted = 1`, s.n)
 }
 
+// removeMessage deletes a message with one tombstone, and subtracts its usage from the session.
 func (t *txn) removeMessage(s *sessionRow, id lathe.MessageID) error {
 	m, err := t.ownMessage(s, id)
 	if err != nil {

@@ -60,6 +60,7 @@ func (t *txn) publishSession(seq int64, row *sessionRow) error {
 	return nil
 }
 
+// editColumns returns the assignments and arguments of an UPDATE for the columns that are set.
 func editColumns(e lathe.Edit, now lathe.Time) (set []string, args []any) {
 	put := func(column string, isSet bool, v any) {
 		if isSet {

@@ -196,6 +196,7 @@ func isEphemeral(f lathe.Fact) bool {
 	return idle
 }
 
+// listChanges lists the changed rows in scope, in the order in which a reader must get them.
 func listChanges(r Reader, after, upTo int64, scope lathe.Scope) ([]change, error) {
 	var out []change
 	for table, q := range changes {
@@ -287,6 +288,7 @@ func (s *Store) loadMessage(r Reader, c change) ([]lathe.Event, error) {
 	})
 }
 
+// loadPart reads a part. An open part gets the text of its tails, which is not in its row.
 func (s *Store) loadPart(r Reader, c change) (out []lathe.Event, err error) {
 	open := false
 	f := &lathe.PartChanged{Time: s.now()}
@@ -303,6 +305,7 @@ func (s *Store) loadPart(r Reader, c change) (out []lathe.Event, err error) {
 	return out, err
 }
 
+// loadStatus reads a status as live readers see it: idle without a live owner.
 func (s *Store) loadStatus(r Reader, c change) (out []lathe.Event, err error) {
 	err = r.Query(`SELECT data, owner, session.id, directory, project FROM status JOIN session ON session.n = status.session
 		LEFT JOIN lease ON lease.session = session.n WHERE status.session = $1`, []any{c.n}, func(row Row) error {

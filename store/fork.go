@@ -41,6 +41,7 @@ type sourceMessage struct {
 	parent lathe.MessageID
 }
 
+// run copies the messages and sums the usage of the copies, because the source may have more.
 func (f *forker) run(src *sessionRow, before lathe.MessageID) error {
 	messages, err := f.source(src, before)
 	if err != nil {
@@ -86,6 +87,7 @@ func (f *forker) source(src *sessionRow, before lathe.MessageID) (out []sourceMe
 	})
 }
 
+// copyMessage gives the copy a new id and points it at the copy of its parent.
 func (f *forker) copyMessage(m sourceMessage) (int64, error) {
 	id := f.store.ids.Message()
 	f.ids[m.id] = id

@@ -95,6 +95,7 @@ func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Po
 	return page, err
 }
 
+// history reads one row more than limit, to learn whether there are older messages.
 func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Position, limit int) (lathe.Page, error) {
 	session, err := one(r, `SELECT n FROM session WHERE id = $1`, []any{string(id)}, firstInt)
 	if err != nil {

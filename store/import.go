@@ -36,6 +36,7 @@ func (s *Store) Import(ctx context.Context, rec lathe.Session, messages []lathe.
 	return err
 }
 
+// importSession creates the session, or moves an existing one to the project of the record.
 func (t *txn) importSession(rec lathe.Session) (*sessionRow, error) {
 	row, err := t.session(rec.ID)
 	if lathe.CodeOf(err) == lathe.NotFound {
@@ -49,6 +50,7 @@ func (t *txn) importSession(rec lathe.Session) (*sessionRow, error) {
 	})
 }
 
+// importMessage adds the missing rows of a message. Its sums come from its step-finish parts.
 func (t *txn) importMessage(s *sessionRow, m lathe.Message, rows promptRows) error {
 	old, err := t.message(m.ID)
 	if err != nil {

@@ -77,6 +77,7 @@ func (t *txn) writePart(old *partRow, message int64, p lathe.Part, enc encoded, 
 	return old.n, t.refer(kindPart, old.n, enc.blobs, true)
 }
 
+// removePart deletes a part with a tombstone, and subtracts its usage from the session.
 func (t *txn) removePart(s *sessionRow, message lathe.MessageID, id lathe.PartID) error {
 	m, err := t.ownMessage(s, message)
 	if err != nil {

@@ -48,6 +48,7 @@ func (t *txn) removeSession(s *sessionRow, seen map[lathe.SessionID]bool) error 
 	return t.dropSession(s)
 }
 
+// dropSession deletes one session. Its tombstone has the last record, for readers with an old cursor.
 func (t *txn) dropSession(s *sessionRow) error {
 	rec, born := lathe.Session{}, int64(0)
 	err := t.tx.Query(`SELECT `+sessionColumns+` FROM session WHERE n = $1`, []any{s.n}, func(row Row) (err error) {

@@ -71,6 +71,8 @@ func (w *writer) maintain(ctx context.Context, f func() error) error {
 	return w.await(ctx, &job{ctx: ctx, maintain: f, result: make(chan error, 1)})
 }
 
+// await sends a job and waits for its result. A canceled caller abandons the job only if the writer
+// has not claimed it.
 func (w *writer) await(ctx context.Context, j *job) error {
 	if err := w.send(ctx, j); err != nil {
 		return err
@@ -100,6 +102,7 @@ func (w *writer) send(ctx context.Context, j *job) error {
 	}
 }
 
+// run processes jobs until stop. Chores wait until the queue is empty, so that they delay no caller.
 func (w *writer) run() {
 	defer close(w.done)
 	for {

@@ -80,6 +80,7 @@ func newHabits() *habits {
 	return &habits{seed: maphash.MakeSeed(), tools: map[string]*toolHabits{}, out: Harness{ErrorKinds: map[string]int{}, Ends: map[string]int{}}}
 }
 
+// add counts a message and starts a new state for each session.
 func (h *habits) add(s lathe.Session, m lathe.Message) {
 	if s.ID != h.session {
 		h.endTurn()

@@ -14,7 +14,7 @@ const (
 	tests = `{"command":"go test ./..."}`
 )
 
-// harness tells a story in one session and returns how the work went.
+// harness counts the messages of one session and returns the metrics.
 func harness(tell func(*story)) *usage.Harness {
 	s := begin(true).in("ses_1", "", "app")
 	tell(s)
@@ -194,7 +194,7 @@ func TestHarness_Outputs(t *testing.T) {
 	same(t, "largest", h.Outputs[1], usage.ToolOutput{Tool: "grep", Bytes: 2, Share: 2.0 / float64(h.OutputBytes)})
 }
 
-// What sub-agents use is in the turns of people, and told apart too.
+// The usage of subagents counts in the turns of users, and separately too.
 func TestHarness_Subagents(t *testing.T) {
 	s := begin(true).in("ses_1", "", "app")
 	s.prompt("do")

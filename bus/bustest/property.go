@@ -45,6 +45,7 @@ var (
 	})
 )
 
+// runnerSteps are the random actions of runners and the store.
 func (w *world) runnerSteps() map[string]func(*rapid.T) {
 	opened := func(r *row) bool { return r.text != nil }
 	these := func(t *rapid.T, ok func(*row) bool) *row {
@@ -102,6 +103,7 @@ func (w *world) maybeRemoveMessage(t *rapid.T) {
 	w.removeMessage(in, i)
 }
 
+// readerSteps are the random actions of readers.
 func (w *world) readerSteps() map[string]func(*rapid.T) {
 	caughtUp := func(t *rapid.T, want bool) *reader {
 		return pick(t, slices.DeleteFunc(slices.Clone(w.readers), func(r *reader) bool { return r.behind == want }), "reader")

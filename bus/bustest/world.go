@@ -269,6 +269,7 @@ func (w *world) check() {
 	}
 }
 
+// compare checks one part of a reader against the store.
 func (w *world) compare(r *reader, row *row, t *lathe.Transcript) {
 	got, known := partOf(t, row.part.ID)
 	text := row.part.GrowingText()

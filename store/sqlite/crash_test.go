@@ -59,7 +59,7 @@ func TestCrash_KilledWriterLosesNothing(t *testing.T) {
 	t.Logf("%d kills, %d promises kept", kills, sum)
 }
 
-// campaign is one file and what is known of it.
+// campaign is one file and the promises made about it.
 type campaign struct {
 	t     *testing.T
 	dir   string
@@ -184,10 +184,10 @@ func (w *watcher) stop(t testing.TB) {
 	}
 }
 
-// memory is what was promised.
+// memory is the promised data.
 type memory struct {
 	sessions map[string]*kept
-	top      int64 // the highest number told
+	top      int64 // the highest reported number
 	counter  int64 // of the last look
 }
 
@@ -387,7 +387,7 @@ func checkText(p lathe.Part) error {
 	return nil
 }
 
-// compare looks for what was promised in a session.
+// compare looks for the promised data of a session.
 func (m *memory) compare(t testing.TB, rec lathe.Session, messages []lathe.Message, waiting []store.QueuedPrompt) {
 	t.Helper()
 	k := m.sessions[string(rec.ID)]
@@ -540,7 +540,7 @@ type page struct {
 	title int64
 }
 
-// adopt goes on with the sessions of dead processes.
+// adopt continues the sessions of dead processes.
 func (w *scribe) adopt(i, workers int) error {
 	all, err := w.store.Sessions(context.Background(), lathe.Query{})
 	if err != nil {
@@ -557,7 +557,7 @@ func (w *scribe) adopt(i, workers int) error {
 	return nil
 }
 
-// told reports something done. Only then is it promised.
+// told reports a completed write, which is a promise from then on.
 func (w *scribe) told(op string, session, message, part string, n int) error {
 	for _, s := range []*string{&message, &part} {
 		if *s == "" {
@@ -650,7 +650,7 @@ func (w *scribe) prompt(ctx context.Context, p *page) error {
 	return w.told("admitted", string(p.id), string(m.ID), "", 0)
 }
 
-// hold takes the lease, which nobody alive can have.
+// hold takes the lease, which no live process can have.
 func (w *scribe) hold(ctx context.Context, p *page) (err error) {
 	if p.lease.Epoch == 0 {
 		p.lease, err = w.store.Acquire(ctx, p.id)

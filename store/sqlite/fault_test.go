@@ -27,8 +27,8 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// A fault must be told as what it is and what to do about it, and cost nothing that was
-// promised. Nothing is ever deleted, and a file that is refused is not touched.
+// The error of a fault must say what happened and what to do, and no promised data may be
+// lost. Nothing is ever deleted, and a refused file is not changed.
 
 // promise is a prompt that was admitted.
 type promise struct {
@@ -223,7 +223,7 @@ func refused(t *testing.T, dir string, code lathe.Code, words ...string) {
 	sameFiles(t, before, imprint(t, dir))
 }
 
-// told checks that an error is of that code and says these words.
+// told checks the code of an error and that its text has these words.
 func told(t *testing.T, err error, code lathe.Code, words ...string) {
 	t.Helper()
 	var e *lathe.Error
@@ -410,7 +410,7 @@ func TestFault_Header(t *testing.T) {
 }
 
 // damaged opens a database that may be damaged: it is refused and not touched, or all is
-// there, or whoever reads is told. It must not end the process.
+// there, or the read fails with an error. It must not end the process.
 func damaged(t *testing.T, what, dir string, promises []promise) (noticed bool) {
 	t.Helper()
 	before := imprint(t, dir)
@@ -503,7 +503,7 @@ func TestFault_Pages(t *testing.T) {
 
 // TestFault_Log flips bytes of the log and cuts it off. SQLite drops what comes after, as
 // after a power cut; what is left is whole. If commits are lost that way, the log is kept
-// and people are told.
+// and the user gets a warning.
 func TestFault_Log(t *testing.T) {
 	t.Parallel()
 	from := t.TempDir()
@@ -797,8 +797,8 @@ func TestFault_ModesOfFiles(t *testing.T) {
 	}
 }
 
-// starve writes until there is no room, looks that nothing is lost, makes room and goes
-// on with the same store. It runs in a child and tells what the errors said.
+// starve writes until the disk is full, checks that nothing is lost, frees space and continues
+// with the same store. It runs in a child and prints the errors.
 func starve(dir string, take, free func() error) error {
 	s, _, err := openAt(dir, store.Options{})
 	if err != nil {

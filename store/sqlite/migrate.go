@@ -271,6 +271,7 @@ func apply(c *sqlite.Conn, path string, steps []step) error {
 	return nil
 }
 
+// applyOne sets the version in the same transaction, so that a crash cannot separate them.
 func applyOne(c *sqlite.Conn, s step, version int) error {
 	if err := lock(c); err != nil {
 		return err

@@ -50,7 +50,7 @@ func TestOwner_AliveAsLongAsItsLock(t *testing.T) {
 	}
 }
 
-// TestOwner_Leftovers cleans up after processes that died, and after nobody else.
+// TestOwner_Leftovers removes the files of dead processes and no others.
 func TestOwner_Leftovers(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "state")

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// scantChild makes databases on a small disk that has a little more room each time, until
+// scantChild creates databases on a small disk that has a little more space each time, until
 // there is enough for one. The log of a new database is larger than the database, so that
 // there is a stretch where all of it can be written and not be copied from there.
 func scantChild(args []string) error {

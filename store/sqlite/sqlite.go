@@ -68,6 +68,7 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 	return open(ctx, o, steps)
 }
 
+// open inspects the file and saves a copy of a damaged log before SQLite reads either.
 func open(ctx context.Context, o Options, steps []step) (*Driver, error) {
 	if err := o.resolve(); err != nil {
 		return nil, err

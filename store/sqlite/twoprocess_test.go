@@ -28,7 +28,7 @@ import (
 // Two processes share a file. There is no bus between them: each polls, and sees what the
 // other has settled.
 
-// partner is a child that does as it is told.
+// partner is a child that runs commands.
 type partner struct {
 	store  *store.Store
 	ids    *lathe.IDs
@@ -36,7 +36,7 @@ type partner struct {
 	ear    ear
 }
 
-// ear collects what is published.
+// ear collects published events.
 type ear struct {
 	mu    sync.Mutex
 	heard []heard
@@ -74,7 +74,7 @@ func (e *ear) publish(b store.Batch) {
 	e.last = b.Counter
 }
 
-// take returns what was heard since the last time.
+// take returns the events since the last call.
 func (e *ear) take() ([]heard, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -142,7 +142,7 @@ func (p *partner) inbox(args []json.RawMessage) (string, error) {
 	return asJSON(waiting, err)
 }
 
-// poll looks once and returns what was published since the last time.
+// poll polls once and returns the events since the last call.
 func (p *partner) poll([]json.RawMessage) (string, error) {
 	if err := p.store.Poll(context.Background()); err != nil {
 		return "", err
@@ -563,8 +563,8 @@ func isStopped(pid int) bool {
 	return err == nil && strings.HasPrefix(strings.TrimSpace(string(out)), "T")
 }
 
-// TestTwoProcesses_WaitForALongWrite: whoever writes while another process has the file
-// for a second waits, and is not told of locks.
+// TestTwoProcesses_WaitForALongWrite: a write waits while another process has the file for a
+// second, and does not fail with a lock error.
 func TestTwoProcesses_WaitForALongWrite(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, 1)
@@ -580,7 +580,7 @@ func TestTwoProcesses_WaitForALongWrite(t *testing.T) {
 	began := time.Now()
 	answer := make(chan string, 1)
 	go func() { answer <- p.a.ask(t, "admit", p.sessions[0], 100) }()
-	p.b.ask(t, "inbox", p.sessions[0]) // reading goes on
+	p.b.ask(t, "inbox", p.sessions[0]) // reads still work
 	select {
 	case <-answer:
 		t.Error("it was written while another process was writing")

@@ -203,7 +203,7 @@ func (w *writing) answered(m lathe.Message) {
 	w.add(m.ID, wrote(m)...)
 }
 
-// small adds a change of what is not a message.
+// small adds a change of a row that is not a message.
 func (w *writing) small(kind int) {
 	switch kind {
 	case 12:

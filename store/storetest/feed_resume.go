@@ -18,7 +18,7 @@ func testFeedNews(r *env) {
 	r.same("resumed", res, store.ResumeResult{Last: n})
 }
 
-// testFeedSnapshot writes while a reader is being told.
+// testFeedSnapshot writes during a resume.
 func testFeedSnapshot(r *env) {
 	l := r.held()
 	r.said(l, "one")
@@ -122,7 +122,7 @@ func (r *env) twoPlaces() (here, there, next store.Lease) {
 	return here, there, next
 }
 
-// each is what twoPlaces tells about one session.
+// each is the events of twoPlaces about one session.
 const each = 8
 
 func testFeedAll(r *env) {
@@ -232,7 +232,7 @@ func testFeedAskStays(r *env) {
 	r.same("a reader from the beginning", len(r.since(0, lathe.Scope{})), 3)
 }
 
-// testFeedTidy: nobody calls Vacuum, so a process that writes sees to it by itself.
+// testFeedTidy: a process that writes also trims, because users need not call Vacuum.
 func testFeedTidy(r *env) {
 	r.ok(r.Remove(ctx(), r.session()))
 	r.clock.forward(8 * day)

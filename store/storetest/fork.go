@@ -235,7 +235,7 @@ func testForkQuiet(r *env) {
 	}
 }
 
-// testForkCreatedFirst changes the new session while its parts are still being told.
+// testForkCreatedFirst changes the new session while its parts are still being published.
 func testForkCreatedFirst(r *env) {
 	l, _ := r.long(300)
 	rec := r.record()

@@ -19,7 +19,7 @@ type Shape struct {
 	PartBytes       int // of a part's JSON, on average over its message
 }
 
-// Generated is what was generated.
+// Generated counts the generated rows and bytes.
 type Generated struct {
 	Sessions []lathe.SessionID
 	Parts    int
@@ -80,7 +80,7 @@ type Generator struct {
 	asked lathe.MessageID // the prompt that waits for its answer, "" after it
 }
 
-// NewGenerator begins anew: two generators of one shape make the same.
+// NewGenerator returns a new generator. Two generators of one shape make the same records.
 func NewGenerator(shape Shape) *Generator {
 	g := &Generator{shape: shape, rand: rand.New(rand.NewPCG(1, 2)), now: 1700000000000}
 	g.ids = lathe.NewIDsFrom(func() lathe.Time { return g.now }, func(b []byte) {

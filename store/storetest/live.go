@@ -123,7 +123,7 @@ func testPollBeforeOwn(r *env) {
 }
 
 // testPollAsItWas lets another process make a session, and this one change it at once: its
-// readers must be told that there is a new session.
+// readers must get the event of a new session.
 func testPollAsItWas(r *env) {
 	s, heard := r.other()
 	id := r.session()

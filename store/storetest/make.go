@@ -43,7 +43,7 @@ func (r *env) lease(id lathe.SessionID) store.Lease {
 	return must(r.Acquire(ctx(), id))(r)
 }
 
-// commit writes facts and returns what was published.
+// commit writes facts and returns the published events.
 func (r *env) commit(l store.Lease, facts ...lathe.Fact) []lathe.Event {
 	r.Helper()
 	return must(r.Commit(ctx(), l, facts...))(r)

@@ -70,13 +70,13 @@ type held struct {
 	lease store.Lease
 }
 
-// moment is what was stored when the counter stood at a number.
+// moment is the stored state at a number.
 type moment struct {
 	number int64
 	world  world
 }
 
-// note remembers what is stored now.
+// note records the stored state.
 func (h *actors) note() {
 	h.now = read(h.env, h.Store)
 	n := h.counter()

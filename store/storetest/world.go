@@ -60,7 +60,7 @@ type client struct {
 	cursor   int64 // the last number it may resume from
 }
 
-// newClient begins with what was read of the store.
+// newClient starts with the stored state.
 func newClient(r *env, w world, cursor int64) *client {
 	c := &client{r: r, sessions: map[lathe.SessionID]*lathe.Transcript{}, cursor: cursor}
 	for id, st := range w {
@@ -131,7 +131,7 @@ func followed(r *env, events []lathe.Event) world {
 	return c.world()
 }
 
-// wire is the session as clients see it: a message that was told and one that was read
+// wire is the session as clients see it: a published message and one that was read
 // back may spell the same JSON differently in Go, an absent input as nil or as {}.
 func (st state) wire() string {
 	b := st.Session.AppendJSON(nil)

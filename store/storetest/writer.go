@@ -35,7 +35,7 @@ func writerTests() map[string]func(*env) {
 }
 
 // stalled opens another store whose writer waits in Publish until it is let go, so that
-// what is sent meanwhile shares a commit. Hold stalls it, free lets it go.
+// later jobs share a commit. Hold stalls it, free releases it.
 func (r *env) stalled() (s *store.Store, heard *listener, hold, free func()) {
 	r.Helper()
 	heard = &listener{}
