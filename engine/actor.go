@@ -123,7 +123,7 @@ func (all *actors) runExclusive(id lathe.SessionID, first func(context.Context, 
 	return a, nil
 }
 
-// tryRun gives an actor at rest something to do, and reports whether it is one.
+// tryRun gives an idle actor a function to run and reports whether the actor was idle.
 func (a *actor) tryRun(first func(context.Context, *runner) error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -352,7 +352,7 @@ func (a *actor) runTurns() (msg lathe.Message, err error) {
 	}()
 	for {
 		err := a.turn(ctx, r)
-		a.reportFailure(err) // before clients hear that it rests, and go
+		a.reportFailure(err) // before clients see the session idle and disconnect
 		if idle := r.publishIdle(ctx); err == nil {
 			err = idle
 		}

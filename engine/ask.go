@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
-// ask is a request that waits for a person: a permission, or questions.
+// ask is a request to the user: a permission, or questions.
 type ask struct {
 	id         lathe.AskID
 	by         lathe.ToolRef // the call that asks
@@ -27,14 +27,14 @@ type ask struct {
 	loop       bool // about a repeated call: it names no call of its own
 }
 
-// answer is a person's word.
+// answer is the answer to an ask.
 type answer struct {
 	reply     lathe.Reply
 	answers   [][]string
 	note      string
 	dismissed bool // a question, or anything that was withdrawn
 	expired   bool // no answer in time
-	plugin    bool // it is not a person's
+	plugin    bool // a plugin gave it, not the user
 	// unattended says that no user was there to answer: the call fails, and the turn continues.
 	unattended bool
 }
@@ -78,7 +78,7 @@ func (h *host) Allowed(p tool.Permission) bool {
 	return err == nil && action == lathe.Allow
 }
 
-// ask judges a request and waits for a person if the rules say so. The reply is "" when
+// ask evaluates a request and waits for the user if the rules say so. The reply is "" when
 // the rules allow it.
 func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	action, err := h.evaluator.Decide(*a.permission)
@@ -115,7 +115,7 @@ func (h *host) planRefusal() error {
 	return &permission.Refusal{Code: lathe.Denied, Text: "plan mode: " + where + ". This call was not run."}
 }
 
-// hook lets a plugin answer what a person would be asked; no reply leaves it to the person.
+// hook lets a plugin answer a request; no reply leaves it to the user.
 // It runs beside the runner, so that one that takes its time holds up nothing else.
 func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
 	hook := h.step.settings.Hooks.PermissionAsk
@@ -124,7 +124,7 @@ func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
 	}
 	action, err := hook(ctx, a.request(h.step.session.ID))
 	switch {
-	case action == lathe.Allow && a.permission.Name == permission.Sandbox: // only a person or a rule gives it
+	case action == lathe.Allow && a.permission.Name == permission.Sandbox: // only the user or a rule gives it
 	case action == lathe.Allow:
 		got.reply = lathe.Once
 	case action == lathe.Deny:

@@ -71,7 +71,7 @@ func (e *Engine) command(ctx context.Context, id lathe.SessionID, call lathe.Com
 	return end, m, nil
 }
 
-// commandRun is a running call, and what it rests on.
+// commandRun is a running command with its inputs.
 type commandRun struct {
 	engine   *Engine
 	session  lathe.Session

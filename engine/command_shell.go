@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// errNeedsPerson is what a command of a template meets that only a person can allow.
+// errNeedsPerson refuses a template's command that only the user can allow.
 var errNeedsPerson = errors.New("a person must allow this")
 
 // runSnippets puts the output of a template's shell commands in their places. They are judged by
@@ -52,7 +52,7 @@ func (c *commandRun) runSnippets(ctx context.Context, pieces []prompt.Piece) (st
 	return strings.TrimSpace(strings.Join(outs, "")), nil
 }
 
-// permissions is what decides for the agent in the session, as in a step of its own.
+// permissions returns the evaluator of the agent in the session, as in a step.
 func (c *commandRun) permissions(ctx context.Context) (permission.Evaluator, error) {
 	config := stepConfig{settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Data: &lathe.User{}}}}
 	return config.permissions(ctx, c.engine.store, c.session)
@@ -114,7 +114,7 @@ func (h *snippetHost) Allowed(p tool.Permission) bool {
 	return err == nil && action == lathe.Allow
 }
 
-// Ask judges, and asks a person if that can be done.
+// Ask evaluates a request and asks the user if possible.
 func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
 	action, err := h.evaluator.Decide(p)
 	if err != nil || action == lathe.Allow {

@@ -91,7 +91,7 @@ type Engine struct {
 	subagents subagent.Registry
 }
 
-// services are what all parts of the engine work with.
+// services are the dependencies that all parts of the engine share.
 type services struct {
 	store  *store.Store
 	bus    *bus.Bus

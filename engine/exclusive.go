@@ -87,7 +87,7 @@ func (all *actors) runIfIdle(ctx context.Context, id lathe.SessionID, f func(*ru
 	return f(r)
 }
 
-// whenIdle does something with a session that rests, as its runner.
+// whenIdle runs do as the runner of an idle session.
 func whenIdle[T any](ctx context.Context, e *Engine, id lathe.SessionID, do func(context.Context, *runner) (T, error)) (T, error) {
 	var none T
 	if _, err := e.store.Session(ctx, id); err != nil {

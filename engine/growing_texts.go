@@ -144,7 +144,7 @@ func (t *growingTexts) wait() error {
 	return t.noteSaved(<-t.saving.done)
 }
 
-// noteSaved takes in the end of a checkpoint. What failed is written next time.
+// noteSaved handles the end of a checkpoint. The next one repeats failed writes.
 func (t *growingTexts) noteSaved(err error) error {
 	facts := t.saving.facts
 	t.saving = nil

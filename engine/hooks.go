@@ -31,7 +31,7 @@ type Hooks struct {
 	ToolBefore func(ctx context.Context, name string, c *tool.Call) (json.RawMessage, error)
 	// ToolAfter may change the result of a call.
 	ToolAfter func(ctx context.Context, name string, c *tool.Call, r tool.Result) (tool.Result, error)
-	// PermissionAsk may answer what a person would be asked; "" leaves it to the person.
+	// PermissionAsk may answer a permission request; "" leaves it to the user.
 	PermissionAsk func(ctx context.Context, r lathe.PermissionRequest) (lathe.Action, error)
 	// Compacting may add to what a summary is asked for with, or ask in other words.
 	Compacting func(ctx context.Context, id lathe.SessionID) (CompactionPrompt, error)
@@ -40,7 +40,7 @@ type Hooks struct {
 	Continue func(ctx context.Context, o RequestInfo, overflow bool) (bool, error)
 }
 
-// RequestInfo is what a request to a model is made for.
+// RequestInfo describes the purpose of a request to a model.
 type RequestInfo struct {
 	Session lathe.SessionID
 	Agent   string
@@ -48,7 +48,7 @@ type RequestInfo struct {
 	Prompt  lathe.Message // that is answered
 }
 
-// CompactionPrompt are what a hook wants a summary to be asked for with.
+// CompactionPrompt is a hook's change of the prompt for a summary.
 type CompactionPrompt struct {
 	Context []string // further texts
 	Prompt  string   // replaces the default; "" does not

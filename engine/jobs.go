@@ -22,7 +22,7 @@ type jobs struct {
 	summarized  lathe.Time // when the last one was started
 }
 
-// jobResult is what a job brings back.
+// jobResult is the result of a job.
 type jobResult interface {
 	apply(ctx context.Context, j *jobs)
 }

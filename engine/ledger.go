@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// BudgetRef is what the fault of a turn refers to that ended for want of budget.
+// BudgetRef marks the fault of a turn that reached its budget.
 const BudgetRef = budget.Ref
 
 const (

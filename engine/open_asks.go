@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// openAsks are the requests of a step that wait for a person.
+// openAsks are the requests of a step that wait for the user.
 type openAsks struct {
 	batch     *batch
 	evaluator permission.Evaluator // with the approvals that were given since the step began

@@ -9,9 +9,9 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// state is all that plan looks at. What must be remembered from one round to the next is
-// in the history, so that a crash, another process and a reader see the same. See DESIGN.md for
-// what else there is, and what it costs to lose it.
+// state is the input of plan. All state that must survive a round is in the history, so that a crash,
+// another process and a reader see the same. DESIGN.md lists the other state and the cost of
+// losing it.
 type state struct {
 	session  lathe.Session
 	messages []*history.Message // in the history; queued prompts are not
@@ -25,14 +25,14 @@ type state struct {
 	checked check.Input
 }
 
-// checkInput is what checks look at.
+// checkInput is the input of the checks.
 func (s state) checkInput() check.Input {
 	in := s.checked
 	in.Session, in.Messages = s.session, s.messages
 	return in
 }
 
-// next is what a session does next. Sealed.
+// next is the next action of a session. Sealed.
 type next interface{ next() }
 
 type (

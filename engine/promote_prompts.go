@@ -91,7 +91,7 @@ func isCold(s state, now lathe.Time) bool {
 	return now-at > lathe.Time(coldAfter.Milliseconds())
 }
 
-// overview is what the first prompt of a session is given of its surroundings.
+// overview is the project overview for the first prompt of a session.
 func (c *stepConfig) overview(ctx context.Context, s state, at workspace.Place) []string {
 	if c.settings.Overview == nil || s.session.Parent != "" || len(s.messages) > 0 {
 		return nil

@@ -64,8 +64,8 @@ func (e *Engine) Send(ctx context.Context, id lathe.SessionID, in lathe.Input) e
 	return err
 }
 
-// Cancel ends the turn of a session and of all below it, and returns when everything of it
-// is settled. Prompts that wait are held until the next word.
+// Cancel cancels the turn of a session and of all its children, and returns when they have
+// settled. Queued prompts are paused until the next prompt.
 func (e *Engine) Cancel(ctx context.Context, id lathe.SessionID) error {
 	e.subagents.BeginCancel(id)
 	children, err := e.Children(ctx, id)

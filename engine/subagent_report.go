@@ -63,8 +63,8 @@ func (r *runner) report(ctx context.Context) {
 }
 
 // reportToParent admits the report of a background session to its parent, once in all. While the
-// program runs (live), the parent continues with it at once, unless a person ended the task:
-// who stops something does not want an answer to it.
+// program runs (live), the parent continues with it at once, unless the user stopped the task
+// and expects no answer.
 func (e *recovery) reportToParent(ctx context.Context, child lathe.Session, messages []lathe.Message, live bool) error {
 	parent, err := e.store.Session(ctx, child.Parent)
 	if err != nil {

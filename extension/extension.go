@@ -149,8 +149,8 @@ func (g *Set) Apply(ctx context.Context, base *engine.StepSettings) (*engine.Ste
 	return g.cached.out, nil
 }
 
-// waitForServers gives servers that were never seen some time before the first step where nobody watches:
-// there is no second prompt that could use what comes later.
+// waitForServers waits for new servers before the first step of a headless session, because it has no
+// second prompt that could use tools that come later.
 func (g *Set) waitForServers(ctx context.Context, headless bool) {
 	g.mu.Lock()
 	wait := headless && !g.waited && g.Wait > 0
@@ -163,7 +163,7 @@ func (g *Set) waitForServers(ctx context.Context, headless bool) {
 	}
 }
 
-// forwardEvents passes events on to plugins that want them.
+// forwardEvents sends events to plugins with an event hook.
 func (g *Set) forwardEvents() {
 	if g.Events == nil || !g.plugins.Has("event") && !g.plugins.Has("event.part.delta") {
 		return

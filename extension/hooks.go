@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// hooks are those that some plugin has, in place of what the settings have; the engine pays for no
-// other.
+// hooks replaces the hooks that some plugin implements. The others stay, so the engine does not call
+// plugins for them.
 func (g *Set) hooks(h engine.Hooks) engine.Hooks {
 	if g.plugins == nil {
 		return h

@@ -49,7 +49,7 @@ type pluginTool struct {
 	plugin.Tool
 }
 
-// Spec describes it. What it writes nobody knows.
+// Spec describes the tool. Its writes are unknown, so it may write anywhere.
 func (t pluginTool) Spec() tool.Spec {
 	return tool.Spec{Name: t.ID, Description: t.Description, Schema: t.Schema, Anywhere: true}
 }
@@ -83,7 +83,7 @@ func (t pluginTool) Run(ctx context.Context, c *tool.Call) (tool.Result, error) 
 	return out, nil
 }
 
-// defineTools lets plugins say what models are told of tools.
+// defineTools lets plugins change the tool descriptions that models see.
 func (g *Set) defineTools(ctx context.Context, tools []tool.Tool) ([]tool.Tool, error) {
 	if g.plugins == nil || !g.plugins.Has("tool.definition") {
 		return tools, nil

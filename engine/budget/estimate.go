@@ -1,5 +1,5 @@
-// Package budget estimates what a request to a model will cost before it is sent, and says in words that a
-// budget is used up. It is pure.
+// Package budget estimates the cost of a request to a model before it is sent, and writes the error for a
+// reached budget. It is pure.
 package budget
 
 import (
@@ -21,7 +21,7 @@ const (
 	minOutputTokens = 4096
 )
 
-// Estimate is what a request will cost, before it is sent. Only input is known.
+// Estimate is the expected cost of a request. Only its input is known.
 type Estimate struct {
 	input, output, thought int64
 	inputCost              lathe.Money
@@ -46,7 +46,7 @@ func New(r model.Request, p model.Price) Estimate {
 	return Estimate{input: input, output: int64(r.MaxOutput), thought: thinkingTokens(r.Options), inputCost: cost, price: p}
 }
 
-// thinkingTokens is how many tokens a model is told to think for; a provider may count them on
+// thinkingTokens is the thinking budget in a request's options; a provider may count them on
 // top of the answer's.
 func thinkingTokens(options map[string]json.RawMessage) (n int64) {
 	for _, name := range []string{"thinking", "reasoningConfig", "thinkingConfig"} {
@@ -62,14 +62,14 @@ func thinkingTokens(options map[string]json.RawMessage) (n int64) {
 	return n
 }
 
-// Total is what the request costs with an answer of so many tokens.
+// Total is the cost of the request with an answer of so many tokens.
 func (e Estimate) Total(output int64) lathe.Spending {
 	_, cost := model.Count(model.Usage{Input: e.input, Output: output}, e.price)
 	_, bare := model.Count(model.Usage{Input: e.input}, e.price)
 	return lathe.Spending{Cost: e.inputCost.Add(cost).Add(-bare), Tokens: e.input + output, Steps: 1}
 }
 
-// maxOutput and least are the longest and the shortest answer, with what is thought before.
+// maxOutput and minOutput are the longest and the shortest answer, thinking included.
 func (e Estimate) maxOutput() int64 {
 	if e.thought >= e.output {
 		return e.thought + e.output
@@ -79,7 +79,7 @@ func (e Estimate) maxOutput() int64 {
 
 func (e Estimate) minOutput() int64 { return min(e.maxOutput(), e.thought+minOutputTokens) }
 
-// Reserve is what must be held for the request.
+// Reserve is the reservation that the request needs.
 func (e Estimate) Reserve(slot, day string, b lathe.Budget) store.Reservation {
 	sure := e.Total(0)
 	sure.Steps = 0

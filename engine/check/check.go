@@ -30,7 +30,7 @@ const (
 	EmptyDiff   Check = "empty_diff"    // work is said to be done and no file changed
 	Checklist   Check = "checklist"     // files changed: the prompt again, and four questions
 	Leftovers   Check = "leftovers"     // stray files, processes that still run
-	TestMemory  Check = "test_memory"   // the command that ran the tests is kept for the project
+	TestMemory  Check = "test_memory"   // the project's test command is stored
 	TestsEdited Check = "tests_edited"  // tests failed and only tests were changed
 	Loop        Check = "loop"          // the same call with the same result, cycles, failing edits
 	NoProgress  Check = "no_progress"   // many calls that brought nothing new
@@ -40,20 +40,20 @@ const (
 	SaidNotDone Check = "said_not_done" // a call is announced and not made
 )
 
-// Mode is what a check does when it fires.
+// Mode is the effect of a check that fires.
 type Mode int
 
 // The modes. The zero value is off.
 const (
 	Off  Mode = iota
-	Show      // it tells people, not the model
-	Act       // it tells the model
+	Show      // the user sees issues, the model does not
+	Act       // the model sees issues
 )
 
 // Checks says what each check does; one that is not in it is off.
 type Checks map[Check]Mode
 
-// Defaults are those of sessions with a person beside them, or, headless, without one.
+// Defaults are the modes for interactive or headless sessions.
 func Defaults(headless bool) Checks {
 	c := Checks{
 		Syntax: Act, Todos: Show, StaleTodos: Act, Leftovers: Show, TestMemory: Act, TestsEdited: Act,
@@ -93,10 +93,10 @@ func (c Checks) With(switches map[string]bool) Checks {
 // MaxPrompts is how many prompts all checks together may add to a turn.
 const MaxPrompts = 2
 
-// Issue is what a check has found: a fact, and what the model had better do.
+// Issue is the finding of a check: a fact, and advice to the model.
 type Issue struct {
 	Check  Check
-	level  int // tells apart what one check says more than once; 0 where it does not
+	level  int // distinguishes several issues of one check; 0 if it has one
 	Fact   string
 	advice string
 }
@@ -108,7 +108,7 @@ func (f Issue) Text() string {
 	return f.Fact + " " + f.advice
 }
 
-// Input is what checks look at: the history, and what the settings and the project say.
+// Input is the input of checks: the history, the config and the project.
 type Input struct {
 	Session   lathe.Session
 	Messages  []*history.Message
@@ -165,7 +165,7 @@ func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Re
 	return out
 }
 
-// Issues is what the checks of a whole turn have found, whether they are on or not.
+// Issues are the findings of all checks for a whole turn, whether they are on or not.
 func (s Input) Issues() []Issue { return s.find(s.turn()) }
 
 func (s Input) find(t *turnView) (out []Issue) {
@@ -177,7 +177,7 @@ func (s Input) find(t *turnView) (out []Issue) {
 	return out
 }
 
-// first is what the first check found that is on and has not fired.
+// first is the finding of the first check that is on and has not fired.
 func (s Input) first(t *turnView, finds ...func(Input) (Issue, bool)) (Issue, bool) {
 	for _, find := range finds {
 		if f, ok := find(s); ok && s.Checks[f.Check] == Act && !t.fired[f.Check] {

@@ -145,7 +145,7 @@ func isTestFile(file string) bool {
 	return false
 }
 
-// strayNames are the names of files that nobody means to leave.
+// strayNames match names of temporary files.
 var strayNames = phrase.Regexp(`(?i)\.(?:orig|rej|bak|tmp|temp|swp|log|pid)$|~$|^(?:test_?tmp|tmp[_-]|temp[_-]|scratch|debug[_-]|nohup\.out$)|^(?:tmp|temp|foo|test123)\.[a-z]+$`)
 
 func isStray(file string) bool { return strayNames().MatchString(filepath.Base(file)) }

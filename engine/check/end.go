@@ -159,7 +159,7 @@ func clippedText(text string, most int) string {
 	return text
 }
 
-// leftovers finds files that nobody means to leave, and processes that still run.
+// leftovers finds temporary files and processes that still run.
 func (t *turnView) leftovers(Input) (Issue, bool) {
 	var files, running []string
 	for _, d := range t.actions {

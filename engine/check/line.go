@@ -92,9 +92,9 @@ func (o *shellOptions) read(p clause) {
 	}
 }
 
-// ExitOf is how the commands of a line ended that are looked for, told by how the line did:
-// its exit code if that is theirs, -1 if it says nothing of them. In a pipe it is that of
-// the last command, unless pipefail is set.
+// ExitOf derives the exit code of the sought commands from the exit code of their line. It is -1
+// if the line's code says nothing about them. The code of a pipe is that of its last command, unless
+// pipefail is set.
 func ExitOf(line string, exit int, sought func(words []string) bool) int {
 	all := clauses(line)
 	if exit < 0 || !isPlain(all) {
@@ -163,8 +163,8 @@ func exitSurvivesAfter(from []clause, options shellOptions, exit int, sought fun
 	return true
 }
 
-// TestCommand is a command line as it is kept for later: its tests and the folder they run in,
-// without what was set for this once, which may be a secret, and without what reads their output.
+// TestCommand is the part of a command line to store: its tests and their folder. It drops
+// variables, which may be secrets, and commands that only read the output.
 func TestCommand(line string) string {
 	const most = 300
 	all := clauses(line)

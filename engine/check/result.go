@@ -16,13 +16,13 @@ import (
 // Checks that speak in the result of a call.
 
 const (
-	// notesBegin is what stands before the lines of checks in a result.
+	// notesBegin precedes the lines of checks in a result.
 	notesBegin = "\n\nNote: "
 	// cycleTimes is how often a few calls must follow each other to be a cycle.
 	cycleTimes, longestCycle = 3, 4
 	// failingEdits of one file without success are worth a word.
 	failingEdits = 4
-	// cycleLevel tells the line about a cycle from others of the same check.
+	// cycleLevel distinguishes the issue about a cycle from others of the same check.
 	cycleLevel = 2
 	// idleCalls in a row that bring nothing are no progress.
 	idleCalls = 15
@@ -235,7 +235,7 @@ func staleTodos(before []*Action, now *Action) (Issue, bool) {
 	return Issue{}, false
 }
 
-// budgetMarks are the parts of a budget, in percent, at which what remains is told.
+// budgetMarks are the percentages of a budget at which the model sees the rest.
 var budgetMarks = [...]int{95, 80, 50}
 
 // nearsBudget finds that half, four fifths or nearly all of something bounded is used; each once.

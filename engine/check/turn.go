@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/history"
 )
 
-// turnView is what checks look at: all since the last word of the user.
+// turnView is the turn as checks see it: all messages since the user's last prompt.
 type turnView struct {
 	prompt  string // the user's words
 	answers []*history.Message
@@ -21,15 +21,15 @@ type turnView struct {
 	tracked bool           // the files that commands changed are known
 }
 
-// Action is what one settled call did.
+// Action is the effect of one settled call.
 type Action struct {
 	Tool    string
 	input   []byte // canonical
 	output  string // or the error, without lines of checks
 	failed  bool
-	Stopped bool // by a person, or for repeating itself
+	Stopped bool // by the user, or for repeating itself
 	old     bool // its output is no longer in the context
-	allowed bool // by a person, although it repeats itself
+	allowed bool // by the user, although it repeats itself
 
 	Command  string // of a shell
 	exit     int
@@ -162,7 +162,7 @@ func (t *turnView) withoutIgnored(actions []*Action, directory string, patched [
 	}
 }
 
-// isCompared reports whether trees are kept, so that a change by a command would be known.
+// isCompared reports whether steps have snapshots, which show the changes of commands.
 func isCompared(messages []*history.Message) bool {
 	return slices.ContainsFunc(messages, func(h *history.Message) bool {
 		return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
@@ -172,13 +172,13 @@ func isCompared(messages []*history.Message) bool {
 	})
 }
 
-// wasRefused reports whether a person or a rule has stopped something: then nobody insists.
+// wasRefused reports whether the user or a rule stopped a call: then checks do not insist.
 func (t *turnView) wasRefused() bool {
 	return slices.ContainsFunc(t.actions, func(d *Action) bool { return d.Stopped })
 }
 
-// changedFiles lists the files that the turn changed, in order, each once: those that people write,
-// and that are still there.
+// changedFiles lists the files that the turn changed, each once, oldest change first. It leaves out generated
+// and removed files.
 func (t *turnView) changedFiles(s Input) (files []string) {
 	for _, d := range t.actions {
 		files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(d.removed, f) })

@@ -18,7 +18,7 @@ const (
 	PruneCalls, PruneExchanges = 10, 2
 	// PruneAt is how full the window must be, in percent; roomLeft what must be free afterwards.
 	PruneAt, PruneFree = 80, 10
-	// CacheTime is how long a provider remembers a prompt that was not told otherwise.
+	// CacheTime is how long a provider caches a prompt by default.
 	CacheTime = 5 * time.Minute
 )
 
@@ -70,7 +70,7 @@ func Prunable(messages []*history.Message) (parts []lathe.Part, freed int) {
 	return parts, freed
 }
 
-// laterCalls is what stands behind a call, read from the end.
+// laterCalls are the calls after a call, read from the end.
 type laterCalls struct {
 	exchanges, calls int
 	protected        int             // tokens of outputs that stay because they are new

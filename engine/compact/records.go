@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	promptTokens = 4000 // of the prompts that are kept word by word
+	promptTokens = 4000 // of the prompts that stay verbatim
 	promptEach   = 6000 // bytes of one of them, where not all fit
 	filesRead    = 10   // named in the records
 	filesChanged = 100
@@ -43,7 +43,7 @@ type readFile struct {
 	times, last int
 }
 
-// callFacts is what calls say of themselves in their arguments and metadata, each tool some of it.
+// callFacts are the fields of arguments and metadata that records use; each tool has some of them.
 type callFacts struct {
 	FilePath string `json:"filePath"`
 	Path     string `json:"path"`
@@ -169,7 +169,7 @@ func testResult(f callFacts, output string) string {
 	return end + ": " + cutText(strings.Join(lines, "\n"), 600)
 }
 
-// userText are a person's own words in a prompt.
+// userText is the user's own text in a prompt.
 func userText(h *history.Message) string {
 	if !history.IsUserPrompt(h) {
 		return ""
@@ -197,7 +197,7 @@ func (r Records) Names() (out []string) {
 	return out
 }
 
-// Text is what is shown to the model below a summary.
+// Text is the text of the records below a summary.
 func (r Records) Text() string {
 	var b strings.Builder
 	b.WriteString("<records>\nMade by the program and exact, also where the memory says otherwise. Read a file again before you edit it.\n")

@@ -82,9 +82,9 @@ func Sum(sizes []int) (n int) {
 // Window is the size of a model's context, in tokens; 0 is not known.
 type Window struct{ Context, Input, Output int }
 
-// Usable is how many tokens of a model's window a conversation may fill: what is kept free is
-// for the answer. It is 0 where the window is not known. However large the answers of a
-// model with a small window may be, a quarter of it stays for the conversation.
+// Usable is how many tokens of a model's window a conversation may fill; the rest is for the answer.
+// It is 0 if the window is unknown. At least a quarter of a small window stays for the
+// conversation, even if the model's answers can be longer.
 func (c Settings) Usable(m Window) int {
 	if m.Context <= 0 {
 		return 0
@@ -119,7 +119,7 @@ func Used(a *lathe.Assistant) int64 {
 type Settings struct {
 	Off   bool // not by itself; people can still ask for it
 	Prune bool // leave old outputs of tools out
-	// Reserved is kept free of a model's input limit, in tokens. Here and below 0 is the
+	// Reserved stays free of a model's input limit, in tokens. Here and below 0 is the
 	// default, and negative is none.
 	Reserved int
 	// TailTurns and TailTokens limit the newest exchanges that stay verbatim; 0 turns is as many as fit.

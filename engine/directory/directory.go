@@ -15,10 +15,10 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// idleInstance is how long an instance nobody asks for is kept.
+// idleInstance is how long an unused instance stays open.
 const idleInstance = 10 * time.Minute
 
-// Instance is what the process knows of one directory.
+// Instance is the state of one open directory.
 type Instance struct {
 	Place   workspace.Place
 	Project lathe.Project
@@ -45,7 +45,7 @@ type entry struct {
 	used  lathe.Time // guarded by Directories.mu
 }
 
-// New returns the directories of a store. publish tells listeners that an instance was disposed of.
+// New returns the directories of a store. publish publishes disposed instances.
 func New(s *store.Store, now func() lathe.Time, publish func(...lathe.Event)) *Directories {
 	return &Directories{store: s, now: now, publish: publish, open: map[string]*entry{}}
 }
@@ -70,7 +70,7 @@ func (d *Directories) Instance(ctx context.Context, dir string) (Instance, error
 	}
 }
 
-// find returns the entry of a directory; mine says that it is new and the caller is to fill it.
+// find returns the entry of a directory; mine says that it is new and the caller must open it.
 func (d *Directories) find(dir string) (h *entry, mine bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -102,8 +102,8 @@ func (d *Directories) openEntry(ctx context.Context, dir string, h *entry) {
 	h.again = h.err != nil && ctx.Err() != nil
 }
 
-// dropStale lets go of instances that know the same worktree under another project: it
-// has got a remote, say, and its sessions were filed anew.
+// dropStale drops instances that have the same worktree under another project: the
+// repository got a remote, for example, and its sessions moved.
 func (d *Directories) dropStale(now workspace.Place) {
 	for dir, h := range d.open {
 		select {
@@ -128,7 +128,7 @@ func (d *Directories) load(ctx context.Context, dir string) (Instance, error) {
 	return Instance{Place: place, Project: p}, err
 }
 
-// moveLinked files sessions that were begun through a symlink, by an earlier version, under the
+// moveLinked moves sessions that an earlier version started through a symlink to the
 // real directory.
 func (d *Directories) moveLinked(ctx context.Context, dir string, place workspace.Place) error {
 	asked, err := filepath.Abs(dir)
@@ -144,7 +144,7 @@ func (d *Directories) moveLinked(ctx context.Context, dir string, place workspac
 	return err
 }
 
-// sweep lets go of what nobody used for a while; looking once a minute is enough.
+// sweep drops instances that were not used for a while, at most once a minute.
 func (d *Directories) sweep() {
 	now := d.now()
 	if now-d.swept < lathe.Time(time.Minute.Milliseconds()) {
@@ -190,8 +190,8 @@ func locate(ctx context.Context, dir string, mem workspace.Memory) (workspace.Pl
 	}
 }
 
-// Locate tells where a directory belongs. It notes nothing but what took a walk through a
-// repository's history to find out.
+// Locate returns the project and worktree of a directory. It stores only results that need a walk
+// through a repository's history.
 func (d *Directories) Locate(ctx context.Context, dir string) (workspace.Place, error) {
 	return locate(ctx, dir, d.store)
 }
@@ -202,7 +202,7 @@ func (d *Directories) Location(ctx context.Context, dir string) (lathe.Location,
 	return lathe.Location{Directory: at.Directory, Worktree: at.Worktree, Project: at.ProjectID, Path: at.Path}, err
 }
 
-// Dispose drops the instance of a directory and tells its listeners.
+// Dispose drops the instance of a directory and publishes that.
 func (d *Directories) Dispose(dir string) {
 	if d.forget(dir) {
 		d.publish(lathe.Event{Directory: dir, Fact: &lathe.InstanceDisposed{Directory: dir}})

@@ -37,7 +37,7 @@ func (pub *Publisher) Publish(b store.Batch) {
 		events = pub.growTexts(events)
 	}
 	pub.receive(b.Events)
-	pub.bus.Publish(events...) // at once: nobody who comes in between gets half of them
+	pub.bus.Publish(events...) // in one call: a new subscriber must not get half of them
 	pub.bus.Advance(b.Counter)
 	for id := range pub.open {
 		if pub.bus.Text(id) == nil { // it has ended
@@ -63,7 +63,7 @@ func (pub *Publisher) growTexts(events []lathe.Event) []lathe.Event {
 
 // grow publishes what an open part has gained since it was last seen, and reports whether
 // that is all. A part that is new to us, whose text does not continue what we have, or
-// that differs in more than its text, is to be published whole.
+// that differs in more than its text, must be published whole.
 func (pub *Publisher) grow(p lathe.Part) bool {
 	before, known := pub.open[p.ID]
 	pub.open[p.ID] = p.WithText("")

@@ -108,9 +108,9 @@ func (s *stream) send(ev lathe.Event) error {
 	return nil
 }
 
-// run streams while the source looks for what other processes write, until it fails, which it always does in the
-// end. If nobody has looked until now, that comes first: the number a stream begins with is that of the
-// moment, and what was written long ago is not new.
+// run streams until an error, which always comes in the end, and polls the writes of other processes meanwhile. The
+// first watcher polls once before it starts: a stream starts at the current number, and older writes are
+// not new.
 func (s *stream) run(ctx context.Context, resume bool) error {
 	leave, first := s.watch.enter()
 	defer leave()

@@ -17,14 +17,14 @@ type watch struct {
 
 	mu     sync.Mutex // guards the fields below
 	users  int
-	stop   context.CancelFunc // nil while nobody watches
+	stop   context.CancelFunc // nil without watchers
 	closed bool
 
 	running sync.WaitGroup // one that was stopped may still be at its last look
 }
 
-// enter begins watching; the function returned ends it. First reports whether nobody
-// watched until now.
+// enter starts watching; the returned function ends it. First reports whether this is the
+// only watcher.
 func (w *watch) enter() (leave func(), first bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +46,7 @@ func (w *watch) leave() {
 	}
 }
 
-// stopPolling tells the goroutine to end. The mutex is held.
+// stopPolling ends the goroutine. The mutex is held.
 func (w *watch) stopPolling() {
 	if w.stop != nil {
 		w.stop()

@@ -20,7 +20,7 @@ type Queue struct {
 	mu    sync.Mutex // guards the fields below
 	size  int
 	free  int
-	lines map[lathe.SessionID][]*ticket // of those who wait
+	lines map[lathe.SessionID][]*ticket // waiting tickets
 	order []lathe.SessionID             // whose turn is next; each session that waits, once
 }
 
@@ -44,7 +44,7 @@ func (q *Queue) Acquire(ctx context.Context, session lathe.SessionID) (leave fun
 
 func (q *Queue) wait(ctx context.Context, session lathe.SessionID) error {
 	q.mu.Lock()
-	if q.free > 0 { // then nobody waits
+	if q.free > 0 { // then the queue is empty
 		q.free--
 		q.mu.Unlock()
 		return nil
@@ -99,7 +99,7 @@ func (q *Queue) release() {
 	close(line[0].granted)
 }
 
-// setLine keeps no line that is empty. The mutex is held.
+// setLine stores a line, or deletes an empty one. The mutex is held.
 func (q *Queue) setLine(session lathe.SessionID, line []*ticket) {
 	if len(line) == 0 {
 		delete(q.lines, session)

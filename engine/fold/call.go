@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// inputStart opens a call whose arguments are to come. A repeated start is the same call,
+// inputStart opens a call before its arguments. A repeated start is the same call,
 // unless the first has been called already.
 func (f *Fold) inputStart(at lathe.Time, e model.InputStart) error {
 	if err := f.mayCall(e.Name); err != nil {
@@ -58,8 +58,8 @@ func (f *Fold) newCall(at lathe.Time, id, name string, executed bool) *Call {
 	return c
 }
 
-// toolCall takes a whole call: its part runs, and its tool is wanted. The same call told
-// twice is one; another one under the same id is a second.
+// toolCall handles a complete call: it marks its part as running and starts its tool. The same call sent
+// twice is one call; a different call with the same id is a second one.
 func (f *Fold) toolCall(at lathe.Time, e model.ToolCall) error {
 	if err := f.mayCall(e.Name); err != nil {
 		return err
@@ -104,15 +104,15 @@ func (f *Fold) toolCall(at lathe.Time, e model.ToolCall) error {
 	return nil
 }
 
-// isComplete reports whether arguments surely came to their end. Others could be repaired, or have
-// not begun; whether they were cut off shows when the answer ends.
+// isComplete reports whether arguments are certainly complete. Other arguments were repaired or are
+// empty; only the end of the answer shows whether they were cut off.
 func isComplete(input string) bool {
 	input = strings.TrimSpace(input)
 	return input != "" && input != "{}" && json.Valid([]byte(input))
 }
 
-// finish takes the end of the answer in. Calls whose arguments had to be repaired run now,
-// unless the answer was cut off: nobody knows what else they were to say.
+// finish handles the end of the answer. Calls with repaired arguments run now, unless the answer was
+// cut off, because their arguments may be incomplete.
 func (f *Fold) finish(at lathe.Time, e model.Finish) {
 	f.End = &e
 	for _, want := range f.doubtful {
@@ -166,11 +166,11 @@ func (f *Fold) settleExecuted(at lathe.Time, e model.ToolResult) {
 	f.complete(c, tool.Result{Title: c.Body().Tool, Output: text}, at)
 }
 
-// Outcome is what became of a tool.
+// Outcome is the result of a tool call.
 type Outcome struct {
 	Result tool.Result
 	Err    error
-	Waits  []lathe.Wait // for a person
+	Waits  []lathe.Wait // for the user
 }
 
 // Settle settles a call when its tool has ended. One that is settled already stays as it is:

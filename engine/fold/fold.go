@@ -18,10 +18,10 @@ import (
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
-// Fold turns what happens in one attempt at a step into facts about its message, and into
-// what must be done next. It has no effects: time comes with each call, and what it wants
-// is carried out by others, who tell it the outcome. So what a stream says does not depend
-// on how it was cut into pieces (I10).
+// Fold turns the events of one attempt at a step into facts about its message and into the next
+// actions. It has no side effects: each call brings the time, and the caller runs the actions
+// and passes the outcome back. The result of a stream therefore does not depend
+// on how it was split into chunks (I10).
 type Fold struct {
 	IDs         *lathe.IDs
 	Message     lathe.Message // the answer, without its parts
@@ -37,7 +37,7 @@ type Fold struct {
 	out effects
 }
 
-// attempt is what one request to the model has led to so far.
+// attempt is the state of one request to the model.
 type attempt struct {
 	Opened       bool                // the model has said something
 	Blocks       map[blockKey]*block // open texts and reasonings
@@ -104,7 +104,7 @@ type Call struct {
 	// Called says that its arguments are complete.
 	Called bool
 	input  string          // as the model wrote it
-	waits  json.RawMessage // for a person; nil is none
+	waits  json.RawMessage // for the user; nil is none
 }
 
 func (c *Call) Body() *lathe.ToolCall { return c.Part.Body.(*lathe.ToolCall) }
@@ -112,7 +112,7 @@ func (c *Call) Body() *lathe.ToolCall { return c.Part.Body.(*lathe.ToolCall) }
 // Reset begins another attempt.
 func (f *Fold) Reset() { f.attempt = attempt{Blocks: map[blockKey]*block{}, calls: map[string]*Call{}} }
 
-// Take returns the effects so far and begins anew. They are valid until the next call.
+// Take returns the effects so far and resets them. They are valid until the next call.
 func (f *Fold) Take() effects {
 	out := f.out
 	f.out = effects{Facts: out.Facts[:0], Grown: out.Grown[:0], Actions: out.Actions[:0]}
@@ -140,7 +140,7 @@ func (f *Fold) OpenStep(at lathe.Time) {
 	}
 }
 
-// Event takes in what the model said. An error is one of the answer itself.
+// Event handles an event of the model. An error is one of the answer itself.
 func (f *Fold) Event(at lathe.Time, ev model.Event) error {
 	f.OpenStep(at)
 	switch e := ev.(type) {
@@ -191,7 +191,7 @@ func (f *Fold) open(key blockKey, b lathe.Body, meta model.Meta, at lathe.Time) 
 	f.Put(p, at)
 }
 
-// grow extends a block; one that nobody opened is ignored.
+// grow extends a block; a block that was not opened is ignored.
 func (f *Fold) grow(key blockKey, text string, meta model.Meta) {
 	b := f.Blocks[key]
 	if b == nil {

@@ -1,5 +1,5 @@
-// Package history is a session's conversation in memory: its messages with their parts, kept up to date
-// by events, what each was converted to for a model, and questions about them.
+// Package history is a session's conversation in memory: its messages with their parts, updated by
+// events, their conversions for a model, and queries about them.
 //
 // A Conversation is for one goroutine; a Cache is safe for use by many. What a model sees of a history
 // is in visible.go, the marks on calls in marks.go.
@@ -38,7 +38,7 @@ type Conversation struct {
 type Message struct {
 	lathe.Message // with its parts
 	seq           int64
-	parts         map[lathe.PartID]int64 // the number each was last told with
+	parts         map[lathe.PartID]int64 // event number of each part's last change
 	version       int64                  // of the process; no two states of a message share one
 	target        string
 	converted     []model.Message
@@ -71,8 +71,8 @@ func Load(ctx context.Context, s *store.Store, id lathe.SessionID, versions *ato
 	return m, nil
 }
 
-// Refresh reads what changed since the memory was put away. One that is too old for that
-// is an error, and must be read anew.
+// Refresh reads the changes since the conversation was cached. A conversation that is too old is
+// an error and must be loaded again.
 func (m *Conversation) Refresh(ctx context.Context, s *store.Store) error {
 	var events []lathe.Event
 	res, err := s.Since(ctx, lathe.Cursor{Seq: m.After}, lathe.Scope{Session: m.Session.ID}, func(e lathe.Event) error {
@@ -93,7 +93,7 @@ func (m *Conversation) Refresh(ctx context.Context, s *store.Store) error {
 	return nil
 }
 
-// Apply takes in what was committed.
+// Apply applies committed events.
 func (m *Conversation) Apply(e lathe.Event) {
 	switch f := e.Fact.(type) {
 	case *lathe.SessionChanged:
@@ -195,9 +195,8 @@ func (m *Conversation) History() []lathe.Message {
 	return out
 }
 
-// Convert turns messages into what a model is told. What did not change since the last
-// step is not converted again, and keeps its key, so that its bytes are not made again
-// either.
+// Convert converts messages for a model. It reuses the conversion of an unchanged message with its
+// key, so that its bytes are not encoded again either.
 func (m *Conversation) Convert(messages []*Message, to model.Target) (out []model.Message) {
 	target := cmp.Or(to.Provider, "-") + "/" + to.Model + "/" + strconv.FormatBool(to.StripMedia) + strconv.Itoa(to.MaxOutput)
 	for _, h := range messages {
@@ -213,8 +212,8 @@ func (m *Conversation) Convert(messages []*Message, to model.Target) (out []mode
 	return out
 }
 
-// Cache keeps what sessions were like when they came to rest, for a few minutes: most
-// prompts follow soon upon the last. It is bounded in bytes, and safe for use by many
+// Cache stores the conversations of idle sessions for a few minutes, because most prompts follow
+// soon after the last. It is limited in bytes and safe for use by many
 // goroutines.
 type Cache struct {
 	now      func() lathe.Time
@@ -234,7 +233,7 @@ type cached struct {
 	at lathe.Time
 }
 
-// NewCache keeps none yet. It calls rest once when a busy time is over.
+// NewCache returns an empty cache. It calls rest once after a busy time.
 func NewCache(now func() lathe.Time, rest func()) *Cache {
 	return &Cache{now: now, onIdle: rest, byID: map[lathe.SessionID]cached{}}
 }
@@ -245,7 +244,7 @@ const (
 	memoryBytes = 16 << 20
 )
 
-// Put keeps a memory; the oldest ones go when there are too many.
+// Put stores a conversation and drops the oldest ones if there are too many.
 func (k *Cache) Put(m *Conversation) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -256,8 +255,8 @@ func (k *Cache) Put(m *Conversation) {
 	k.sweep()
 }
 
-// Load returns the conversation of a session: the one that is kept, brought up to date, or one read anew. It is the
-// caller's then.
+// Load returns the conversation of a session: the cached one, refreshed, or one from the store. The caller then
+// owns it.
 func (k *Cache) Load(ctx context.Context, s *store.Store, id lathe.SessionID) (*Conversation, error) {
 	if m := k.Take(id); m != nil && m.Refresh(ctx, s) == nil {
 		return m, nil
@@ -265,7 +264,7 @@ func (k *Cache) Load(ctx context.Context, s *store.Store, id lathe.SessionID) (*
 	return Load(ctx, s, id, &k.versions)
 }
 
-// Take returns what is kept of a session, nil if nothing is. It is the caller's then.
+// Take removes and returns the cached conversation of a session; nil if there is none.
 func (k *Cache) Take(id lathe.SessionID) *Conversation {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -274,7 +273,7 @@ func (k *Cache) Take(id lathe.SessionID) *Conversation {
 	return m
 }
 
-// Forget lets go of a session that was deleted.
+// Forget removes a deleted session.
 func (k *Cache) Forget(id lathe.SessionID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -282,7 +281,7 @@ func (k *Cache) Forget(id lathe.SessionID) {
 	k.sweep()
 }
 
-// drop lets go of a session. The mutex is held.
+// drop removes a session. The mutex is held.
 func (k *Cache) drop(id lathe.SessionID) {
 	if m, ok := k.byID[id]; ok {
 		k.bytes -= m.bytes
@@ -290,7 +289,7 @@ func (k *Cache) drop(id lathe.SessionID) {
 	}
 }
 
-// sweep lets go of what is old or too much, and sets the timer for the rest. The mutex is held.
+// sweep removes old and excess conversations and sets the timer for the others. The mutex is held.
 func (k *Cache) sweep() {
 	now := k.now()
 	for id, m := range k.byID {
@@ -337,7 +336,7 @@ func (k *Cache) expire() {
 	}
 }
 
-// Close lets go of everything, and returns of how many sessions that was.
+// Close removes everything and returns the number of sessions.
 func (k *Cache) Close() (kept int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

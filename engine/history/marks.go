@@ -7,7 +7,7 @@ import "github.com/lathe-agent/lathe"
 const ContinueMark = "compaction_continue"
 
 // DoomLoop is the permission for a repeated call, and the mark of one that was allowed
-// once: counting begins anew behind it.
+// once: the count restarts after it.
 const DoomLoop = "doom_loop"
 
 // The marks on a call after which the turn ends: one the user rejected, unless the config
@@ -17,7 +17,7 @@ const (
 	StoppedMark  = "stopped"
 )
 
-// The marks on a call that failed because nobody was there to give a permission: the turn continues.
+// The marks on a call that failed because no user was there to give a permission: the turn continues.
 // The second is on a repeated call; see [refusedRepeats].
 const (
 	UnattendedMark = "unattended"

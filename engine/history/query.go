@@ -183,7 +183,7 @@ func tokensOf(f model.FileContent) int {
 	return max(mediaTokens, len(f.Data)/mediaBytesPerToken)
 }
 
-// mediaTokens is what an image counts for; documents have many pages.
+// mediaTokens is the estimate for an image; documents have many pages.
 const mediaTokens, mediaBytesPerToken = 2000, 30
 
 // PartsFrom returns the parts from the one named on.

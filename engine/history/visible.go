@@ -47,9 +47,9 @@ func lastCompaction(messages []*Message) (request, summary int) {
 	return -1, -1
 }
 
-// Visible is what of a history a model is told: the newest summary under its request, then
-// what was kept as it is, then all that came later. So it is not in the order of time. Other
-// requests to compress and their summaries, also those that failed, are left out.
+// Visible is the part of a history that a model sees: the newest summary under its request, then
+// the verbatim messages, then all later ones. It is therefore not sorted by time. Other
+// compaction requests and their summaries, also failed ones, are left out.
 func Visible(messages []*Message) []*Message {
 	request, summary := lastCompaction(messages)
 	out := make([]*Message, 0, len(messages)-request)

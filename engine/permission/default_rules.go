@@ -69,7 +69,7 @@ func ExploreRules(f Folders) lathe.Ruleset {
 	return append(rules, outsideRules(f)...)
 }
 
-// PlanRules are what the plan agent adds to the default rules: it writes plans and nothing else.
+// PlanRules extend the default rules for the plan agent, which writes plans and nothing else.
 func PlanRules(f Folders) lathe.Ruleset {
 	rules := lathe.Ruleset{ruleOf(lathe.Allow, "question", "*"), ruleOf(lathe.Allow, "plan_exit", "*"), ruleOf(lathe.Deny, "task", "general")}
 	if f.Plans != "" {
@@ -119,7 +119,7 @@ func modeRules(mode lathe.Mode, free bool) (rules lathe.Ruleset) {
 	return append(rules, ModeDenies(mode)...)
 }
 
-// ModeDenies are what a mode denies: the user's own rules loosen it, no project does.
+// ModeDenies are the denies of a mode. The user's own rules can loosen them, a project's cannot.
 func ModeDenies(m lathe.Mode) lathe.Ruleset {
 	if m != lathe.ReadOnlyMode {
 		return nil

@@ -1,7 +1,7 @@
 // Package permission decides whether a call may run: by the rules of the session and its agent, those of
 // the sessions above it, and what people approved. An approval turns an ask into an allow, never a deny.
 //
-// It is pure: asking a person is the engine's. Start at Evaluator.Decide.
+// It is pure: the engine asks the user. Start at Evaluator.Decide.
 package permission
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// Evaluator decides on permissions for one step: all it rests on is sampled at its start.
+// Evaluator decides on permissions for one step: its inputs are loaded at the start of the step.
 type Evaluator struct {
 	Chain    []Scope // the session's own first, then those of its ancestors
 	Approved lathe.Ruleset
@@ -61,7 +61,7 @@ func (j Evaluator) Action(permission, pattern string) lathe.Action {
 		case lathe.Allow:
 		case lathe.Deny:
 			return lathe.Deny
-		default: // also what nobody knows, as an import may have it
+		default: // also an unknown action, as an import may have
 			worst = lathe.Ask
 		}
 	}
@@ -81,15 +81,15 @@ func (j Evaluator) patternAction(p tool.Permission, i int) lathe.Action {
 		case p.ExplicitOnly && rule.Pattern == "*", action == lathe.Allow:
 		case action == lathe.Deny:
 			return lathe.Deny
-		default: // also what nobody knows, as an import may have it
+		default: // also an unknown action, as an import may have
 			worst = lathe.Ask
 		}
 	}
 	return worst
 }
 
-// writtenAction is what the rules say of a pattern as it is written. What is allowed so must be under
-// all of the rules' conditions, whoever made them.
+// writtenAction evaluates a pattern in its written forms. A written form that is allowed must meet
+// the conditions of all rules, whatever their source.
 func (b Scope) writtenAction(p tool.Permission, i int, said lathe.Action) lathe.Action {
 	if i >= len(p.Written) || len(p.Written[i]) == 0 {
 		return said
@@ -156,7 +156,7 @@ func (j Evaluator) AllApproved(p tool.Permission) bool {
 	return action == lathe.Allow
 }
 
-// denyError tells the model which rules speak about what it wanted.
+// denyError is the refusal, with the rules that match the request.
 func (j Evaluator) denyError(p tool.Permission, pattern string) error {
 	var rules []json.RawMessage
 	for _, b := range j.Chain {
@@ -185,7 +185,7 @@ func (j Evaluator) Hide() func(tool.Spec) bool {
 
 // Refusal is why a call was not run. Its text is for the model.
 type Refusal struct {
-	Code lathe.Code // Denied by a rule, Rejected by a person
+	Code lathe.Code // Denied by a rule, Rejected by the user
 	Text string
 	// Mark is put on the call, if not "": with [rejectedMark] and [stoppedMark] the turn ends with this step.
 	Mark string
@@ -204,7 +204,7 @@ func quoteList(list []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Rules judge requests: a [lathe.Ruleset], or one that also knows whose rules they are.
+// Rules evaluate requests: a [lathe.Ruleset], or rules that also know their source.
 type Rules interface {
 	Evaluate(permission, pattern string) lathe.Rule
 }

@@ -106,8 +106,8 @@ func pathOf(u *url.URL) string {
 	return filepath.FromSlash(p)
 }
 
-// readHeader says in the words of the read tool where the text that follows comes from. A model that is not told of a
-// range of lines takes it for the whole file.
+// readHeader names the source of the following text in the form of a read call. Without the range of lines, a model
+// takes the text for the whole file.
 func readHeader(path string, query url.Values) *lathe.Text {
 	input := "{\"filePath\":" + string(lathe.AppendJSONString(nil, path))
 	if from, limit := lineRange(query); from > 0 {

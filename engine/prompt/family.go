@@ -32,13 +32,13 @@ var openText string
 //go:embed family_small.md
 var smallText string
 
-// Family is what models of one origin have in common: how they want to be spoken to.
+// Family is a group of models that share prompt instructions.
 type Family string
 
 const (
 	ClaudeFamily Family = "claude"
-	GPTFamily    Family = "gpt"  // those that reason: GPT-5 and later, Codex, the o series
-	GPT4Family   Family = "gpt4" // those that do not
+	GPTFamily    Family = "gpt"  // reasoning models: GPT-5 and later, Codex, the o series
+	GPT4Family   Family = "gpt4" // models without reasoning
 	GeminiFamily Family = "gemini"
 	OpenFamily   Family = "open" // all others
 	SmallFamily  Family = "small"
@@ -79,7 +79,7 @@ func FamilyOf(model string) Family {
 	}
 }
 
-// Text is what a family is told behind the words for all.
+// Text is the family's part of the system prompt, after the common part.
 func (f Family) Text() string {
 	texts := map[Family]string{ClaudeFamily: claudeText, GPTFamily: gptText, GPT4Family: gpt4Text, GeminiFamily: geminiText, SmallFamily: smallText}
 	return strings.TrimSpace(cmp.Or(texts[f], openText))

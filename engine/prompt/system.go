@@ -40,7 +40,7 @@ const (
 	skillSource       = "skills"
 )
 
-// System is what a system prompt is made of.
+// System holds the inputs of a system prompt.
 type System struct {
 	Session   lathe.Session
 	Place     workspace.Place
@@ -60,7 +60,7 @@ type Settings struct {
 	Tools        *tool.Set
 	ShellName    string // of models' commands
 	Temporary    string // the directory for temporary files; "" is not mentioned
-	Headless     bool   // nobody is there to be asked
+	Headless     bool   // no user can answer
 }
 
 // Confined is how the commands of an agent are confined, as the model reads it.
@@ -105,8 +105,8 @@ func digestOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// environment says where the model works. The day stands below it: that it passes changes
-// nothing a model must be told of.
+// environment describes the model's working environment. The date stands below it, because a new
+// day is no change to report to the model.
 func (s System) environment() string {
 	lines := []string{
 		"# Environment",
@@ -184,7 +184,7 @@ func (s System) usableSkills() (out []lathe.Skill) {
 	return out
 }
 
-// Changed tells the model which sources differ from those it knows; "" if none does.
+// Changed is the text for the model about sources that have changed; "" if none does.
 func (s System) Changed(known, now []lathe.SystemPromptSource) string {
 	was := map[string]string{}
 	for _, k := range known {

@@ -73,8 +73,8 @@ func (r Sessions) record(inst directory.Instance) lathe.Session {
 	}
 }
 
-// inheritedRules is what a child must not exceed of its parent's rules. A deny that has exceptions behind it is
-// left to the parent's own rules, by which the child is judged too: as a rule of the child it would deny
+// inheritedRules are the parent's rules that also limit a child. A deny with later exceptions is
+// left to the parent's own rules, which are evaluated for the child too: as a rule of the child it would deny
 // the exceptions, and an exception as a rule of the child would be above what its agent is denied.
 func inheritedRules(parent lathe.Ruleset) (out lathe.Ruleset) {
 	for i, r := range parent {
@@ -91,8 +91,8 @@ func inheritedRules(parent lathe.Ruleset) (out lathe.Ruleset) {
 	return out
 }
 
-// standaloneRules are the rules of a session that is to stand alone: whatever its ancestors are denied it is
-// denied by itself, exceptions included.
+// standaloneRules are the rules of a session that becomes independent of its ancestors: they include
+// the ancestors' denies with their exceptions.
 func (r Sessions) standaloneRules(ctx context.Context, s lathe.Session) (lathe.Ruleset, error) {
 	rules, seen := s.Rules, map[lathe.SessionID]bool{s.ID: true}
 	for s.Parent != "" && !seen[s.Parent] {
@@ -254,8 +254,8 @@ func (r Sessions) BackgroundTasks(ctx context.Context, parent lathe.SessionID) (
 	return r.store.BackgroundTasks(ctx, parent)
 }
 
-// Interruptions lists the sessions whose turn was cut off by the end of a process, and those with prompts that
-// nobody has taken up.
+// Interruptions lists the sessions whose turn was interrupted by the end of a process, and sessions with queued
+// prompts that no process works on.
 func (r Sessions) Interruptions(ctx context.Context) ([]store.Interruption, error) {
 	return r.store.Interruptions(ctx, "")
 }
@@ -269,8 +269,8 @@ func (r Sessions) Interrupted(ctx context.Context) (ids []lathe.SessionID, err e
 	return ids, err
 }
 
-// HasMore reports whether a session is at work, or about to be: a prompt waits that nobody holds. A report may have
-// come right behind the moment in which the session was reported idle.
+// HasMore reports whether a session is busy or about to be, because it has a queued prompt that is not paused. A report
+// may arrive right after the session was reported idle.
 func (r Sessions) HasMore(ctx context.Context, id lathe.SessionID) (bool, error) {
 	waiting, _, err := r.store.Inbox(ctx, id)
 	if err != nil || slices.ContainsFunc(waiting, func(w store.QueuedPrompt) bool { return !w.Paused }) {

@@ -8,9 +8,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Clock measures how long something works, and ends it when that is too long. It stands
-// still while a person is waited for. Its time is that of timers: a wall clock that jumps
-// moves nothing. It is safe for use by many goroutines; nil is a clock that nobody reads.
+// Clock measures working time and calls a function after a limit. It stops while lathe waits for
+// the user. It uses monotonic time, so changes of the wall clock have no effect. It is safe for
+// use by many goroutines; nil measures nothing.
 type Clock struct {
 	mu    sync.Mutex // guards the fields below
 	past  time.Duration
@@ -63,10 +63,10 @@ func (c *Clock) Resume() {
 	}
 }
 
-// minWait is the shortest time that is told as waiting: no person is that fast, a program is.
+// minWait is the shortest recorded wait: a program answers faster, a person does not.
 const minWait = 500 * time.Millisecond
 
-// AddWait keeps when a person was waited for.
+// AddWait records a wait for the user.
 func (c *Clock) AddWait(w lathe.Wait) {
 	if c == nil || time.Duration(w[1]-w[0])*time.Millisecond < minWait {
 		return
@@ -86,7 +86,7 @@ func (c *Clock) Waits() []lathe.Wait {
 	return slices.Clone(c.waits)
 }
 
-// Read tells how long it has run.
+// Read returns how long it has run.
 func (c *Clock) Read() time.Duration {
 	if c == nil {
 		return 0

@@ -33,9 +33,9 @@ func (s Limits) fits(busy, writers int, writes bool) bool {
 	return (most < 0 || busy < most) && (!writes || some < 0 || writers < some)
 }
 
-// Registry is who works for whom in this process: the calls that wait for a child, and the
-// places of those at work for one parent. It is safe for use by many goroutines. Its mutex
-// comes after that of actors and is never held over anything that waits.
+// Registry holds the subagents of this process: the calls that wait for a child, and the slots of
+// the children of one parent. It is safe for use by many goroutines. Its mutex comes after that of
+// actors and is never held during a wait.
 type Registry struct {
 	mu       sync.Mutex                        // guards the fields below, and those of what they hold
 	calls    map[lathe.SessionID][]*Delegation // by the child
@@ -93,8 +93,8 @@ func (c *Registry) IsAwaited(child lathe.SessionID) bool {
 	return len(c.calls[child]) > 0
 }
 
-// Receive notes what a child has done. It is called by the store's writer and does not block;
-// what it costs does not depend on how much was done.
+// Receive notes the calls of a child. It is called by the store's writer and does not block;
+// its cost does not depend on the number of calls.
 func (c *Registry) Receive(ev lathe.Event) {
 	p, ok := ev.Fact.(*lathe.PartChanged)
 	if !ok {
@@ -161,7 +161,7 @@ func (c *Registry) ClocksAbove(id lathe.SessionID) (out []*Clock) {
 	return out
 }
 
-// BeginCancel tells the calls of a session that it is being canceled: its children end first, and
+// BeginCancel marks the calls of a session as canceled: its children end first, and
 // their ends are then not reported to it.
 func (c *Registry) BeginCancel(parent lathe.SessionID) {
 	c.mu.Lock()
@@ -179,9 +179,9 @@ func (c *Registry) IsCanceling(h *Delegation) bool {
 	return h.canceling
 }
 
-// siblings is the children of one session that are at work, and those that wait for a place. Only
-// children of a session wait for its places, and none of them waits for a brother: so nobody
-// waits for himself.
+// siblings are the running children of one session and the children that wait for a slot. Only
+// children of a session wait for its slots, and none waits for a sibling's result: so they cannot
+// deadlock.
 type siblings struct {
 	busy, writers int
 	waiting       []*slot
@@ -260,8 +260,8 @@ func (c *Registry) release(parent lathe.SessionID, p *slot) {
 	}
 }
 
-// admit gives free places away, in the order they were asked for; who only reads passes one
-// who waits for another writer. The mutex is held.
+// admit gives free slots to waiting children, oldest first; a reader passes a child that waits
+// for another writer. The mutex is held.
 func (t *siblings) admit() {
 	t.waiting = slices.DeleteFunc(t.waiting, func(p *slot) bool {
 		if !p.limits.fits(t.busy, t.writers, p.writes) {

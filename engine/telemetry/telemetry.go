@@ -48,7 +48,7 @@ type toolMeter struct {
 	took   metric.Histogram
 }
 
-// maxNames bounds how many models and tools are told apart: names come from outside.
+// maxNames limits the models and tools that get their own metrics, because names come from outside.
 const maxNames = 200
 
 // model is the meter of a model; those beyond the bound share one.
