@@ -200,14 +200,14 @@ func TestTerminal_Login(t *testing.T) {
 	x := onTerminal(t, home, nil, "auth", "login")
 	x.see("Number or name: ")
 	x.enter("nonesuch\r")
-	x.see(`There is no "nonesuch".`)
+	x.see(`No match for "nonesuch".`)
 	x.enter("anthro\r")
 	x.see("   2  Vertex (Anthropic) (google-vertex-anthropic)")
 	x.enter("1\r")
 	x.see("Anthropic API key (input hidden): ")
 	x.enter("sk-hidden-1\r")
 	code, seen := x.end()
-	if code != 0 || strings.Contains(seen, "hidden") || !strings.Contains(seen, "Saved the Anthropic API key") || !strings.Contains(seen, "   1  Anthropic (anthropic)") {
+	if code != 0 || strings.Contains(seen, "sk-hidden-") || !strings.Contains(seen, "Saved the Anthropic API key") || !strings.Contains(seen, "   1  Anthropic (anthropic)") {
 		t.Errorf("%d\n%s", code, seen)
 	}
 	if !strings.Contains(credentialsIn(t, home), `"sk-hidden-1"`) {
@@ -239,7 +239,7 @@ func TestTerminal_LoginInterrupted(t *testing.T) {
 	x = onTerminal(t, home, nil, "auth", "login")
 	x.see("Number or name: ")
 	x.enter("\x04") // the end of the input
-	if code, seen := x.end(); code != 1 || !strings.Contains(seen, "nothing was chosen") {
+	if code, seen := x.end(); code != 1 || !strings.Contains(seen, "no choice made") {
 		t.Errorf("%d\n%s", code, seen)
 	}
 }
