@@ -36,7 +36,7 @@ func (h handle) open(name string) (handle, error) {
 	return below, err
 }
 
-func (h handle) list(old *dir, out []listed, _ *[scanRoom]byte) ([]listed, error) {
+func (h handle) list(old *dir, out []listed, _ *[scanBuffer]byte) ([]listed, error) {
 	f, err := h.root.Open(h.dir)
 	if err != nil {
 		return out, err
