@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// PermissionRequest asks a person whether a call may go on.
+// PermissionRequest asks a person whether a call may continue.
 type PermissionRequest struct {
 	ID         AskID
 	Session    SessionID
 	Permission string
 	Patterns   []string
 	Metadata   json.RawMessage
-	Always     []string // what "always" would allow from then on
+	Always     []string // patterns that "always" would allow
 	Tool       *ToolRef
 	Extra      Extra
 }

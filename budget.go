@@ -26,8 +26,7 @@ type Budget struct {
 	Share float64
 }
 
-// Account is what was spent on one thing, what requests under way may still cost, and the
-// limit, where there is one.
+// Account is the spending on one thing, the possible cost of running requests, and the limit, if there is one.
 type Account struct {
 	Kind            AccountKind
 	Key             string // a session, a day as 2006-01-02, a project

@@ -47,7 +47,7 @@ type member struct {
 	used     bool
 }
 
-// codecs keeps codecs for their room: most of what is read and written is small.
+// codecs pools codecs to reuse their buffers, because most records are small.
 var codecs = sync.Pool{New: func() any { return &codec{members: make([]member, 0, 32), path: make([]string, 0, 8)} }}
 
 // encode appends the object to dst.
@@ -82,7 +82,7 @@ func (c *codec) free() {
 	if c.reading {
 		clear(members[:cap(members)])
 	}
-	if cap(members) <= 1024 { // else an unusual object, whose room is not worth keeping
+	if cap(members) <= 1024 { // else an unusual object, too large a buffer to pool
 		*c = codec{members: members, path: c.path[:0]}
 		codecs.Put(c)
 	}
@@ -330,7 +330,7 @@ func flag(c *codec, key string, v *Flag) {
 		return
 	}
 	boolean(c, key, &b)
-	if c.reading { // who writes may share the value with others
+	if c.reading { // a writer may share the value with others
 		*v = FlagOf(b)
 	}
 }

@@ -68,19 +68,19 @@ type Position struct {
 // IsZero reports whether the place is the beginning of the list.
 func (p Position) IsZero() bool { return p == Position{} }
 
-// placeToken is a place as clients of the HTTP API pass it back; to them it is opaque.
+// placeToken is a position in the HTTP API, opaque to clients.
 type placeToken struct {
 	ID   string `json:"id"`
 	Time *Time  `json:"time"`
 }
 
-// Token is the place as the HTTP API tells it; [ParsePlace] reads it.
+// Token returns the position for the HTTP API; [ParsePosition] reads it.
 func (p Position) Token() string {
 	b, _ := json.Marshal(placeToken{p.ID, &p.Time}) // it always can be
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParsePosition reads a token of [Place.Token].
+// ParsePosition reads a token of [Position.Token].
 func ParsePosition(token string) (Position, error) {
 	var p placeToken
 	b, err := base64.RawURLEncoding.DecodeString(token)
@@ -97,7 +97,7 @@ func ParsePosition(token string) (Position, error) {
 type Page struct {
 	Messages []Message // with their parts, oldest first
 	More     bool      // whether there are older ones
-	Next     Position  // where to go on for older ones
+	Next     Position  // where the older ones continue
 }
 
 // Location is where a directory belongs.

@@ -30,7 +30,7 @@ const (
 // enter; from there on only the code is looked at.
 type Error struct {
 	Code    Code
-	Message string // what happened and what to do next, for people
+	Message string // for people: the failure and the next step
 	Fault   Fault  // the wire's form where the failure ended an answer; may be nil
 	Err     error  // the cause; may be nil
 }

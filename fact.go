@@ -102,7 +102,7 @@ type (
 		Session SessionID
 		Message MessageID
 	}
-	// Interrupted notes that a turn was cut off, until the session goes on.
+	// Interrupted marks a turn as interrupted until the session continues.
 	Interrupted struct{ Session SessionID }
 	// Spent adds to the accounts of a session, of those above it, of a day and of the
 	// project. With a slot, what was reserved there is no longer held.

@@ -157,7 +157,7 @@ func optFault(c *codec, key string, v *Fault) {
 	}
 	b := faultBox{fault: *v}
 	object(c, key, &b)
-	if c.reading { // who writes may share the value with others
+	if c.reading { // a writer may share the value with others
 		*v = b.fault
 	}
 }

@@ -42,7 +42,7 @@ const MaxID = 128
 
 const idAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// IDs makes ids in the reference's layout: prefix, underscore, 12 hex digits of
+// IDs makes ids in OpenCode's layout: prefix, underscore, 12 hex digits of
 // time and counter, 14 random characters. Within one generator they rise (session
 // ids fall) even when the clock goes back. One generator serves a process.
 type IDs struct {
@@ -127,8 +127,8 @@ func isAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// CallID returns a tool call id for a call the engine itself makes, in the form the
-// reference uses there: a ULID, 26 characters of Crockford's base 32.
+// CallID returns a tool call id for a call that the engine itself makes, in
+// OpenCode's form: a ULID, 26 characters of Crockford's base 32.
 func (g *IDs) CallID() string {
 	const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	var b [16]byte

@@ -21,7 +21,7 @@ type (
 	PermissionAnswer struct {
 		Ask     AskID
 		Reply   Reply
-		Message string // what the user says to a rejected call; not on the wire
+		Message string // the user's reason for a rejection; not on the wire
 		// Unattended says that no person rejected: nobody was there to be asked.
 		Unattended bool
 	}
@@ -31,9 +31,9 @@ type (
 		Answers [][]string
 		Reject  bool
 	}
-	// Cancel ends the running turn. Prompts that wait are held until the next word.
+	// Cancel ends the running turn. Queued prompts pause until the next prompt or Resume.
 	Cancel struct{}
-	// Resume lets held prompts and an interrupted turn go on.
+	// Resume continues paused prompts and an interrupted turn.
 	Resume struct{}
 )
 
@@ -43,7 +43,7 @@ type Delivery string
 // The ways to deliver a prompt.
 const (
 	Steer Delivery = "steer" // before the next step, the default
-	Queue Delivery = "queue" // when the session would rest, one at a time
+	Queue Delivery = "queue" // when the session would become idle, one at a time
 )
 
 // Task is what a child session works for.

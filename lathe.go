@@ -5,10 +5,10 @@
 // no clock but [Now] and the id generator. It imports the standard library only,
 // so every other package may import it.
 //
-// Unions are sealed interfaces: [Body] (what a part holds), [Said] (what a
-// message is), [ToolState], [Fault] (why an answer failed), [Fact] (what changed),
-// [Input] (what is asked of a session). The envelope carries identity and time,
-// the variant carries meaning.
+// Unions are sealed interfaces: [Body] (the content of a part), [RoleData] (the
+// content of a message), [ToolState], [Fault] (the failure of an answer), [Fact]
+// (a change), [Input] (a request to a session). The envelope carries identity and
+// time, the variant carries meaning.
 //
 // The JSON is OpenCode's. Each type lists its members once, in a method called
 // fields, and both directions use that list (codec.go); members we do not know

@@ -111,7 +111,7 @@ type (
 	}
 )
 
-// Span is when something began and ended; End is 0 while it goes on.
+// Span is the time from start to end; End is 0 while it runs.
 type Span struct {
 	Start, End Time
 	Extra      Extra
@@ -280,7 +280,7 @@ func (t *ToolCall) fields(c *codec) {
 	str(c, "tool", &t.Tool)
 	box := stateBox{state: t.State}
 	object(c, "state", &box)
-	if c.reading { // who writes may share the value with others
+	if c.reading { // a writer may share the value with others
 		t.State = box.state
 	}
 	if c.reading && t.State == nil {

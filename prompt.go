@@ -123,9 +123,8 @@ type CompactRequest struct {
 	Auto  bool      // continue working afterwards
 }
 
-// Undo says how much of a session to take back or, for a redo, to bring back; the tags doc and enum are for the
-// description of the HTTP API. Without a message an undo takes
-// back the last exchange that stands, and a redo brings back the first one that does not.
+// Undo says how much of a session to undo or redo. Without a message, undo reverts the last exchange that stands, and
+// redo restores the first reverted one. The tags doc and enum are for the description of the HTTP API.
 type Undo struct {
 	Message MessageID `json:"messageID,omitempty"`
 	Part    PartID    `json:"partID,omitempty"` // "" is the whole message, and the prompt it answers

@@ -319,7 +319,7 @@ func appendNumber(dst []byte, f float64) []byte {
 }
 
 // compactJSON takes the white space out of a value that spans lines, because an event
-// is one line, and mends broken UTF-8, which JSON parsers let through.
+// is one line, and repairs broken UTF-8, which JSON parsers let through.
 func compactJSON(b []byte) []byte {
 	b = replaceInvalid(b)
 	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 {

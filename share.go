@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// untilKey is where the address of a share says when it ends. The record of the wire has no other place for it, and the
-// address in the record is what counts, not the one somebody asks for.
+// untilKey is the part of a share's address that holds its expiry, because the wire's record has no field for it. The
+// address in the record counts, not the requested one.
 const untilKey = "until"
 
 // WithExpiry returns the share with an end.

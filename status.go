@@ -9,7 +9,7 @@ type Status struct {
 	Attempt int
 	Message string
 	Next    Time            // when the next attempt begins
-	Action  json.RawMessage // what the user can do about it
+	Action  json.RawMessage // how the user can fix it
 	Extra   Extra
 }
 

@@ -4,7 +4,7 @@ package lathe
 // the same bytes before every request, so that what providers keep of them stays good. It is
 // kept beside the session and never on the wire.
 type SystemPrompt struct {
-	// What it was made for; a change of these makes another one.
+	// A change of these fields makes a new system prompt.
 	Agent     string   `json:"agent"`
 	Model     ModelRef `json:"model"`
 	Directory string   `json:"directory"`

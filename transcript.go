@@ -27,7 +27,7 @@ type viewMessage struct {
 	rev   int
 }
 
-// viewPart is a part as it was last told, and its text with the deltas since.
+// viewPart is a part as it was last received, and its text with the deltas since.
 type viewPart struct {
 	part  Part
 	grown strings.Builder // empty before the first delta

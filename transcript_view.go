@@ -1,7 +1,7 @@
 package lathe
 
-// MessageView is a message of a transcript where it lies, for those who draw a few of many: nothing is copied
-// but what is asked for. It holds until the next event.
+// MessageView gives access to one message of a transcript without a copy, for screens that draw a few of many. It is
+// valid until the next event.
 type MessageView struct{ m *viewMessage }
 
 // Count is how many messages there are.

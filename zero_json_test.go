@@ -173,7 +173,7 @@ var leastFacts = map[string]struct {
 	"models-dev.refreshed":     {&lathe.ModelsRefreshed{}, ``},
 	"reference.updated":        {&lathe.ReferencesChanged{}, ``},
 	"integration.updated":      {&lathe.IntegrationsChanged{}, ``},
-	"x-event.sent":              {&lathe.UnknownEvent{TypeName: "x-event.sent"}, ``},
+	"x-event.sent":             {&lathe.UnknownEvent{TypeName: "x-event.sent"}, ``},
 }
 
 func TestLeast_Events(t *testing.T) {

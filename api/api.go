@@ -44,7 +44,7 @@ type Sessions interface {
 	Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error)
 	// Remove deletes a session and all below it.
 	Remove(ctx context.Context, id lathe.SessionID) error
-	// Location tells which project a directory belongs to.
+	// Location returns the project of a directory.
 	Location(ctx context.Context, dir string) (lathe.Location, error)
 }
 
@@ -58,9 +58,9 @@ type Histories interface {
 	Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error)
 	// Export writes a session as JSON; change may change the record and each message on the way.
 	Export(ctx context.Context, id lathe.SessionID, to io.Writer, change func(*lathe.Session, *lathe.Message)) error
-	// Statuses tells what the sessions in scope are doing; idle ones are left out.
+	// Statuses returns the status of each session in scope that is not idle.
 	Statuses(ctx context.Context, scope lathe.Scope) (map[lathe.SessionID]lathe.Status, error)
-	// Interrupted lists the sessions whose turn was cut off.
+	// Interrupted lists the sessions with an interrupted turn.
 	Interrupted(ctx context.Context) ([]lathe.SessionID, error)
 	// Events streams what happens in scope, after a cursor if one is set, beginning with server.connected. An
 	// error is the end of it, but for a *Broken.
@@ -85,9 +85,9 @@ type Turns interface {
 	Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) error
 	// Cancel ends the turn of a session and of all below it.
 	Cancel(ctx context.Context, id lathe.SessionID) error
-	// Resume continues a turn that was cut off.
+	// Resume continues an interrupted turn.
 	Resume(ctx context.Context, id lathe.SessionID) error
-	// Undo takes back what a session said and did; Redo brings it back.
+	// Undo reverts messages and file changes of a session; Redo restores them.
 	Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
 	Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
 }

@@ -11,7 +11,7 @@ import (
 // process the program that opened it is.
 type Host interface {
 	Providers(ctx context.Context, dir string) (lathe.Providers, error)
-	// LoginMethods are the ways to log in, by provider. One that is not named takes a key.
+	// LoginMethods returns the login methods by provider. A provider without an entry takes an API key.
 	LoginMethods(ctx context.Context, dir string) (map[string][]lathe.LoginMethod, error)
 	SetKey(ctx context.Context, provider, key string) error
 	// Authorize begins a login of the given method; CompleteLogin waits for its end, with the code that the
@@ -28,10 +28,10 @@ type Host interface {
 	SetMode(ctx context.Context, dir string, m lathe.Mode) (lathe.Mode, error)
 	// FindFiles returns files and folders (with a slash at their end) whose path fits a query, best first.
 	FindFiles(ctx context.Context, dir, query string, limit int) ([]string, error)
-	// Changes is what version control says differs.
+	// Changes returns the differences that version control reports.
 	Changes(ctx context.Context, dir string, from Source) ([]lathe.FileDiff, error)
 
-	// Share gives a session an address at which others can read it; Unshare takes it back.
+	// Share gives a session an address at which others can read it; Unshare removes it.
 	Share(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
 	Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Asks returns what sessions of a directory wait for: permissions first, then questions, each
-// oldest first. A scope without a directory is that of the options.
+// Asks returns the open requests of a directory: permissions first, then questions, each oldest first. A scope without
+// a directory means that of the options.
 func (c *Client) Asks(ctx context.Context, scope lathe.Scope) (all []lathe.Fact, err error) {
 	var permissions []lathe.PermissionRequest
 	if err := c.call(ctx, request{method: "GET", path: "/permission", directory: scope.Directory, to: &permissions}); err != nil {
@@ -31,7 +31,7 @@ func (c *Client) Asks(ctx context.Context, scope lathe.Scope) (all []lathe.Fact,
 	return all, nil
 }
 
-// Reply answers a permission request. What is said with a rejection goes to the model.
+// Reply answers a permission request. The message of a rejection goes to the model.
 func (c *Client) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
 	body := struct {
 		Reply   lathe.Reply `json:"reply"`

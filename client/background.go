@@ -12,7 +12,7 @@ import (
 // errClosed says that a client was closed.
 var errClosed = errors.New("the client is closed")
 
-// tasks are requests that a call has left running. They end with the client.
+// tasks tracks background requests, which end with the client.
 type tasks struct {
 	running sync.WaitGroup
 
@@ -57,8 +57,8 @@ func (t *tasks) close() {
 // lookEvery is how often we look whether a prompt has been written.
 const lookEvery = 25 * time.Millisecond
 
-// SubmitCommand runs a slash command, and returns its prompt when that is written. The wire answers only when the
-// session rests, so the request runs on by itself; what goes wrong later is an event of the session.
+// SubmitCommand runs a slash command and returns its prompt when that is written. The server answers only when the
+// session is idle, so the request stays open in the background. Later errors arrive as events of the session.
 func (c *Client) SubmitCommand(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
 	if call.Message == "" {
 		call.Message = c.ids.Message()

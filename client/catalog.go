@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Agents lists those of a directory, the default one first; "" is the directory of the options.
+// Agents lists the agents of a directory, the default one first; "" means the directory of the options.
 func (c *Client) Agents(ctx context.Context, dir string) (all []lathe.Agent, err error) {
 	return all, c.call(ctx, request{method: "GET", path: "/agent", directory: dir, to: &all})
 }
@@ -67,7 +67,7 @@ func (w wireModel) model() lathe.Model {
 	return m
 }
 
-// Providers lists who serves models in a directory, and what the config chooses.
+// Providers returns the providers of a directory and the model that the config names.
 func (c *Client) Providers(ctx context.Context, dir string) (lathe.Providers, error) {
 	var usable struct {
 		Providers []struct {
@@ -104,12 +104,12 @@ func (c *Client) Providers(ctx context.Context, dir string) (lathe.Providers, er
 	return out, nil
 }
 
-// LoginMethods are the ways to log in, by provider. One that is not named takes a key.
+// LoginMethods returns the login methods by provider. A provider without an entry takes an API key.
 func (c *Client) LoginMethods(ctx context.Context, dir string) (all map[string][]lathe.LoginMethod, err error) {
 	return all, c.call(ctx, request{method: "GET", path: "/provider/auth", directory: dir, to: &all})
 }
 
-// Authorize begins a login of the given method, which must be none with a key.
+// Authorize starts a login with the given method, which must not be an API key.
 func (c *Client) Authorize(ctx context.Context, dir, provider string, method int) (lathe.Authorization, error) {
 	body := struct {
 		Method int `json:"method"`
@@ -125,8 +125,7 @@ func (c *Client) Authorize(ctx context.Context, dir, provider string, method int
 	return *a, nil
 }
 
-// CompleteLogin waits for the end of a login that was begun, as long as the user takes, with the code
-// that the page showed if it did.
+// CompleteLogin waits, without a time limit, until a login ends. The code is the one that the page showed, if any.
 func (c *Client) CompleteLogin(ctx context.Context, dir, provider string, method int, code string) error {
 	body := struct {
 		Method int    `json:"method"`
@@ -135,7 +134,7 @@ func (c *Client) CompleteLogin(ctx context.Context, dir, provider string, method
 	return c.call(ctx, request{method: "POST", path: "/provider/" + url.PathEscape(provider) + "/oauth/callback", directory: dir, body: body, endless: true})
 }
 
-// SetKey keeps the key of a provider.
+// SetKey saves the API key of a provider.
 func (c *Client) SetKey(ctx context.Context, provider, key string) error {
 	body := struct {
 		Type string `json:"type"`
@@ -144,12 +143,12 @@ func (c *Client) SetKey(ctx context.Context, provider, key string) error {
 	return c.call(ctx, request{method: "PUT", path: "/auth/" + url.PathEscape(provider), body: body})
 }
 
-// RemoveKey forgets what is kept for a provider.
+// RemoveKey deletes the saved credential of a provider.
 func (c *Client) RemoveKey(ctx context.Context, provider string) error {
 	return c.call(ctx, request{method: "DELETE", path: "/auth/" + url.PathEscape(provider)})
 }
 
-// ToolServers are the MCP servers of a directory, by name.
+// ToolServers returns the MCP servers of a directory, by name.
 func (c *Client) ToolServers(ctx context.Context, dir string) ([]lathe.ToolServer, error) {
 	var all map[string]lathe.ToolServer
 	err := c.call(ctx, request{method: "GET", path: "/mcp", directory: dir, to: &all})
@@ -162,7 +161,7 @@ func (c *Client) ToolServers(ctx context.Context, dir string) ([]lathe.ToolServe
 	return out, err
 }
 
-// ConnectTools connects to an MCP server, however long that takes, or switches it off until it is connected again.
+// ConnectTools connects to an MCP server, without a time limit, or disables it until it is connected again.
 func (c *Client) ConnectTools(ctx context.Context, dir, name string, on bool) error {
 	what := "/connect"
 	if !on {

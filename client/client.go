@@ -1,13 +1,12 @@
-// Package client is a server of ours from afar: the engine's verbs over HTTP.
+// Package client calls a lathe server over HTTP with the methods of the engine.
 //
-// It owns the address, the password, how long an answer may take and how large it may be, what
-// an error of the wire means, and streams of events that find back by themselves. It keeps no
-// state of sessions: [lathe.Transcript] folds events for those who want one. What the reference's
-// API has no words for (an undo that names its files, prompts that are refused aloud, turns that
-// were cut off) it asks under /lathe, which only servers of ours have.
+// It owns the address, the password, time and size limits of responses, the meaning of wire errors, and event streams
+// that reconnect by themselves. It keeps no state of sessions: [lathe.Transcript] folds events into one. For features
+// that OpenCode's API lacks (an undo that names its files, rejected prompts, interrupted turns) it uses the routes
+// under /lathe, which only lathe servers have.
 //
-// A Client is safe for use by many goroutines. Requests whose answer nobody waits for (background.go) outlive their
-// call, and end with Close.
+// A Client is safe for use by many goroutines. Background requests (background.go) outlive their call and end with
+// Close.
 //
 // Start reading at New and Client.call, then events.go.
 package client
@@ -31,20 +30,19 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Options are the surroundings of a client; all of them may be left out.
+// Options configures a client. All fields are optional.
 type Options struct {
-	// Directory is what requests are about that name none, by its path on the server; "" is
-	// the server's own.
+	// Directory is the default directory of requests, as a path on the server; "" means the server's own.
 	Directory        string
 	Username         string // "" is opencode
 	Password         string
 	TLS              *tls.Config                           // of https addresses
 	Proxy            func(*http.Request) (*url.URL, error) // nil uses none
 	Timeout          time.Duration                         // for an answer; 0 is a minute. Prompts and streams have none
-	IdleTimeout      time.Duration                         // after which a stream that says nothing is dead; 0 is 45 seconds
-	ReconnectTimeout time.Duration                         // how long a stream tries to find back; 0 is two minutes
+	IdleTimeout      time.Duration                         // after which a silent stream is dead; 0 is 45 seconds
+	ReconnectTimeout time.Duration                         // how long a stream tries to reconnect; 0 is two minutes
 	MaxBody          int64                                 // bytes of an answer; 0 is 256 MiB
-	// Persistent has streams of events tell of lost connections, and try for ever.
+	// Persistent makes event streams report lost connections and reconnect forever.
 	Persistent bool
 }
 
@@ -61,7 +59,7 @@ var (
 	_ api.Host   = (*Client)(nil)
 )
 
-// Client asks one server.
+// Client calls one server.
 type Client struct {
 	options Options
 	base    string // without a slash at its end
@@ -73,8 +71,8 @@ type Client struct {
 	ids     *lathe.IDs
 }
 
-// New returns a client for an address: http://, https://, or unix:// and the path of a socket. A
-// name and a password in it win over those of the options. Nothing is asked yet.
+// New returns a client for an address: http://, https://, or unix:// and the path of a socket. User name and password
+// in it win over the options. New sends no request.
 func New(address string, o Options) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -111,7 +109,7 @@ func New(address string, o Options) (*Client, error) {
 	return c, nil
 }
 
-// newHTTP follows nobody elsewhere, who would be told the password.
+// newHTTP returns an HTTP client without redirects, because another host would get the password.
 func newHTTP(over http.RoundTripper) *http.Client {
 	return &http.Client{Transport: over, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
@@ -130,7 +128,7 @@ func (c *Client) IsLocal() bool { return c.local }
 // Address is where the server is, without a password.
 func (c *Client) Address() string { return c.where }
 
-// Close ends requests that run on, and lets go of connections that are kept for the next request.
+// Close ends background requests and closes idle connections.
 func (c *Client) Close() error {
 	c.tasks.close()
 	c.http.CloseIdleConnections()
@@ -151,7 +149,7 @@ type request struct {
 
 var errSlow = errors.New("the request timed out")
 
-// call asks and reads the answer.
+// call sends a request and reads the response.
 func (c *Client) call(ctx context.Context, r request) error {
 	if !r.endless {
 		var stop context.CancelFunc
@@ -182,7 +180,7 @@ func (c *Client) call(ctx context.Context, r request) error {
 	return c.decode(r, data)
 }
 
-// unreachable says that the server could not be asked, or did not finish.
+// unreachable returns the error for a server that could not be reached or did not finish its response.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errSlow):

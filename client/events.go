@@ -16,16 +16,14 @@ import (
 	"github.com/lathe-agent/lathe/internal/sse"
 )
 
-// Events streams what happens in scope, beginning with server.connected, after a cursor if one
-// is set. A connection that breaks is made anew, and goes on where it was: nothing is missed, and
-// what changed meanwhile comes as its present state. Where that is not possible the stream says
-// server.resync, and the reader must read afresh. It ends with the context, with an error that
-// another attempt would not mend, or when the server stays away. The first connection is not
-// tried again. With Options.Persistent it does not end for the server's being away, and yields an
-// [api.Broken] when the connection is lost and when there is a new one.
+// Events streams the events in scope, beginning with server.connected, after a cursor if one is set. It reconnects
+// after a failure and resumes without a gap. Changes of the meantime arrive as their present state. If resuming is
+// impossible, the stream yields server.resync and the reader must load the state again. Events ends with the context,
+// with a permanent error, or when the server stays unreachable. It does not retry the first connection. With
+// Options.Persistent it waits forever, and yields an [api.ConnectionChanged] when the connection is lost and when it
+// is back.
 //
-// The number of an event is set where its cursor came with it; Feed has the word that makes a
-// [lathe.Cursor] of it.
+// The number of an event is set if its cursor came with it. Feed returns the name that turns it into a [lathe.Cursor].
 func (c *Client) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
 	return func(yield func(lathe.Event, error) bool) {
 		f := follower{client: c, scope: scope, yield: yield}
@@ -56,20 +54,20 @@ const (
 
 // follower is one stream, over as many connections as it takes.
 type follower struct {
-	client  *Client
-	scope   lathe.Scope
-	yield   func(lathe.Event, error) bool
-	dir     string // of the session that is followed
-	cursor  string // everything up to here was told; "" is not known
-	connected   bool   // server.connected was told
-	receivedEvent    bool   // by the present connection
-	stopped bool   // the reader wants no more, and must not be called again
-	isLost  bool   // it was told that the connection is
+	client        *Client
+	scope         lathe.Scope
+	yield         func(lathe.Event, error) bool
+	dir           string // of the followed session
+	cursor        string // everything up to here was yielded; "" is not known
+	connected     bool   // server.connected was yielded
+	receivedEvent bool   // on the present connection
+	stopped       bool   // the reader wants no more, and must not be called again
+	isLost        bool   // the reader knows that the connection is lost
 }
 
 var errSilent = errors.New("no event and no heartbeat in time")
 
-// run connects again and again.
+// run connects until the stream ends.
 func (f *follower) run(ctx context.Context) error {
 	if f.scope.Session != "" { // its directory has fewer events than the whole server
 		s, err := f.client.Get(ctx, f.scope.Session)
@@ -110,7 +108,7 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// reportConnection tells that the connection is lost, or found again.
+// reportConnection yields a change of the connection to readers that asked for it.
 func (f *follower) reportConnection(err error) {
 	if lost := err != nil; f.client.options.Persistent && lost != f.isLost {
 		f.isLost = lost
@@ -118,7 +116,7 @@ func (f *follower) reportConnection(err error) {
 	}
 }
 
-// isTemporary reports whether another attempt may succeed.
+// isTemporary reports whether another attempt may succeed after an error.
 func isTemporary(err error) bool {
 	switch lathe.CodeOf(err) {
 	case lathe.Unavailable, lathe.Limited, lathe.Internal:
@@ -142,7 +140,7 @@ func (f *follower) connect(ctx context.Context) error {
 	c := f.client
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// Also before the header: a server that takes a connection and says nothing is dead.
+	// Also before the header: a server that accepts a connection and sends nothing is dead.
 	dead := time.AfterFunc(c.options.IdleTimeout, func() {
 		cancel(lathe.Errorf(lathe.Unavailable, "the server at %s stopped responding: %w", c.where, errSilent))
 	})
@@ -166,13 +164,13 @@ func (f *follower) connect(ctx context.Context) error {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		data, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // what there is of it
+		data, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // as much as arrived
 		return c.readError(res, data)
 	}
 	if f.reportConnection(nil); f.stopped {
 		return nil
 	}
-	if f.connected && !resumes { // a server without numbers: nobody knows what was missed
+	if f.connected && !resumes { // a server without cursors: the gap is unknown
 		if !f.emit(lathe.Event{Fact: &lathe.ServerResync{}}) {
 			return nil
 		}
@@ -190,8 +188,8 @@ func (f *follower) connect(ctx context.Context) error {
 	}
 }
 
-// frame takes one frame in. One that makes no sense ends the connection: what else was lost
-// of it nobody knows, and the next one begins behind the last cursor.
+// frame handles one frame. An invalid frame ends the connection, because more may be lost. The next connection resumes
+// after the last cursor.
 func (f *follower) frame(one sse.Event) error {
 	ev, err := f.read(one.Data)
 	if err != nil {
@@ -209,7 +207,7 @@ func (f *follower) frame(one sse.Event) error {
 		return nil
 	case *lathe.ServerConnected:
 		if f.connected {
-			return nil // it was told once, and the reader need not know how often the wire broke
+			return nil // it was yielded once; reconnects are invisible to the reader
 		}
 		f.connected = true
 	case *lathe.ServerResync:
@@ -243,7 +241,7 @@ func (f *follower) read(data []byte) (ev lathe.Event, err error) {
 	return ev, err
 }
 
-// emit hands an event to the reader, and reports whether it wants more.
+// emit yields an event and reports whether the reader wants more.
 func (f *follower) emit(ev lathe.Event) bool {
 	if !f.stopped && !f.yield(ev, nil) {
 		f.stopped = true

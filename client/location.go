@@ -10,8 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/api"
 )
 
-// Info tells where a directory of the server is. Whether its config is trusted, and whether its commands are
-// confined, a server does not say: it is taken to be so.
+// Info describes a directory of the server. The server does not report trust and sandbox, so both count as on.
 func (c *Client) Info(ctx context.Context, dir string) (api.Info, error) {
 	var at struct{ Home, Directory string }
 	if err := c.call(ctx, request{method: "GET", path: "/path", directory: dir, to: &at}); err != nil {
@@ -61,7 +60,7 @@ func (c *Client) FindFiles(ctx context.Context, dir, query string, limit int) (a
 	return all, c.call(ctx, request{method: "GET", path: "/find/file", query: q, directory: dir, to: &all})
 }
 
-// Changes is what version control says differs.
+// Changes returns the differences that version control reports.
 func (c *Client) Changes(ctx context.Context, dir string, from api.Source) (all []lathe.FileDiff, err error) {
 	return all, c.call(ctx, request{method: "GET", path: "/vcs/diff", query: url.Values{"mode": {string(from)}}, directory: dir, to: &all})
 }

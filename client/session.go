@@ -24,7 +24,7 @@ func (c *Client) Health(ctx context.Context) (version string, err error) {
 	return out.Version, err
 }
 
-// Location tells where a directory belongs; "" is that of the options.
+// Location returns the project of a directory; "" means that of the options.
 func (c *Client) Location(ctx context.Context, dir string) (lathe.Location, error) {
 	var out struct {
 		Directory string
@@ -38,7 +38,7 @@ func (c *Client) Location(ctx context.Context, dir string) (lathe.Location, erro
 	}, err
 }
 
-// Create begins a session in a directory of the server; "" is that of the options.
+// Create starts a session in a directory of the server; "" means that of the options.
 func (c *Client) Create(ctx context.Context, dir string, in lathe.NewSession) (s lathe.Session, err error) {
 	return s, c.call(ctx, request{method: "POST", path: "/session", directory: dir, body: in, to: &s})
 }
@@ -211,7 +211,7 @@ func (c *Client) Remove(ctx context.Context, id lathe.SessionID) error {
 	return c.call(ctx, request{method: "DELETE", path: in(id, "")})
 }
 
-// Share gives a session an address at which others can read it; Unshare takes it back.
+// Share gives a session an address at which others can read it; Unshare removes it.
 func (c *Client) Share(ctx context.Context, id lathe.SessionID) (s lathe.Session, err error) {
 	return c.ShareFor(ctx, id, "")
 }
@@ -225,13 +225,13 @@ func (c *Client) ShareFor(ctx context.Context, id lathe.SessionID, lasts string)
 	return s, c.call(ctx, r)
 }
 
-// Unshare takes a share back.
+// Unshare removes a share.
 func (c *Client) Unshare(ctx context.Context, id lathe.SessionID) (s lathe.Session, err error) {
 	return s, c.call(ctx, request{method: "DELETE", path: in(id, "/share"), to: &s})
 }
 
-// Statuses tells what the sessions of a directory are doing; those that rest are left out. A scope without a
-// directory is that of the options.
+// Statuses returns the status of each session of a directory that is not idle. A scope without a directory means that
+// of the options.
 func (c *Client) Statuses(ctx context.Context, scope lathe.Scope) (all map[lathe.SessionID]lathe.Status, err error) {
 	err = c.call(ctx, request{method: "GET", path: "/session/status", directory: scope.Directory, to: &all})
 	maps.DeleteFunc(all, func(id lathe.SessionID, _ lathe.Status) bool { return scope.Session != "" && id != scope.Session })
@@ -243,7 +243,7 @@ func (c *Client) Todos(ctx context.Context, id lathe.SessionID) (all []lathe.Tod
 	return all, c.call(ctx, request{method: "GET", path: in(id, "/todo"), to: &all})
 }
 
-// Diff is what a session changed, or one exchange of it.
+// Diff returns the file changes of a session, or of one exchange.
 func (c *Client) Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) (all []lathe.FileDiff, err error) {
 	q := url.Values{}
 	if prompt != "" {
@@ -252,7 +252,7 @@ func (c *Client) Diff(ctx context.Context, id lathe.SessionID, prompt lathe.Mess
 	return all, c.call(ctx, request{method: "GET", path: in(id, "/diff"), query: q, to: &all})
 }
 
-// Interrupted lists the sessions whose turn was cut off.
+// Interrupted lists the sessions with an interrupted turn.
 func (c *Client) Interrupted(ctx context.Context) (all []lathe.SessionID, err error) {
 	err = c.call(ctx, request{method: "GET", path: "/lathe/interrupted", to: &all})
 	return slices.Clip(all), err

@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Prompt sends a prompt and waits until the session rests, however long that is. Giving up
-// does not end the turn; Cancel does.
+// Prompt sends a prompt and waits, without a time limit, until the session is idle. Canceling the context does not end
+// the turn; Cancel does.
 func (c *Client) Prompt(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (m lathe.Message, err error) {
 	return m, c.call(ctx, request{method: "POST", path: in(id, "/message"), body: p, to: &m, endless: true})
 }
@@ -20,7 +20,7 @@ func (c *Client) Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt)
 	return m, c.call(ctx, request{method: "POST", path: own(id, "/prompt"), body: p, to: &m})
 }
 
-// Wait waits until a session rests, however long that is, and returns its newest answer.
+// Wait waits, without a time limit, until a session is idle and returns its newest answer.
 func (c *Client) Wait(ctx context.Context, id lathe.SessionID) (m lathe.Message, err error) {
 	return m, c.call(ctx, request{method: "POST", path: own(id, "/wait"), to: &m, endless: true})
 }
@@ -30,7 +30,7 @@ func (c *Client) Cancel(ctx context.Context, id lathe.SessionID) error {
 	return c.call(ctx, request{method: "POST", path: in(id, "/abort")})
 }
 
-// Resume goes on with a turn that was cut off.
+// Resume continues an interrupted turn.
 func (c *Client) Resume(ctx context.Context, id lathe.SessionID) error {
 	return c.call(ctx, request{method: "POST", path: own(id, "/resume")})
 }
@@ -40,7 +40,7 @@ func (c *Client) Shell(ctx context.Context, id lathe.SessionID, s lathe.ShellCom
 	return m, c.call(ctx, request{method: "POST", path: in(id, "/shell"), body: s, to: &m, endless: true})
 }
 
-// Command runs a slash command as a prompt and waits until the session rests.
+// Command runs a slash command as a prompt and waits until the session is idle.
 func (c *Client) Command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (m lathe.Message, err error) {
 	return m, c.call(ctx, request{method: "POST", path: in(id, "/command"), body: call, to: &m, endless: true})
 }
@@ -83,12 +83,12 @@ func (c *Client) Message(ctx context.Context, session lathe.SessionID, id lathe.
 	return m, c.call(ctx, request{method: "GET", path: in(session, "/message/"+url.PathEscape(string(id))), to: &m})
 }
 
-// Undo takes back what a session did from a point on.
+// Undo reverts a session to a point.
 func (c *Client) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (out lathe.Undone, err error) {
 	return out, c.call(ctx, request{method: "POST", path: own(id, "/undo"), body: u, to: &out})
 }
 
-// Redo brings back what was undone.
+// Redo restores what Undo reverted.
 func (c *Client) Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (out lathe.Undone, err error) {
 	return out, c.call(ctx, request{method: "POST", path: own(id, "/redo"), body: u, to: &out})
 }

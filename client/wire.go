@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// prepare makes the HTTP of a question.
+// prepare builds the HTTP request.
 func (c *Client) prepare(ctx context.Context, r request) (*http.Request, error) {
 	address := c.base + r.path
 	if len(r.query) > 0 {
@@ -47,7 +47,7 @@ func (c *Client) prepare(ctx context.Context, r request) (*http.Request, error) 
 	return req, nil
 }
 
-// decode reads an answer that is a success.
+// decode reads a successful response.
 func (c *Client) decode(r request, data []byte) error {
 	if r.to == nil {
 		return nil
@@ -58,7 +58,7 @@ func (c *Client) decode(r request, data []byte) error {
 	return nil
 }
 
-// wireError is an error as the wire has it, in either of its families.
+// wireError is the JSON of an error, in either of its two forms.
 type wireError struct {
 	Name string `json:"name"`
 	Data struct {
@@ -68,10 +68,10 @@ type wireError struct {
 	Message string `json:"message"`
 }
 
-// readError turns an answer that is none into an error with a code.
+// readError turns an error response into an error with a code.
 func (c *Client) readError(res *http.Response, data []byte) error {
 	var p wireError
-	_ = json.Unmarshal(data, &p) // what is no JSON says nothing
+	_ = json.Unmarshal(data, &p) // other bodies have no message
 	message := cmp.Or(p.Data.Message, p.Message, strings.TrimSpace(p.Name+p.Tag))
 	code := codeOf(res.StatusCode)
 	switch {
@@ -84,13 +84,13 @@ func (c *Client) readError(res *http.Response, data []byte) error {
 	case p.Tag == "BadRequest" && message == p.Tag:
 		return lathe.Errorf(code, "the server at %s rejected the request as invalid", c.where)
 	}
-	if strings.HasPrefix(message, lathe.ErrNoModel.Error()) { // the wire has only words for it, and they are ours
+	if strings.HasPrefix(message, lathe.ErrNoModel.Error()) { // the wire has no code for it
 		return &lathe.Error{Code: code, Message: message, Err: lathe.ErrNoModel}
 	}
 	return lathe.Errorf(code, "%s", phrase.Shorten(message, 4000))
 }
 
-// codeOf is what a status means, the other way round of what the server does.
+// codeOf returns the code for an HTTP status, the inverse of the server's mapping.
 func codeOf(status int) lathe.Code {
 	switch status {
 	case http.StatusNotFound:
@@ -116,10 +116,10 @@ func codeOf(status int) lathe.Code {
 	return lathe.Internal
 }
 
-// in is the path of something below a session.
+// in returns the path of a route below a session.
 func in(id lathe.SessionID, below string) string {
 	return "/session/" + url.PathEscape(string(id)) + below
 }
 
-// own is the same among the routes that only our servers have.
+// own returns the path of a session route that only lathe servers have.
 func own(id lathe.SessionID, below string) string { return "/lathe" + in(id, below) }

@@ -32,8 +32,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Harness tells the engine what settings, catalog and credentials say. What it has read of a
-// directory holds until a file of it changes.
+// Harness gives the engine its config, models and credentials. It caches the config of a directory until a file
+// changes.
 type Harness struct {
 	app     *Host
 	Folders datadir.Folders
@@ -47,9 +47,9 @@ type Harness struct {
 	plans   string        // and plans that belong to no repository
 	pages   *pages        // instructions from addresses
 	skills  *skillIndexes // and skills
-	// headless says that nobody answers questions.
+	// headless means that no person can answer questions.
 	headless bool
-	// serves says that it is a server's: clients may answer permission requests, or nobody.
+	// serves means that clients of a server may answer permission requests.
 	serves  bool
 	wire    http.RoundTripper // records or replays; nil is the network
 	Keyless bool              // a recording asks for no key
@@ -62,7 +62,7 @@ type Harness struct {
 	extensionSets extensionSets
 }
 
-// DirConfig is what was read of one directory.
+// DirConfig is the cached config of one directory.
 type DirConfig struct {
 	loaded    *config.Loaded
 	keys      time.Time // when the credentials changed
@@ -94,7 +94,7 @@ func (s *Harness) Close() (err error) {
 	return errors.Join(err, s.extensionSets.close(), s.Runner.Close())
 }
 
-// ConfigFor reads what a directory says, if that changed.
+// ConfigFor returns the config of a directory and reads it again if a file changed.
 func (s *Harness) ConfigFor(place workspace.Place) (*DirConfig, error) {
 	a := s.app.WithDir(place.Directory)
 	o, err := a.ConfigOptions()
@@ -128,8 +128,7 @@ func (s *Harness) ConfigFor(place workspace.Place) (*DirConfig, error) {
 	return k, nil
 }
 
-// HasConfigChanged reports whether the files of a directory say something else than settings that were made of
-// them.
+// HasConfigChanged reports whether the config files of a directory changed since the given settings were made.
 func (s *Harness) HasConfigChanged(place workspace.Place, was *engine.StepSettings) (bool, error) {
 	o, err := s.app.WithDir(place.Directory).ConfigOptions()
 	if err != nil {
@@ -139,7 +138,7 @@ func (s *Harness) HasConfigChanged(place workspace.Place, was *engine.StepSettin
 	return now != was.Source, err
 }
 
-// Agents are those of a directory, without those of extensions.
+// Agents returns the agents of a directory, without those of extensions.
 func (s *Harness) Agents(place workspace.Place) ([]engine.Agent, error) {
 	k, err := s.ConfigFor(place)
 	if err != nil {
@@ -148,8 +147,8 @@ func (s *Harness) Agents(place workspace.Place) ([]engine.Agent, error) {
 	return k.Settings.Agents, nil
 }
 
-// withMode is the config of a turn with the permission mode of this moment, which counts from the next call
-// on as rules do.
+// withMode returns the config of a turn with the current permission mode. Like rules, a new mode takes effect with the
+// next call.
 func (s *Harness) withMode(place workspace.Place, c config.Config) config.Config {
 	if k, err := s.ConfigFor(place); err == nil {
 		c.PermissionMode = k.loaded.Config.PermissionMode
@@ -157,7 +156,7 @@ func (s *Harness) withMode(place workspace.Place, c config.Config) config.Config
 	return c
 }
 
-// load reads settings, with the skills that were fetched for them.
+// load reads the config, with the skills that were fetched for it.
 func (s *Harness) load(o config.Options) (*config.Loaded, error) {
 	s.mu.Lock()
 	o.Skills, o.FromPlugins = s.fetchedSkills[o.Directory], s.added[o.Directory]
@@ -205,7 +204,7 @@ func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.StepSettings
 	return out
 }
 
-// Model is a model that can be used in a directory.
+// Model returns a usable model of a directory.
 func (s *Harness) Model(ctx context.Context, place workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
 	k, err := s.ConfigFor(place)
 	if err != nil {
@@ -227,7 +226,7 @@ func (s *Harness) Model(ctx context.Context, place workspace.Place, ref lathe.Mo
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k.models[name] == nil { // or its kept bytes would be lost
+	if k.models[name] == nil { // or its cached bytes would be lost
 		k.models[name] = m
 	}
 	return k.models[name], nil
@@ -260,7 +259,7 @@ func (s *Harness) open(p *Providers, m *catalog.Model) (*engine.Model, error) {
 	return out, nil
 }
 
-// asAuthFault shows clients a missing key the way they know it.
+// asAuthFault turns a missing key into the fault that clients know.
 func asAuthFault(p *catalog.Provider, err error) error {
 	if lathe.CodeOf(err) != lathe.Unauthorized {
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-agent/lathe/model/auth"
 )
 
-// Host is what surrounds a program: the directory and the environment that config is read from, and where
-// warnings go.
+// Host is the environment of a program: its directory and variables, which the config is read from, and the writer
+// for warnings.
 type Host struct {
 	Dir     string              // whose project it is about
 	Trust   bool                // it may run what its config says
@@ -20,20 +20,20 @@ type Host struct {
 	Environ func() []string     // all of them
 	Now     func() time.Time
 	Log     *slog.Logger
-	Notices io.Writer               // what people are told beside a result
-	Logins  []auth.Method           // how one can log in without a key
+	Notices io.Writer               // notes for people, apart from the result
+	Logins  []auth.Method           // logins without an API key
 	Browse  func(page string) error // opens a page in the user's browser
 }
 
-// Notify tells people something beside the result.
+// Notify prints a note for people, apart from the result.
 func (a *Host) Notify(format string, args ...any) {
 	_, _ = fmt.Fprintf(a.Notices, format+"\n", args...)
 }
 
-// agent is how the program calls itself to other machines.
+// agent returns the User-Agent of the program.
 func (a *Host) agent() string { return "lathe/" + a.Version }
 
-// WithDir is the same surroundings for another directory.
+// WithDir returns the same host for another directory.
 func (a *Host) WithDir(dir string) *Host {
 	other := *a
 	other.Dir = dir

@@ -13,10 +13,10 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// childShare is the part of its parent's budget a child may draw, where nothing else is said.
+// childShare is the default share of its parent's budget that a child may use.
 const childShare = 0.5
 
-// bound is a limit of the settings as the engine takes it: 0 is its default, negative none.
+// bound converts a limit of the config for the engine: 0 means the default, negative no limit.
 func bound(l config.Limit) time.Duration {
 	if l.Off {
 		return -1
@@ -28,7 +28,7 @@ func retryOf(r config.Retry) engine.Retry {
 	return engine.Retry{MaxWait: bound(r.MaxWait), Attempts: limit(r.Attempts)}
 }
 
-// limit is a number of the settings as the engine takes it: 0 is its default, negative none.
+// limit converts a number of the config for the engine: 0 means the default, negative no limit.
 func limit(n *int) int {
 	switch {
 	case n == nil:
@@ -39,7 +39,7 @@ func limit(n *int) int {
 	return *n
 }
 
-// CompactionOf is how the engine is to compress histories; a 0 of the settings is none to it.
+// CompactionOf returns the compaction options of the config. A 0 in the config means none to the engine.
 func CompactionOf(c config.Compaction) compact.Settings {
 	return compact.Settings{
 		Off: c.Auto != nil && !*c.Auto, Prune: c.Prune != nil && *c.Prune,
@@ -59,7 +59,7 @@ func spendingOf(s config.Spending) lathe.Spending {
 	return lathe.Spending{Cost: max(lathe.Dollars(s.Cost), 0), Tokens: int64(s.Tokens), Steps: int64(s.Steps), Time: time.Duration(s.Time) * time.Millisecond}
 }
 
-// modelRefs reads names of models; what is no name was told when the settings were checked.
+// modelRefs parses names of models. It skips invalid ones, which the check of the config has reported.
 func modelRefs(names []string) (out []lathe.ModelRef) {
 	for _, name := range names {
 		if vendor, id, err := catalog.Split(name); err == nil {
@@ -69,16 +69,15 @@ func modelRefs(names []string) (out []lathe.ModelRef) {
 	return out
 }
 
-// imagesOf is how images are made smaller, as the engine has it.
+// imagesOf returns the engine's options for shrinking images.
 func imagesOf(c config.ImageAttachment) prompt.Images {
 	return prompt.Images{Off: c.AutoResize != nil && !*c.AutoResize, Width: c.MaxWidth, Height: c.MaxHeight, Bytes: c.MaxBase64Bytes}
 }
 
-// leastBrief is how many words a task has at least, where the settings say nothing: a shorter
-// one leaves the agent guessing.
+// leastBrief is the default minimum of words in a task. A shorter one leaves the agent guessing.
 const leastBrief = 40
 
-// subagentsOf is what the settings say of tasks for other agents.
+// subagentsOf returns the options for subagents.
 func subagentsOf(c config.Config) subagent.Limits {
 	s := c.Subagents
 	out := subagent.Limits{

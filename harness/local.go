@@ -19,15 +19,15 @@ import (
 
 var _ api.Host = (*Local)(nil)
 
-// Local is what surrounds the engine, for a front end of this process: what client.Client asks of a server, without
-// one. Close it before the harness.
+// Local is the api.Host of a front end in this process. It does without a server what client.Client requests from one.
+// Close it before the harness.
 type Local struct {
 	served  *backend
 	version string
 	unwatch func()
 }
 
-// Local returns the surroundings of the engine, and publishes changes of files in a directory while it is open.
+// Local returns the host of a front end. While it is open, it publishes file changes in a directory.
 func (s *Harness) Local(ctx context.Context, dir, version string) (*Local, error) {
 	l := &Local{served: s.newServed(), version: version}
 	at, err := l.place(ctx, dir)
@@ -38,7 +38,7 @@ func (s *Harness) Local(ctx context.Context, dir, version string) (*Local, error
 	return l, nil
 }
 
-// Close ends logins that nobody has ended.
+// Close ends the logins still in progress.
 func (l *Local) Close() error {
 	l.unwatch()
 	l.served.logins.close()
@@ -50,7 +50,7 @@ func (l *Local) place(ctx context.Context, dir string) (workspace.Place, error) 
 	return at, err
 }
 
-// Providers are those that serve models in a directory, and what the config chooses.
+// Providers returns the providers of a directory and the model that the config names.
 func (l *Local) Providers(ctx context.Context, dir string) (out lathe.Providers, err error) {
 	at, err := l.place(ctx, dir)
 	if err != nil {
@@ -110,7 +110,7 @@ func modelOf(m *catalog.Model) lathe.Model {
 	return out
 }
 
-// LoginMethods are the ways to log in.
+// LoginMethods returns the login methods of each provider.
 func (l *Local) LoginMethods(ctx context.Context, dir string) (map[string][]lathe.LoginMethod, error) {
 	at, err := l.place(ctx, dir)
 	if err != nil {
@@ -132,7 +132,7 @@ func (l *Local) SetKey(ctx context.Context, provider, key string) error {
 	return f.Set(ctx, provider, auth.Key{Key: secret})
 }
 
-// Authorize begins a login.
+// Authorize starts a login.
 func (l *Local) Authorize(ctx context.Context, dir, provider string, method int) (lathe.Authorization, error) {
 	at, err := l.place(ctx, dir)
 	if err != nil {
@@ -148,12 +148,12 @@ func (l *Local) Authorize(ctx context.Context, dir, provider string, method int)
 	return *a, nil
 }
 
-// CompleteLogin waits for the end of a login.
+// CompleteLogin waits until a login ends.
 func (l *Local) CompleteLogin(ctx context.Context, _, provider string, method int, code string) error {
 	return l.served.Complete(ctx, workspace.Place{}, provider, method, code)
 }
 
-// ToolServers are the MCP servers of a directory, by name.
+// ToolServers returns the MCP servers of a directory, by name.
 func (l *Local) ToolServers(ctx context.Context, dir string) ([]lathe.ToolServer, error) {
 	at, err := l.place(ctx, dir)
 	if err != nil {
@@ -168,7 +168,7 @@ func (l *Local) ToolServers(ctx context.Context, dir string) ([]lathe.ToolServer
 	return out, err
 }
 
-// ConnectTools switches an MCP server on or off.
+// ConnectTools enables or disables an MCP server.
 func (l *Local) ConnectTools(ctx context.Context, dir, name string, on bool) error {
 	at, err := l.place(ctx, dir)
 	switch {
@@ -181,13 +181,13 @@ func (l *Local) ConnectTools(ctx context.Context, dir, name string, on bool) err
 	}
 }
 
-// Info is where a directory is, and what counts there.
+// Info describes a directory: its project, branch, trust and permission mode.
 func (l *Local) Info(ctx context.Context, dir string) (api.Info, error) {
 	at, err := l.place(ctx, dir)
 	if err != nil {
 		return api.Info{}, err
 	}
-	home, _ := os.UserHomeDir() // who has none is told ""
+	home, _ := os.UserHomeDir() // "" without a home folder
 	out := api.Info{Directory: at.Directory, Home: home, Branch: git.Branch(at), Version: l.version, Trusted: true, Confined: true}
 	out.Mode, err = l.mode(ctx, at)
 	return out, err
@@ -216,7 +216,7 @@ func (l *Local) SetMode(ctx context.Context, dir string, m lathe.Mode) (lathe.Mo
 	return cmp.Or(is, lathe.SandboxMode), err
 }
 
-// FindFiles returns files and folders whose path fits a query.
+// FindFiles returns files and folders whose path matches a query.
 func (l *Local) FindFiles(ctx context.Context, dir, query string, limit int) ([]string, error) {
 	at, err := l.place(ctx, dir)
 	if err != nil {
@@ -225,7 +225,7 @@ func (l *Local) FindFiles(ctx context.Context, dir, query string, limit int) ([]
 	return server.FindFiles(ctx, l.served.folders(), at, query, limit)
 }
 
-// Changes is what version control says differs.
+// Changes returns the differences that version control reports.
 func (l *Local) Changes(ctx context.Context, dir string, from api.Source) ([]lathe.FileDiff, error) {
 	at, err := l.place(ctx, dir)
 	if err != nil {
@@ -234,12 +234,12 @@ func (l *Local) Changes(ctx context.Context, dir string, from api.Source) ([]lat
 	return server.Changes(ctx, l.served.git(), at, git.DiffOptions{Mode: git.Mode(from), Context: git.DefaultContext})
 }
 
-// Share is not possible: no address leads to this process.
+// Share always fails, because this process has no address.
 func (l *Local) Share(context.Context, lathe.SessionID) (lathe.Session, error) {
 	return lathe.Session{}, lathe.Errorf(lathe.Unavailable, "only a server can share sessions: run `lathe serve`, open the session with `lathe attach`, and share it there")
 }
 
-// Unshare takes back what a server has shared.
+// Unshare removes a share that a server created.
 func (l *Local) Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
 	return l.served.Unshare(ctx, id)
 }

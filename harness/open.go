@@ -19,11 +19,11 @@ import (
 type Options struct {
 	Transport  http.RoundTripper // records or replays the traffic with models; nil is the network
 	Keyless    bool              // a recording asks for no key
-	Headless   bool              // nobody answers questions
-	HasClients bool              // clients may answer permission requests, or nobody
+	Headless   bool              // no person can answer questions
+	HasClients bool              // clients may answer permission requests
 	Environ    []string          // of commands; nil is that of the program
 	Tracer     *otlp.Tracer
-	// Wrap may put something between the engine and the config; nil does not.
+	// Wrap may put a layer between the engine and the config; nil adds none.
 	Wrap func(engine.Environment) engine.Environment
 }
 
@@ -52,8 +52,8 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 	return s, nil
 }
 
-// OpenSessions opens an engine that runs no turns, for those who look at sessions or change them. It makes the
-// database if there is none.
+// OpenSessions opens an engine that runs no turns, for commands that read or change sessions. It creates a missing
+// database.
 func OpenSessions(ctx context.Context, a *Host) (*engine.Engine, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {

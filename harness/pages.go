@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// pageTime is how long an instruction may take to come.
+// pageTime limits how long fetching an instruction may take.
 const pageTime = 5 * time.Second
 
-// pages are instructions from addresses. Nobody waits for them: what came last time counts until
-// they are here, and what comes later is told to the model as a change.
+// pages fetches instructions from URLs in the background, so that no turn waits. The text of the last fetch counts
+// until then, and a new text reaches the model as a change.
 type pages struct {
-	dir    string // what came before is kept here
+	dir    string // saved texts of earlier fetches
 	agent  string // that asks
 	log    *slog.Logger
 	client *http.Client
@@ -40,20 +40,20 @@ func newPages(dir, agent string, log *slog.Logger) *pages {
 	return &pages{dir: dir, agent: agent, log: log, client: &http.Client{Timeout: pageTime}, ctx: ctx, stop: stop, texts: map[string]string{}}
 }
 
-// close ends what is under way.
+// close ends running fetches.
 func (p *pages) close() {
 	p.stop()
 	p.work.Wait()
 }
 
-// count is how many have come; it rises when a text changes.
+// count returns a number that rises when a text changes.
 func (p *pages) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.arrived
 }
 
-// text is what an address says, as far as it is known. The first question sends for it.
+// text returns the last known text of a URL. The first call starts to fetch it.
 func (p *pages) text(address string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

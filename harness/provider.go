@@ -21,8 +21,8 @@ import (
 	"github.com/lathe-agent/lathe/model/provider"
 )
 
-// Providers is what the commands about models share: the settings of the directory, the
-// catalog they make, and the credentials of the user.
+// Providers is shared by all commands about models: the config of the directory, its model catalog, and the user's
+// credentials.
 type Providers struct {
 	host        *Host
 	Settings    *config.Loaded
@@ -35,7 +35,7 @@ type Providers struct {
 	Deps        provider.Deps
 }
 
-// Variable reads one that has two names, the reference's and ours; ours counts more.
+// Variable reads a variable by its LATHE_ name, or else by its OPENCODE_ name.
 func (a *Host) Variable(name string) string {
 	if v := a.Env("LATHE_" + name); v != "" {
 		return v
@@ -49,7 +49,7 @@ func (a *Host) IsEnvTrue(name string) bool {
 	return v == "1" || strings.EqualFold(v, "true")
 }
 
-// Providers reads the settings and the credentials. The catalog is read when it is asked.
+// Providers reads the config and the credentials. The catalog is read when it is first used.
 func (a *Host) Providers() (*Providers, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *Host) Providers() (*Providers, error) {
 	return a.ProvidersOf(l, at)
 }
 
-// ProvidersOf is what settings and credentials make usable.
+// ProvidersOf returns the providers for a loaded config.
 func (a *Host) ProvidersOf(l *config.Loaded, at datadir.Folders) (*Providers, error) {
 	p := &Providers{host: a, Settings: l, At: at, filter: filterOf(l, a.IsEnvTrue("ENABLE_EXPERIMENTAL_MODELS"))}
 	var raw struct {
@@ -87,13 +87,13 @@ func (a *Host) ProvidersOf(l *config.Loaded, at datadir.Folders) (*Providers, er
 	return p, nil
 }
 
-// With returns the catalog behind a filter, with more layers below the settings.
+// With returns the filtered catalog, with more layers below the config.
 func (p *Providers) With(f catalog.Filter, more ...catalog.Layer) *catalog.Catalog {
 	layers := append([]catalog.Layer{catalog.File(p.host.modelsFile(p.At))}, more...)
 	return catalog.New(f, append(layers, catalog.Config(p.section))...)
 }
 
-// modelsFile is the catalog that was fetched, or one that the user names.
+// modelsFile returns the path of the fetched catalog, or of the file that the user names.
 func (a *Host) modelsFile(at datadir.Folders) string {
 	if path := a.Variable("MODELS_PATH"); path != "" {
 		return path
@@ -111,7 +111,7 @@ func filterOf(l *config.Loaded, experimental bool) catalog.Filter {
 	return f
 }
 
-// CredentialFile opens the file of credentials and closes it to others.
+// CredentialFile opens the credential file and makes it unreadable to other users.
 func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
 	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.opencodeCredentials()})
 	mended, err := f.FixPermissions()
@@ -121,7 +121,7 @@ func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
 	return f, err
 }
 
-// opencodeCredentials is the credential file of OpenCode, for users who want theirs used here too.
+// opencodeCredentials returns the path of OpenCode's credential file if the user wants to share it.
 func (a *Host) opencodeCredentials() string {
 	if path := a.ForeignAuth(); a.IsEnvTrue("BORROW_AUTH") {
 		return path
@@ -137,13 +137,12 @@ func (a *Host) ForeignAuth() string {
 	return filepath.Join(dir, "opencode", "auth.json")
 }
 
-// DisplayPath is a path for people.
+// DisplayPath shortens a path for people, with ~ for the home folder.
 func (a *Host) DisplayPath(path string) string {
 	return termtext.Plain(termtext.Tilde(path, a.Env("HOME")))
 }
 
-// withTokens is the environment, and for variables that are not set the tokens of
-// organisations that are meant for them.
+// withTokens returns the environment, with tokens of organizations in place of variables that are not set.
 func (a *Host) withTokens(all map[string]auth.Credential) func(string) string {
 	tokens := map[string]auth.Secret{}
 	for _, c := range all {
@@ -163,8 +162,7 @@ func (a *Host) AuthClient() auth.Client {
 	return auth.Client{Now: a.Now, UserAgent: a.agent()}
 }
 
-// Active are the providers that can be used, those of the gateway's maker first, as in the
-// list of the reference.
+// Active returns the usable providers. OpenCode's own come first, as in its list.
 func (p *Providers) Active() []provider.Active {
 	return SortActive(provider.ActiveProviders(p.Catalog, p.Deps))
 }
@@ -183,8 +181,7 @@ func rank(id string) int {
 	return 1
 }
 
-// Discover asks servers of this machine for their models and adds what they have to the
-// catalog. An id limits it to one of them.
+// Discover asks local model servers for their models and adds these to the catalog. An id limits it to one server.
 func (p *Providers) Discover(ctx context.Context, id string) []provider.Found {
 	var servers []catalog.Vendor
 	for _, v := range catalog.LocalVendors() {
@@ -192,7 +189,7 @@ func (p *Providers) Discover(ctx context.Context, id string) []provider.Found {
 			continue
 		}
 		own := p.Settings.Config.Providers[v.ID]
-		v.API = cmp.Or(own.Options.Text("baseURL"), own.API, v.API) // it is where the user says
+		v.API = cmp.Or(own.Options.Text("baseURL"), own.API, v.API) // the user's address wins
 		servers = append(servers, v)
 	}
 	found := provider.Discover(ctx, http.DefaultClient, servers)
@@ -200,7 +197,7 @@ func (p *Providers) Discover(ctx context.Context, id string) []provider.Found {
 	return found
 }
 
-// Find returns a model by its name. That of a server of this machine is asked for there.
+// Find returns a model by its name. It asks a local model server for its models first.
 func (p *Providers) Find(ctx context.Context, ref string) (*catalog.Model, error) {
 	m, err := p.Catalog.Find(ref)
 	if err == nil {
@@ -227,8 +224,7 @@ func IsLocal(id string) bool {
 	return slices.ContainsFunc(catalog.LocalVendors(), func(v catalog.Vendor) bool { return v.ID == id })
 }
 
-// Choose returns the model that is meant: the one named, else what settings, habit and the
-// usable providers suggest.
+// Choose returns the named model, or else the one from the config, the last one used, or the best usable one.
 func (p *Providers) Choose(ctx context.Context, ref string) (*catalog.Model, error) {
 	if ref == "" {
 		ref = p.Settings.Config.Model
@@ -239,8 +235,7 @@ func (p *Providers) Choose(ctx context.Context, ref string) (*catalog.Model, err
 	return p.Catalog.Default(catalog.Preference{Recent: recent(p.At.RecentModels()), Usable: provider.Selectable(p.Active())})
 }
 
-// recent reads which models were used, latest first. It is a convenience: what cannot be read
-// is none.
+// recent returns the models used last, newest first. It is a convenience, so an unreadable file counts as empty.
 func recent(path string) (out []string) {
 	src, err := os.ReadFile(path)
 	var file struct {
@@ -255,14 +250,13 @@ func recent(path string) (out []string) {
 	return out
 }
 
-// OutputLimit is how long answers may become by the user's wish, 0 if there is none.
+// OutputLimit returns the user's limit on output tokens, 0 without one.
 func (a *Host) OutputLimit() int {
-	n, _ := strconv.Atoi(a.Variable("EXPERIMENTAL_OUTPUT_TOKEN_MAX")) // what is no number is none
+	n, _ := strconv.Atoi(a.Variable("EXPERIMENTAL_OUTPUT_TOKEN_MAX")) // not a number: no limit
 	return max(n, 0)
 }
 
-// WithoutKeys makes a client possible where there is no key, and renews no token: a recording
-// asks for neither.
+// WithoutKeys returns providers that need no key and renew no token, for recordings.
 func WithoutKeys(p *catalog.Provider, m *catalog.Model, d provider.Deps) provider.Deps {
 	d.Token, d.AWS = nil, nil
 	if _, _, err := provider.Open(p, m, d); lathe.CodeOf(err) == lathe.Unauthorized {
@@ -271,7 +265,7 @@ func WithoutKeys(p *catalog.Provider, m *catalog.Model, d provider.Deps) provide
 	return d
 }
 
-// RedactURL is an address without its password and its query, where keys may be.
+// RedactURL returns an address without its password and query, which may hold keys.
 func RedactURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -281,8 +275,8 @@ func RedactURL(address string) string {
 	return u.String()
 }
 
-// IsTokenVariable reports whether a token may stand for a variable: not for one that steers
-// this program or says where requests go.
+// IsTokenVariable reports whether a token may stand in for a variable. It must not for one that controls this program
+// or the address of requests.
 func IsTokenVariable(name string) bool {
 	for i, r := range name {
 		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {

@@ -12,11 +12,11 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// namedClient is a model whose failures say which provider failed and what the user can do.
+// namedClient is a model client whose errors name the provider and what the user can do.
 type namedClient struct {
 	model.Model
 	vendor *catalog.Provider
-	inline bool // its key stands in the config
+	inline bool // its key is in the config
 }
 
 // Stream sends one request.
@@ -30,8 +30,7 @@ func (n namedClient) Stream(ctx context.Context, r model.Request) iter.Seq2[mode
 	}
 }
 
-// explain puts the name and the remedy into an error, for people and for what is shown of the answer. What the
-// error means stays.
+// explain adds the provider's name and the remedy to an error and its fault. The code of the error stays.
 func (n namedClient) explain(err error) error {
 	var e *lathe.Error
 	if !errors.As(err, &e) {
@@ -73,7 +72,7 @@ func (n namedClient) variable() string {
 	return ", or set " + n.vendor.Env[0]
 }
 
-// nameFailures is a client whose failures name the provider.
+// nameFailures wraps a client so that its errors name the provider.
 func (p *Providers) nameFailures(client model.Model, vendor *catalog.Provider) model.Model {
 	inline := p.Settings.Config.Providers[vendor.ID].Options.Text("apiKey") != ""
 	return namedClient{client, vendor, inline}

@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// The bounds of an index of skills.
+// Limits of a skill index.
 const (
 	indexTime  = 30 * time.Second
 	mostSkills = 100
 	mostFiles  = 50 // of one skill
 )
 
-// skillIndexes are skills from addresses: an index.json that lists them, and their files. Like
-// instructions they keep nobody waiting: those of the last time count until new ones are here.
+// skillIndexes fetches skills from URLs: an index.json that lists them, and their files. It works in the background
+// like pages, and the skills of the last fetch count until then.
 type skillIndexes struct {
 	dir   string
 	log   *slog.Logger
@@ -43,7 +43,7 @@ func (s *skillIndexes) close() {
 	s.work.Wait()
 }
 
-// folders are where the skills of addresses are, or will be; the first question sends for them.
+// folders returns the folders for the skills of URLs. The first call starts to fetch them.
 func (s *skillIndexes) folders(addresses []string) (out []string) {
 	for _, address := range addresses {
 		sum := sha256.Sum256([]byte(address))
@@ -64,7 +64,7 @@ func (s *skillIndexes) folders(addresses []string) (out []string) {
 	return out
 }
 
-// indexEntry is a skill as an index lists it.
+// indexEntry is a skill in an index.
 type indexEntry struct {
 	Name    string   `json:"name"`
 	Files   []string `json:"files"`
@@ -94,7 +94,7 @@ func (s *skillIndexes) fetch(address, dir string) error {
 	return nil
 }
 
-// fetchSkill brings the files of one skill, all of them or none.
+// fetchSkill fetches the files of one skill, all of them or none.
 func (s *skillIndexes) fetchSkill(ctx context.Context, base, dir string, sk indexEntry) error {
 	if !filepath.IsLocal(sk.Name) || strings.ContainsAny(sk.Name, `/\`) || strings.HasPrefix(sk.Name, ".") || len(sk.Files) > mostFiles {
 		return fmt.Errorf("its name is invalid, or it has more than %d files", mostFiles)
@@ -106,7 +106,7 @@ func (s *skillIndexes) fetchSkill(ctx context.Context, base, dir string, sk inde
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	fresh, err := os.MkdirTemp(s.dir, "new-") // beside what settings look at
+	fresh, err := os.MkdirTemp(s.dir, "new-") // outside of the folders that the config reads
 	if err != nil {
 		return err
 	}

@@ -63,11 +63,11 @@ func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.StepSet
 	out.ShellName = out.Shell.ModelShell()
 }
 
-// UserExcludes is the file of what the user's git ignores in all repositories. It is looked up with
-// every search: that takes microseconds, and nothing when a program starts.
+// UserExcludes returns the path of the user's global gitignore. It is looked up with every search, which takes
+// microseconds and keeps the start fast.
 func (a *Host) UserExcludes() string { return workspace.UserExcludes(a.Env) }
 
-// commandEnv is the environment of commands. By the last ones they can tell that an agent runs them.
+// commandEnv returns the environment of commands. Its last variables show commands that an agent runs them.
 func (s *Harness) commandEnv() []string {
 	env := s.environ
 	if env == nil {
@@ -76,7 +76,7 @@ func (s *Harness) commandEnv() []string {
 	return append(slices.Clip(env), "AGENT=1", "OPENCODE=1", "OPENCODE_PID="+strconv.Itoa(os.Getpid()))
 }
 
-// commandTime is how long commands may run that have no limit of their own; 0 is the tool's.
+// commandTime returns the default time limit of commands; 0 means the tool's own.
 func (a *Host) commandTime() time.Duration {
 	n, err := strconv.Atoi(a.Variable("EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
 	if err != nil || n <= 0 {
@@ -85,8 +85,8 @@ func (a *Host) commandTime() time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// webConfig says from where pages may come. A proxy that is no address is none: the check of the
-// settings tells.
+// webConfig returns which hosts pages may come from. It ignores an invalid proxy, which the check of the config
+// reports.
 func (a *Host) webConfig(c config.WebFetch, limits tool.Limits) web.Config {
 	out := web.Config{UserAgent: a.agent(), AllowPrivate: c.Private, Limits: limits}
 	if u, err := url.Parse(c.Proxy); c.Proxy != "" && err == nil && u.Host != "" {
@@ -95,8 +95,8 @@ func (a *Host) webConfig(c config.WebFetch, limits tool.Limits) web.Config {
 	return out
 }
 
-// search is who is asked what the web knows: who is named, if that is possible, else whose key is there,
-// else who is to be asked without one.
+// search returns the web search provider: the named one if it is usable, else one with a key, else one that works
+// without.
 func (s *Harness) search() web.SearchConfig {
 	a := s.app
 	exa := web.SearchConfig{Provider: "exa", Key: a.Env("EXA_API_KEY"), Keyless: a.IsEnvTrue("ENABLE_EXA") || a.IsEnvTrue("EXPERIMENTAL_EXA")}
@@ -121,7 +121,7 @@ func (a *Host) canQuestion() bool {
 	return client == "cli" || client == "app" || client == "desktop" || a.IsEnvTrue("ENABLE_QUESTION_TOOL")
 }
 
-// shell is the one for commands: that of the settings, or on Windows the bash that comes with git.
+// shell returns the shell for commands: the one of the config, or on Windows the bash that comes with git.
 func (a *Host) shell(settings string) string {
 	if settings == "" && runtime.GOOS == "windows" {
 		return a.Variable("GIT_BASH_PATH")
@@ -129,7 +129,7 @@ func (a *Host) shell(settings string) string {
 	return settings
 }
 
-// inPrompt are the instruction files that every model is given already.
+// inPrompt returns the instruction files that are already in the system prompt.
 func (s *Harness) inPrompt(k *DirConfig) func(string) []string {
 	return func(string) (paths []string) {
 		for _, i := range k.loaded.Instructions {

@@ -24,7 +24,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
-// Host is what is known of the program and its user.
+// Host describes the program and its user.
 type Host struct {
 	Env     func(string) string // a variable
 	Environ func() []string     // all of them, for the user's helpers of git
@@ -32,11 +32,10 @@ type Host struct {
 	UserDir string              // the folder of the user's config files
 	Now     func() time.Time
 	Log     *slog.Logger
-	Notify  func(format string, args ...any) // tells the user something
+	Notify  func(format string, args ...any) // prints a note for the user
 }
 
-// Policy says what commands of models are confined to. What it needs of the machine it looks
-// up when the first command runs.
+// Policy decides the sandbox profile of model commands. It looks at the machine when the first command runs.
 type Policy struct {
 	host   Host
 	Kernel func() sandbox.Kernel
@@ -52,7 +51,7 @@ type Policy struct {
 	Warn         func(error) // that commands are not confined, once
 }
 
-// New is what commands are confined to on a machine with such a kernel.
+// New returns the policy for a machine with the given kernel support.
 func New(h Host, kernel func() sandbox.Kernel) *Policy {
 	var once sync.Once
 	f := &Policy{host: h, Kernel: kernel, gitPasswords: credentials{log: h.Log, environ: h.Environ}, Warn: func(why error) { once.Do(func() { h.warnUnconfined(why) }) }}
@@ -70,8 +69,8 @@ func New(h Host, kernel func() sandbox.Kernel) *Policy {
 	return f
 }
 
-// warnUnconfined says that commands run unconfined: once on a machine, since nobody can change
-// their kernel every day.
+// warnUnconfined notes that commands run unconfined. It does so once on a machine, because users rarely change their
+// kernel.
 func (h Host) warnUnconfined(why error) {
 	h.Log.Info("commands are not confined", "why", why)
 	at, err := datadir.Find(h.Env)
@@ -87,7 +86,7 @@ func (h Host) warnUnconfined(why error) {
 	h.Notify("Note: commands are not confined. %v (This note is shown once; see `lathe debug sandbox`.)", why)
 }
 
-// SandboxOf is what the settings say of an agent's sandbox. What the user asked for must hold.
+// SandboxOf returns the sandbox options of an agent, and whether the user asked for a sandbox, which must then work.
 func SandboxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	out = c.Sandbox
 	own := c.Agents[agent].Sandbox
@@ -146,7 +145,7 @@ func modeOf(box config.Sandbox, line bash.Line) string {
 			rank := slices.Index(modes, mode)
 			matches := func(s string) bool { return lathe.Wildcard(pattern, s) }
 			switch {
-			case rank < base && !spellsOut(pattern, c): // what it does may be anything
+			case rank < base && !spellsOut(pattern, c): // its effect is unknown
 			case matches(c.Text) || rank > base && slices.ContainsFunc(c.Also, matches):
 				own = max(own, rank)
 			}
@@ -159,14 +158,14 @@ func modeOf(box config.Sandbox, line bash.Line) string {
 	return modes[level]
 }
 
-// spellsOut reports whether a pattern names all of a command that is not known to be harmless. Who
-// wrote it there meant it.
+// spellsOut reports whether a pattern names every part of a command that is not known to be harmless. Its author then
+// meant exactly that.
 func spellsOut(pattern string, c bash.LineCommand) bool {
 	words, options := strings.Fields(pattern), c.Doubts
 	return strings.HasPrefix(pattern, c.RequiredPrefix) && !slices.ContainsFunc(options, func(option string) bool { return !slices.Contains(words, option) })
 }
 
-// Profile is what a command line of a call is confined to.
+// Profile returns the sandbox profile for a command line of a call.
 func (f *Policy) Profile(c config.Config, call *tool.Call, line bash.Line) (sandbox.Profile, error) {
 	box, asked := SandboxOf(c, call.Agent)
 	if mode := modeOf(box, line); mode != box.Mode {
@@ -235,7 +234,7 @@ func (f *Policy) fill(p *sandbox.Profile, call *tool.Call, at datadir.Folders, e
 	f.hideOwn(p, at, tool.Output{Dir: at.Outputs()}.ForSession(call.Session).Dir)
 	p.QuarantineDir = filepath.Join(at.Data, "refused")
 	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))
-	if !p.Network.Limited { // they look names up, for whoever asks
+	if !p.Network.Limited { // they look up names for any program
 		p.Sockets = append(p.Sockets, resolvers()...)
 	}
 	f.private(p, call, at)
@@ -250,7 +249,7 @@ func resolvers() []string {
 	return []string{"/run/systemd/resolve", "/run/systemd/userdb", "/run/nscd", "/var/lib/sss/pipes"}
 }
 
-// temporary are the folders for files that nobody misses.
+// temporary returns the system's folders for temporary files.
 func temporary(env func(string) string) []string {
 	out := []string{"/tmp", "/var/tmp", "/dev/shm"}
 	if dir := env("TMPDIR"); filepath.IsAbs(dir) && !slices.Contains(out, filepath.Clean(dir)) {

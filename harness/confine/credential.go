@@ -27,9 +27,9 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// git in the sandbox cannot read the user's passwords. For a line that is git's own it has a
-// credential helper: this program, which asks the lathe outside over a socket. That one asks the
-// user's own helpers, for hosts of the repository's remotes and for nothing else.
+// git in the sandbox cannot read the user's passwords. A plain git command line gets a credential helper: this program,
+// which asks the lathe process outside over a socket. That process asks the user's own helpers, but only for hosts of
+// the repository's remotes.
 
 const (
 	credentialWord  = "__git-credential"
@@ -101,7 +101,7 @@ func (c *credentials) serve(l net.Listener) {
 		c.work.Go(func() {
 			defer func() { _ = conn.Close() }() // the other side has what there is
 			_ = conn.SetDeadline(time.Now().Add(credentialTime + 5*time.Second))
-			_, _ = conn.Write(c.answer(conn)) // who asked may be gone
+			_, _ = conn.Write(c.answer(conn)) // the command may have ended
 		})
 	}
 }
@@ -117,8 +117,8 @@ func (c *credentials) close() {
 	c.work.Wait()
 }
 
-// answer reads a question, the name of a grant and what git says, and returns what git is told;
-// nothing is that lathe knows no password.
+// answer reads a request, which is the name of a grant and git's input, and returns the answer for git. An empty answer
+// means no password.
 func (c *credentials) answer(conn io.Reader) []byte {
 	lines := bufio.NewScanner(io.LimitReader(conn, credentialBytes))
 	name := ""
@@ -141,8 +141,7 @@ func (c *credentials) answer(conn io.Reader) []byte {
 	return c.askHelpers(protocol, host, said["path"], said["username"])
 }
 
-// askHelpers runs the user's own helpers of git outside of any repository, so that the settings of
-// none count.
+// askHelpers runs the user's own credential helpers outside of any repository, so that no repository's config counts.
 func (c *credentials) askHelpers(protocol, host, path, username string) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), credentialTime)
 	defer cancel()
@@ -175,8 +174,8 @@ func (c *credentials) askHelpers(protocol, host, path, username string) []byte {
 	return answer.Bytes()
 }
 
-// RunGitHelper is the whole life of this program as a helper of git in the sandbox. What git wants
-// kept or forgotten is the user's to say, not a command's.
+// RunGitHelper runs this program as git's credential helper in the sandbox. It ignores requests to store or erase a
+// password, because only the user decides that.
 func RunGitHelper(args []string, env func(string) string) bool {
 	if len(args) < 3 || args[1] != credentialWord {
 		return false
@@ -206,7 +205,7 @@ func remoteHosts(config string) (out []string) {
 	if err != nil {
 		return nil
 	}
-	lines, _ := gitobj.ConfigLines(data) // what comes before damage counts
+	lines, _ := gitobj.ConfigLines(data) // lines before a syntax error count
 	for _, l := range lines {
 		if l.Header || !strings.HasPrefix(l.Key, "remote.") || !strings.HasSuffix(l.Key, ".url") && !strings.HasSuffix(l.Key, ".pushurl") {
 			continue

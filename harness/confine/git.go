@@ -18,9 +18,8 @@ type gitFiles struct {
 	configs []string
 }
 
-// protectGit keeps commands from what git runs: hooks, and settings, which name programs, of the
-// repository and of those inside of it. What a command makes where there is none is looked at when
-// it has ended.
+// protectGit protects hooks and config files, which can make git run programs, of the repository and of repositories
+// inside of it. Files that a command newly creates are checked when it has ended.
 func protectGit(p *sandbox.Profile, root string, inside []string) (configs []string) {
 	g := &gitFiles{p: p}
 	place, dot := placeOfGit(root), filepath.Join(root, ".git")
@@ -117,7 +116,7 @@ func (g *gitFiles) folder(dir, work string) {
 		p.Protect = append(p.Protect, filepath.Join(dir, "info"))
 	}
 	g.configs = append(g.configs, filepath.Join(dir, "config"))
-	config, _ := gitobj.ReadConfig(filepath.Join(dir, "config")) // what cannot be read says nothing, to git either
+	config, _ := gitobj.ReadConfig(filepath.Join(dir, "config")) // an unreadable file is empty to git too
 	own, _ := gitobj.ReadConfig(filepath.Join(dir, "config.worktree"))
 	for _, c := range []gitobj.Config{config, own} {
 		if hooks := guarded.ExpandPath(work, "", c.Last("core.hookspath")); hooks != "" {

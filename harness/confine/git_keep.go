@@ -28,7 +28,7 @@ type gitProject struct {
 	log    *slog.Logger
 
 	mu      sync.Mutex
-	pending []string       // what nobody was told yet
+	pending []string       // notes for the next result
 	link    *gitguard.Link // nil is that there was no repository
 	linked  string         // the configuration file that it is for
 }
@@ -253,7 +253,7 @@ func (k serviceMonitor) Check(m sandbox.Phase) []string {
 	return nil
 }
 
-// describeChanges says what of the configuration was not taken over.
+// describeChanges describes the config changes that were not applied.
 func describeChanges(changes []gitguard.Change) (notes []string) {
 	for _, c := range changes {
 		if c.Err != nil {
@@ -278,7 +278,7 @@ func describeNoticed(findings []gitguard.Finding) []string {
 	return listFindings("These were created or changed while the command ran, and other programs obey them. Tell the user to read them before using the folder:", findings)
 }
 
-// listFindings says something of findings, and which they are.
+// listFindings lists findings below a heading.
 func listFindings(what string, findings []gitguard.Finding) []string {
 	if len(findings) == 0 {
 		return nil
@@ -314,7 +314,7 @@ func (f *Policy) WithGitEnv(add envAdder) envAdder {
 			return vars, err
 		}
 		out := gitEnv(f.host.Env, rootOf(c), at)
-		maps.Copy(out, vars) // what a plugin says is what the user wants
+		maps.Copy(out, vars) // the user chose the plugin, so its variables win
 		return out, nil
 	}
 }
@@ -322,9 +322,9 @@ func (f *Policy) WithGitEnv(add envAdder) envAdder {
 // envAdder returns variables for a command; the call is nil for one that the user typed.
 type envAdder = func(ctx context.Context, dir string, c *tool.Call) (map[string]string, error)
 
-// gitEnv are settings that git has in commands of models whatever a repository says: it enters no
-// bare repository that it happens to stand in, starts no monitor of files, and in this project runs
-// the hooks that are there now. They come behind those that the user has.
+// gitEnv returns git config for model commands that wins over the repository's: git uses no bare repository that it
+// happens to be in, starts no file monitor, and runs only the hooks that this project has now. It comes after the
+// user's own variables.
 func gitEnv(env func(string) string, root string, at datadir.Folders) map[string]string {
 	n, err := strconv.Atoi(env("GIT_CONFIG_COUNT"))
 	if err != nil || n < 0 || n > 1000 {

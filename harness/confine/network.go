@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// networkOf is what commands reach by the settings of a sandbox.
+// networkOf returns the network that the sandbox options allow to commands.
 func networkOf(box config.Sandbox) sandbox.Network {
 	if box.Network == nil || box.Network.All {
 		return sandbox.Network{}
@@ -15,7 +15,7 @@ func networkOf(box config.Sandbox) sandbox.Network {
 	return sandbox.Network{Limited: true, Hosts: box.Network.Hosts}
 }
 
-// DescribeNetwork tell a model what its commands reach; "" is everything.
+// DescribeNetwork describes the network of commands to a model; "" means no limit.
 func DescribeNetwork(box config.Sandbox) string {
 	switch n := networkOf(box); {
 	case box.Mode == string(sandbox.Off) || !n.Limited:

@@ -97,7 +97,7 @@ func sweepOverlays(ctx context.Context, dir string, now time.Time, most int64) {
 		size int64
 	}
 	var all []project
-	entries, _ := os.ReadDir(dir) // what cannot be listed is not ours to remove
+	entries, _ := os.ReadDir(dir) // an unreadable folder stays
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !e.IsDir() {

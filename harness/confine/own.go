@@ -12,9 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// hideOwn hides what is ours from a program: credentials, the database, the password of the server,
-// sockets, logs, snapshots, what is trusted, settings. What a model is pointed at stays readable: long
-// outputs and the folders of skills, and what else is shown.
+// hideOwn hides lathe's own files from a program: credentials, the database, the server's password, sockets, logs,
+// snapshots, trusted projects, config. Files that a model is pointed at stay readable: long outputs and skills.
 func (f *Policy) hideOwn(p *sandbox.Profile, at datadir.Folders, show ...string) {
 	p.Hide = append(p.Hide, at.Data, at.State, at.Owners, at.Cache)
 	if at.DB != "" {
@@ -61,7 +60,7 @@ func (f *Policy) hideRuntime(p *sandbox.Profile) {
 // RemoveSessionTemp removes the temporary folder of a session that was deleted.
 func RemoveSessionTemp(at datadir.Folders, id lathe.SessionID) {
 	if dir := sandbox.SessionTemp(at.Data, string(id)); dir != "" {
-		_ = sandbox.RemoveTree(dir) // what stays is looked at the next time
+		_ = sandbox.RemoveTree(dir) // the rest is removed next time
 	}
 }
 
@@ -70,7 +69,7 @@ func RemoveOldTemp(at datadir.Folders, before time.Time) {
 	entries, _ := os.ReadDir(filepath.Join(at.Data, "tmp")) // there may be none
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			_ = sandbox.RemoveTree(filepath.Join(at.Data, "tmp", e.Name())) // what stays is looked at the next time
+			_ = sandbox.RemoveTree(filepath.Join(at.Data, "tmp", e.Name())) // the rest is removed next time
 		}
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
-// Outside is what tools know of the machine outside of projects: the same that commands are confined
-// to.
+// Outside returns what tools may read outside of projects. It matches the limits of commands.
 func (f *Policy) Outside(c config.Config) *tool.External {
 	a := f.host
 	at, err := datadir.Find(a.Env)
@@ -30,8 +29,8 @@ func (f *Policy) Outside(c config.Config) *tool.External {
 	}
 }
 
-// secretPaths says which files are never read unasked: the user's credentials, and what is ours but
-// for what models are pointed at. Read are those that the settings open.
+// secretPaths reports the files that are never read without asking: the user's credentials and lathe's own files. The
+// config opens the paths in read.
 func (f *Policy) secretPaths(at datadir.Folders, read []string) func(path string) (string, bool) {
 	places := sync.OnceValue(func() secret.Locations {
 		return append(slices.Clip(f.secrets()), secret.Find(bash.FollowLinks(f.host.Home), f.host.Env)...)

@@ -89,7 +89,7 @@ func (f *Policy) showService(p *sandbox.Profile, at datadir.Folders, dir string,
 	}
 }
 
-// isSettings reports whether a file is one that holds settings, and with them keys.
+// isSettings reports whether a file may be a config file, which can hold keys.
 func isSettings(path string) bool {
 	ext := filepath.Ext(path)
 	return ext == ".json" || ext == ".jsonc"
