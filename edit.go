@@ -88,7 +88,7 @@ func ParsePosition(token string) (Position, error) {
 		err = json.Unmarshal(b, &p)
 	}
 	if err != nil || p.ID == "" || p.Time == nil {
-		return Position{}, Errorf(Invalid, "the cursor is invalid; use the one that came with the previous page")
+		return Position{}, Errorf(Invalid, "the cursor is invalid; use the cursor of the previous page")
 	}
 	return Position{Time: *p.Time, ID: p.ID}, nil
 }

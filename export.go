@@ -116,6 +116,7 @@ func depth(data []byte) int {
 	return deepest
 }
 
+// parseWhole reads the format that `lathe export` and OpenCode write.
 func parseWhole(data []byte) (e Export, err error) {
 	members, err := scanObject(data, nil)
 	if err != nil {
@@ -164,6 +165,7 @@ func (s *shareItem) fields(c *codec) {
 	raw(c, "data", &s.data)
 }
 
+// parseShare reads the data of a shared session, which lists messages and parts separately.
 func parseShare(data []byte) (e Export, err error) {
 	e.Messages = []Message{}
 	var parts []Part

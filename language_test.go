@@ -48,10 +48,11 @@ var phrases = []archtest.Phrase{
 }
 
 // allowedPhrases are the places where such words are right: "file: words" or "folder/: words", and why.
-var allowedPhrases = map[string]string{}
-
-// openProblems is how many are left; it only becomes smaller.
-const openProblems = 1840
+var allowedPhrases = map[string]string{
+	"engine/check/end.go: cancelled":       "the status of a to-do as the wire spells it",
+	"usage/kind.go: there is no":           "errors that earlier versions stored",
+	"workspace/overview/overview.go: what": "the heading in sessions of earlier versions",
+}
 
 var listTexts = flag.Bool("texts", false, "print every string literal with prose, for reading aloud")
 
@@ -67,10 +68,8 @@ func TestLanguage(t *testing.T) {
 		t.Fatal(err)
 	}
 	problems = append(problems, tree.NamedComments()...)
-	if share := tree.CommentShare(); share < 12 || share > 16 {
+	if share := tree.CommentShare("scripts", "examples"); share < 12 || share > 16 {
 		problems = append(problems, archtest.Problem{At: "all", Text: fmt.Sprintf("%.1f %% of the lines carry a comment, not 12 to 16: delete comments that repeat a name, add the reasons", share)})
 	}
-	if len(problems) > openProblems {
-		archReport(t, problems)
-	}
+	archReport(t, problems)
 }

@@ -146,6 +146,7 @@ func (f *File) sanitized(id string) *File {
 	return out
 }
 
+// sanitized returns the call with its input, output and metadata redacted.
 func (t *ToolCall) sanitized(id string) *ToolCall {
 	out := &ToolCall{CallID: t.CallID, Tool: t.Tool, Metadata: redactData("tool-call-metadata", id, t.Metadata)}
 	input := func(v json.RawMessage) json.RawMessage { return redactData("tool-input", id, v) }

@@ -16,6 +16,7 @@ func schemaOf(s *spec, title string) []byte {
 	return append(b, '\n')
 }
 
+// jsonSchema describes a value for editors, with the same words as the reference page.
 func (s *spec) jsonSchema() map[string]any {
 	out := map[string]any{}
 	if s.doc != "" {
@@ -85,6 +86,7 @@ func (s *spec) arraySchema(out map[string]any) {
 	}
 }
 
+// objectSchema describes the known keys, and allows unknown ones as loading does.
 func (s *spec) objectSchema(out map[string]any) {
 	out["type"] = "object"
 	props, required := map[string]any{}, []string{}

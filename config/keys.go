@@ -13,6 +13,7 @@ var settings = sync.OnceValue(func() *spec {
 	return object("Config file of lathe. OpenCode's config files have the same format.", append(keys, oldKeys()...)...)
 })
 
+// mainKeys are the keys at the top of a config file; other files of the package hold the larger groups.
 func mainKeys() []entry {
 	return []entry{
 		key("$schema", text("URL or path of the JSON schema, for editors")),
@@ -66,6 +67,7 @@ func serverKeys() []entry {
 	}
 }
 
+// limitKeys are the keys that bound sizes, depths and numbers.
 func limitKeys() []entry {
 	return []entry{
 		key("subagent_depth", whole("Maximum nesting depth of subagents; default: 1", 0)),

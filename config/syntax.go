@@ -29,6 +29,7 @@ func lineStart(text []byte, line int) (at int) {
 	return at
 }
 
+// plainSyntax says a syntax error of the JSON library in words for people.
 func plainSyntax(message string, rest []byte) string {
 	word, wrong := strings.CutPrefix(message, "invalid literal: ")
 	switch {

@@ -109,6 +109,7 @@ func (r *yamlReader) place(t *lex.Token) location {
 	return at
 }
 
+// node converts a YAML value, so that front matter is checked by the same rules as JSON.
 func (r *yamlReader) node(n ast.Node) *node {
 	at := r.place(n.GetToken())
 	switch n := n.(type) {

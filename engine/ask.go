@@ -163,6 +163,7 @@ func unattendedRefusal(p tool.Permission, note string) error {
 	return &permission.Refusal{Code: lathe.Denied, Mark: history.UnattendedMark, Text: text + " Work without it, and say at the end what is left."}
 }
 
+// wait blocks until the ask is answered, its deadline passes or the turn ends.
 func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 	select {
 	case <-ctx.Done(): // a canceled call asks no one

@@ -169,6 +169,7 @@ func (c *composer) choose(ctx context.Context, rec lathe.Session, p lathe.Prompt
 	return u, settings, err
 }
 
+// chooseModel picks the model of a prompt: its own, else the agent's, the session's or the default.
 func chooseModel(rec lathe.Session, agent *Agent, settings *StepSettings, p lathe.Prompt) (lathe.ModelRef, error) {
 	var candidates []lathe.ModelRef
 	if p.Model != nil {

@@ -96,6 +96,7 @@ type (
 	}
 )
 
+// chatMessage lets plugins change a prompt before it is stored.
 func (g *Set) chatMessage(ctx context.Context, m *lathe.Message) error {
 	in := messageInput{Session: m.Session, Message: m.ID}
 	if u, ok := m.Data.(*lathe.User); ok {
@@ -150,6 +151,7 @@ func (g *Set) request(o engine.RequestInfo) requestInput {
 	return in
 }
 
+// params lets plugins change the sampling parameters of a request.
 func (g *Set) params(ctx context.Context, o engine.RequestInfo, r *model.Request) error {
 	in := g.request(o)
 	if g.plugins.Has("chat.params") {

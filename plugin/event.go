@@ -72,6 +72,7 @@ type queue struct {
 
 func newQueue(p *supervisor) *queue { return &queue{peer: p, parts: map[lathe.PartID]int{}} }
 
+// add queues an event and replaces an older state of the same part, so that a slow plugin gets the newest.
 func (q *queue) add(e lathe.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -82,6 +82,7 @@ func restrict(p *plan) error {
 	return unix.Close(int(fd))
 }
 
+// allow adds a path to a Landlock ruleset; a missing path is not an error.
 func allow(rules int, path string, handled uint64, flags int) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC|flags, 0)
 	if err == unix.ENOENT {

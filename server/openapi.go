@@ -105,6 +105,7 @@ func describe(rows []row, version string) []byte {
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
+// describe makes the entry of a route in the OpenAPI document.
 func (r row) describe(all *schemas) *operation {
 	op := &operation{ID: r.name, Tags: []string{r.tag}, Summary: r.summary, Responses: map[string]response{}}
 	for _, m := range pathParameter.FindAllStringSubmatch(r.path, -1) {

@@ -169,6 +169,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// serve checks and runs one request; its error becomes the reply.
 func (e *endpoint) serve(c *call) error {
 	if err := e.server.guard.checkFetchSite(c.Request, c.row != nil && c.row.public); err != nil {
 		return err

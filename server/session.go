@@ -15,6 +15,7 @@ type sessionAPI struct {
 	shares shareAPI // shares a new session if the config says so
 }
 
+// routes are the routes of OpenCode's session API.
 func (a sessionAPI) routes() []row {
 	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
 	return []row{

@@ -34,6 +34,7 @@ type shareAPI struct {
 	streams  *streamAPI
 }
 
+// routes are those that create shares, and the public ones that need no password.
 func (a shareAPI) routes() []row {
 	missing := []failure{failsBad, failsMissing}
 	file := func(path, name, media string, data []byte) row {

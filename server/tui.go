@@ -17,6 +17,7 @@ type tuiAPI struct {
 	control control
 }
 
+// routes are those by which editors drive a terminal UI.
 func (a *tuiAPI) routes() []row {
 	bad := []failure{failsBad}
 	rows := []row{

@@ -19,7 +19,7 @@ import (
 // then sends a request to make one and leaves without waiting for the answer.
 const attackScript = `exec 3<>/dev/tcp/127.0.0.1/%[1]s || exit 9
 printf 'GET /session HTTP/1.0\r\nHost: localhost\r\nAuthorization: Basic %[2]s\r\n\r\n' >&3
-read -r line <&3; echo "status: $line"; grep -o 'may not use the server' <&3
+read -r line <&3; echo "status: $line"; grep -o 'cannot use lathe' <&3
 exec 3>&-
 exec 3<>/dev/tcp/127.0.0.1/%[1]s
 printf 'POST /session HTTP/1.0\r\nHost: localhost\r\nAuthorization: Basic %[2]s\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n{"title":"attack"}' >&3
@@ -117,7 +117,7 @@ func TestServe_RefusesCommands(t *testing.T) {
 			key := base64.StdEncoding.EncodeToString([]byte("opencode:" + tt.password))
 			script := fmt.Sprintf(debugScript, debug, key) + fmt.Sprintf(attackScript, s.url[strings.LastIndex(s.url, ":")+1:], key)
 			got := s.attack(script)
-			if !strings.Contains(got, "status: HTTP/1.0 403 Forbidden") || !strings.Contains(got, "may not use the server") || !strings.Contains(got, "profiles: HTTP/1.0 403 Forbidden") {
+			if !strings.Contains(got, "status: HTTP/1.0 403 Forbidden") || !strings.Contains(got, "cannot use lathe") || !strings.Contains(got, "profiles: HTTP/1.0 403 Forbidden") {
 				t.Errorf("the command was told: %s", got)
 			}
 			if all := fmt.Sprint(s.titles()); strings.Contains(all, "attack") {
@@ -151,7 +151,7 @@ func TestServe_RefusesCommandsOnSocket(t *testing.T) {
 	run := command(t, home, "run", "--attach", "unix://"+socket, "--format", "json", "--title", "attack", "--auto", "Attack.")
 	run.Env = append(run.Env, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"))
 	out, err := run.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "may not use the server") || strings.Contains(string(out), "code 0") {
+	if err != nil || !strings.Contains(string(out), "cannot use lathe") || strings.Contains(string(out), "code 0") {
 		t.Errorf("%v: %s", err, out)
 	}
 	if out := must(t, home, list...); !strings.Contains(out, "ses_") {

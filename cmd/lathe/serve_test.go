@@ -187,7 +187,7 @@ func TestServe_Password(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := command(t, home, "serve").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "others can read the password") {
+	if err == nil || !strings.Contains(string(out), "other users can read the password") {
 		t.Errorf("with a password that others can read: %v\n%s", err, out)
 	}
 }
@@ -202,7 +202,7 @@ func TestServe_WithoutPassword(t *testing.T) {
 		s := startServe(t, home, c.env, c.args...)
 		s.ask(200, nil, "GET", "/global/health", "")
 		s.end()
-		if !strings.Contains(s.stderr.String(), "asks for no password") {
+		if !strings.Contains(s.stderr.String(), "requires no password") {
 			t.Errorf("%v: no warning: %s", c, s.stderr)
 		}
 	}
@@ -235,7 +235,7 @@ func TestServe_Socket(t *testing.T) {
 	s.url = "http://anything"
 	s.ask(200, nil, "GET", "/session", "")
 	out, err := command(t, home, "serve", "--socket", path).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "another server listens") {
+	if err == nil || !strings.Contains(string(out), "another server is listening") {
 		t.Errorf("a second one: %v\n%s", err, out)
 	}
 	s.kill() // its socket stays, and is replaced

@@ -59,6 +59,7 @@ func Serialize(messages []*history.Message, limit int) (out []string) {
 	return out
 }
 
+// serializePart writes a part for the summary request, cut to the limit.
 func serializePart(p lathe.Part, user bool, limit int) string {
 	switch b := p.Body.(type) {
 	case *lathe.Text:

@@ -42,6 +42,7 @@ func (q *Queue) Acquire(ctx context.Context, session lathe.SessionID) (leave fun
 	return q.release, nil
 }
 
+// wait queues the caller behind other calls of its session and returns when a slot is its own.
 func (q *Queue) wait(ctx context.Context, session lathe.SessionID) error {
 	q.mu.Lock()
 	if q.free > 0 { // then the queue is empty

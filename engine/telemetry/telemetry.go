@@ -140,6 +140,7 @@ func (m *Recorder) Measure(p *metric.Page, requests *fairqueue.Queue) {
 	m.measureTools(p)
 }
 
+// measureModels adds the counters of model requests, by provider and model.
 func (m *Recorder) measureModels(p *metric.Page) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -196,11 +196,11 @@ func (t *Tree) position(at token.Pos) string {
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
 }
 
-// CommentShare is the part of a module's lines with code or comments that carry a comment, in percent. Suites and tests do not count.
-func (t *Tree) CommentShare() float64 {
+// CommentShare is the part of a module's lines with code or comments that carry a comment, in percent. Suites, tests and the given folders do not count.
+func (t *Tree) CommentShare(except ...string) float64 {
 	var comments, lines int
 	t.eachCode(func(p *Package, f *File) {
-		if p.isSuite() {
+		if p.isSuite() || under(p.Dir, except...) {
 			return
 		}
 		carry := map[int]bool{}

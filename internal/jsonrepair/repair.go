@@ -206,6 +206,7 @@ func (p *parser) begin() {
 	}
 }
 
+// value reads any JSON value and repairs what models get wrong in it.
 func (p *parser) value(c byte) error {
 	p.begin()
 	switch {

@@ -50,6 +50,7 @@ func (f *frames) next() ([]byte, error) {
 	return f.line()
 }
 
+// line reads a message that ends with a newline, up to the size limit.
 func (f *frames) line() ([]byte, error) {
 	f.buf = f.buf[:0]
 	var over int64

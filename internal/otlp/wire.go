@@ -100,6 +100,7 @@ func (t *Tracer) send() {
 	}
 }
 
+// post sends finished spans to the collector in one request.
 func (t *Tracer) post(spans []*Span) error {
 	o := t.options
 	out := scopeSpans{Scope: scope{o.Service, o.Version}}

@@ -90,6 +90,7 @@ func (d *decoder) IsDone() bool { return d.done }
 // Decode reads one event of the wire.
 func (d *decoder) Decode(e sse.Event) ([]model.Event, error) { return d.event(e.Data) }
 
+// event decodes one event of the stream.
 func (d *decoder) event(data []byte) ([]model.Event, error) {
 	if !d.slow {
 		if s, ok := scanDelta(data); ok {
@@ -157,6 +158,7 @@ func (d *decoder) open(index int) *block {
 	return d.blocks[index]
 }
 
+// begin opens a content block; unknown kinds are skipped, so that new ones break nothing.
 func (d *decoder) begin(index int, w wireBlock) []model.Event {
 	for len(d.blocks) <= index {
 		d.blocks = append(d.blocks, nil)

@@ -55,6 +55,7 @@ func appendReasoning(b []byte, c model.ReasoningContent) []byte {
 	return b
 }
 
+// appendFile writes an image or a document, inline or by URL.
 func appendFile(b []byte, c model.FileContent) []byte {
 	kind := ""
 	switch c.Mime {
@@ -94,6 +95,7 @@ func appendCall(b []byte, c model.CallContent) []byte {
 	return append(append(b, wire.InputObject(c)...), '}')
 }
 
+// appendResult writes the result of a tool call, with its images.
 func appendResult(b []byte, c model.ResultContent) []byte {
 	if c.Executed {
 		return appendExecuted(b, c)

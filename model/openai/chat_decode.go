@@ -173,6 +173,7 @@ func (d *chatDecoder) choice(c *choice) error {
 	return nil
 }
 
+// delta decodes a change of the answer: text, reasoning or tool calls.
 func (d *chatDecoder) delta(w *delta) error {
 	if err := d.reason(w); err != nil {
 		return err

@@ -71,6 +71,7 @@ func readError(raw []byte, depth int) said {
 	}
 }
 
+// readErrorObject finds the message and code in the error formats of compatible servers.
 func readErrorObject(raw []byte, depth int) said {
 	var w wireError
 	if wire.Unmarshal(raw, &w) != nil {

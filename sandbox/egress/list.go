@@ -49,6 +49,7 @@ func Parse(entries []string) (List, error) {
 	return l, nil
 }
 
+// add parses one entry of the allowlist: a host, a wildcard, an address range or a local port.
 func (l *List) add(entry string) error {
 	if strings.Contains(entry, "://") {
 		return errors.New("write the host alone, without https:// and path")

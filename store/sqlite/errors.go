@@ -17,6 +17,7 @@ const lockWait = 15 * time.Second
 // replaces the file.
 func (d *Driver) explain(err error) error { return explain(d.path, err) }
 
+// explain says in words for people why a database cannot be opened or written.
 func explain(path string, err error) error {
 	var known *lathe.Error
 	if err == nil || errors.As(err, &known) {

@@ -61,6 +61,7 @@ func (c *checker) count(at *place, n int, least, most *int, noun, kind string) {
 	}
 }
 
+// value checks a value against its schema and collects every problem, not only the first.
 func (c *checker) value(s *jsonschema.Schema, raw []byte, at *place) {
 	if s == nil || c.left < 0 || len(c.faults) >= maxFaults {
 		return

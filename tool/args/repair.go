@@ -203,6 +203,7 @@ func (m *repairer) array(s *jsonschema.Schema, name string, raw []byte) []byte {
 	return slices.Concat([]byte{'['}, bytes.Join(list, []byte{','}), []byte{']'})
 }
 
+// object repairs the members of an object: names, types and JSON in strings.
 func (m *repairer) object(s *jsonschema.Schema, raw []byte) []byte {
 	all := Members(raw)
 	ms := lastOfEach(all)

@@ -114,6 +114,7 @@ func New(cfg Config) tool.Tool {
 	return tool.Define(tool.Spec{Name: "bash", Description: strings.TrimSpace(bashText), Tail: true, Anywhere: true}, newBash(cfg).run)
 }
 
+// run executes a command line and returns its output, cleaned and cut to the limits.
 func (b *bash) run(ctx context.Context, c *tool.Call, in bashInput) (tool.Result, error) {
 	dir, timeout, err := b.check(c, in)
 	if err != nil {

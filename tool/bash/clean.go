@@ -39,6 +39,7 @@ const (
 	longEscape = 4 << 10 // bytes after which it was none
 )
 
+// write takes raw output and drops control sequences, also those split between two writes.
 func (c *cleaner) write(p []byte) {
 	for len(p) > 0 {
 		b := p[0]

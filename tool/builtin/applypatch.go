@@ -86,6 +86,7 @@ func isLink(name string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
+// run applies a patch to all of its files, or to none.
 func (a *patchRun) run(ctx context.Context) (tool.Result, error) {
 	files, err := a.work(ctx)
 	if err != nil {

@@ -127,7 +127,7 @@ func TestApplyPatch_Refused(t *testing.T) {
 	}{
 		{"syntax", "*** Modify File: a.txt\n@@\n-one\n", []string{"verification failed", "Line 2", "*** Update File: a.txt"}},
 		{"second file", "*** Add File: new.txt\n+x\n*** Update File: a.txt\n@@\n one\n-zwei\n+2\n", []string{"Hunk 1", "a.txt", "the patch |zwei", "2: two", "Nothing was changed"}},
-		{"no file", "*** Delete File: a.txt\n*** Update File: a.text\n@@\n-one\n", []string{"no file", "Did you mean", "a.txt"}},
+		{"no file", "*** Delete File: a.txt\n*** Update File: a.text\n@@\n-one\n", []string{"not found", "Did you mean", "a.txt"}},
 		{"directory", "*** Add File: new.txt\n+x\n*** Update File: dir\n@@\n-one\n", []string{"is a directory"}},
 		{"add in place of a directory", "*** Add File: dir\n+x\n", []string{"is a directory"}},
 		{"move onto another", "*** Update File: a.txt\n*** Move to: b.txt\n", []string{"there already", "*** Delete File:"}},

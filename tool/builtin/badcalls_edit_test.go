@@ -151,7 +151,7 @@ func meantBadly() []badCall {
 	edit("escaped twice", "f.go", `func add(a, b int) int {\n\treturn a + b\n}`, `func add(a, b int) int {\n\treturn b + a\n}`, "escaped once too often", "lines 3–5")
 	edit("quotes", "f.go", "func “add”", "x", "Nothing was changed")
 	edit("another text", "f.go", "SELECT * FROM users WHERE id = ?", "x", "No line of the file is similar", "grep")
-	edit("zero byte in the path", "f\x00.go", "a", "b", "zero byte")
+	edit("zero byte in the path", "f\x00.go", "a", "b", "null byte")
 
 	body := func(name, text string, says ...string) {
 		out = append(out, badCall{name: "patch: " + name, tool: "apply_patch", input: object("patchText", text), says: append(says, "verification failed")})
@@ -187,8 +187,8 @@ func meantBadly() []badCall {
 	body("anchor not there", wrap("*** Update File: f.go\n@@ func mul(a, b int) int {\n-\treturn a + b\n"), `"func mul(a, b int) int {"`, "func add")
 	body("twice", wrap("*** Update File: f.go\n@@\n }\n+// end\n"), "2 times", "lines 5, 9")
 	body("wrong order", wrap("*** Update File: f.go\n@@\n-\treturn a - b\n+\tx\n@@\n-\treturn a + b\n+\ty\n"), "Hunk 2", "top to its bottom")
-	body("misspelled file", wrap("*** Update File: g.go\n@@\n-x\n"), "no file", "f.go")
-	body("delete missing", wrap("*** Delete File: none.txt\n"), "no file")
+	body("misspelled file", wrap("*** Update File: g.go\n@@\n-x\n"), "not found", "f.go")
+	body("delete missing", wrap("*** Delete File: none.txt\n"), "not found")
 	body("move onto another", wrap("*** Update File: f.go\n*** Move to: other.txt\n"), "there already")
 	body("two patches", goodPatch+"\n"+goodPatch, "a second")
 	body("numbers of read", wrap("*** Update File: f.go\n@@\n-4: \treturn a + b\n+4: \treturn b + a\n"), "4: \treturn a + b")

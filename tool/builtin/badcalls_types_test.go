@@ -77,7 +77,7 @@ func hopelessCalls() (out []spoiled) {
 	add("read", `{"filePath":"src/main.go","offset":900}`, "Offset 900 is past the end", "3 lines", "offset from 1 to 3")
 	add("read", `{"filePath":"src/mian.go"}`, "File not found", "src/main.go")
 	add("read", `{"filePath":"source/main.go"}`, "File not found", "directory does not exist", "glob")
-	add("read", `{"filePath":"a\u0000b"}`, "zero byte")
+	add("read", `{"filePath":"a\u0000b"}`, "null byte")
 	add("read", `{"filePath":["src/main.go","src/b.txt"]}`, `"filePath"`, "must be a string", `{"filePath":`)
 	add("write", `{"filePath":"new.txt","content":{"a":1}}`, `"content"`, "must be a string", `{"filePath":`)
 	add("write", `{"filePath":"new.txt","content":["a","b"]}`, `"content"`, "must be a string", `{"filePath":`)

@@ -80,6 +80,7 @@ func (e editRun) same() error {
 	return tool.Failf("%s: %w", e.target.Shown, err)
 }
 
+// run replaces the text in one file and reports the diff.
 func (e editRun) run(ctx context.Context) (tool.Result, error) {
 	old, err := load(e.target)
 	if err != nil {

@@ -124,7 +124,7 @@ func places() []place {
 		"OUT/* OUT/f.txt", "OUT/* Line 1: secret", "OUT/* f.txt",
 	}
 	moved := outcomes{
-		"- !was replaced while in use", "- !was replaced while it was in use", "- !was replaced while it was in use", "- !was replaced while it was in use",
+		"- !was replaced while in use", "- !was replaced while in use", "- !was replaced while in use", "- !was replaced while in use",
 		"- !must be a directory", "- !was replaced while in use", "- !is not a directory",
 	}
 	circle := refusedAll("-", "is a loop of symlinks")

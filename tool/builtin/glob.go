@@ -141,6 +141,7 @@ type globRun struct {
 	pattern *search.Pattern
 }
 
+// run lists the matching files by name, and where most of them are if there are too many.
 func (g globRun) run(ctx context.Context) (tool.Result, error) {
 	found, err := search.Glob(ctx, search.Query{Root: g.target.Path, Limit: searchLimit, ExcludesFile: g.files.excludes()}, g.pattern)
 	if err != nil {

@@ -95,6 +95,7 @@ type readMeta struct {
 	Display   any      `json:"display,omitempty"` // a fileDisplay or dirDisplay
 }
 
+// run returns lines of a file with their numbers.
 func (r readRun) run(offset, limit int) (tool.Result, error) {
 	if offset > 0 {
 		r.first = offset

@@ -60,6 +60,7 @@ type writeRun struct {
 	target target.Target
 }
 
+// run creates a file, or overwrites one that the session has read.
 func (w writeRun) run(ctx context.Context, content string) (tool.Result, error) {
 	old, err := current(w.target)
 	if err != nil {

@@ -99,6 +99,7 @@ func (l *conn) list(ctx context.Context) (*listing, error) {
 	return out, nil
 }
 
+// listTools fetches all pages of the server's tools and skips unusable ones.
 func (l *conn) listTools(ctx context.Context, out *listing) error {
 	names, size := map[string]bool{}, 0
 	more, err := l.pages(ctx, "tools/list", "tools", mostTools, func(raw json.RawMessage) {

@@ -227,6 +227,7 @@ func object(m map[string]any) json.RawMessage {
 	return out
 }
 
+// readTool is the tool by which a model reads a resource of a server.
 func (h *Hub) readTool(ctx context.Context, c *tool.Call, in readInput) (tool.Result, error) {
 	if !slices.ContainsFunc(h.resourceful(), func(p *serverEntry) bool { return p.def.Name == in.Server }) {
 		return tool.Result{}, h.without(in.Server)
