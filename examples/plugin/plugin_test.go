@@ -44,7 +44,7 @@ func company(t *testing.T, log *slog.Logger) (*plugin.Hub, string) {
 	c := plugin.Open(plugin.Options{
 		Dir: dir, Worktree: dir, Runner: runner, Env: os.Environ(), Log: log,
 		Plugins: []plugin.Plugin{{Spec: example, Options: json.RawMessage(`{"deny": ["secrets/"]}`)}},
-		Publish:    func(f lathe.Fact) { t.Errorf("told %+v", f) },
+		Publish: func(f lathe.Fact) { t.Errorf("told %+v", f) },
 	})
 	t.Cleanup(func() {
 		if err := errors.Join(c.Close(), runner.Close()); err != nil {
