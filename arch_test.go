@@ -180,7 +180,7 @@ func TestArch_Code(t *testing.T) {
 	}
 }
 
-func TestDocs_Rooms(t *testing.T) {
+func TestDocs_Packages(t *testing.T) {
 	problems, err := archTree(t).PackageTable("docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)

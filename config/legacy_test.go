@@ -63,7 +63,7 @@ func TestLoad_Raw(t *testing.T) {
 	equal(t, jsonOf(t, l.Config.Agents["quick"].Options), `{"a":null,"reasoningEffort":"low"}`)
 }
 
-func TestLoad_DeprecatedAreTold(t *testing.T) {
+func TestLoad_DeprecatedReported(t *testing.T) {
 	w := newWorld(t)
 	w.write("home/.config/lathe/lathe.json", `{
 "mode": {"a": {"maxSteps": 3, "tools": {"x": true}}}, "tools": {}, "reference": {}, "autoshare": false,
@@ -82,7 +82,7 @@ func TestLoad_DeprecatedAreTold(t *testing.T) {
 	})
 }
 
-func TestLoad_UnknownAreToldAndKept(t *testing.T) {
+func TestLoad_UnknownKeysReported(t *testing.T) {
 	w := newWorld(t)
 	w.write("top/lathe.json", `{"modle": "x/y", "compaction": {"prunes": true}, "agent": {"a": {"any": 1}}, "zzz": 1, "zzz": 2}`)
 	l := w.load()
@@ -162,7 +162,7 @@ func TestLoad_Permission(t *testing.T) {
 }
 
 // survey is the old name of overview: it still works, and a later source wins under either name.
-func TestLoad_Survey(t *testing.T) {
+func TestLoad_OldOverviewKey(t *testing.T) {
 	for name, c := range map[string]struct {
 		user, project string
 		want          bool

@@ -95,7 +95,7 @@ func TestKeys_Rows(t *testing.T) {
 }
 
 // No key is left without a word: one that says nothing is one that users must look up in the code.
-func TestKeys_Told(t *testing.T) {
+func TestKeys_Reported(t *testing.T) {
 	for _, k := range append(Keys(), TUIKeys()...) {
 		plain := strings.HasSuffix(k.Key, ".input") || strings.HasSuffix(k.Key, ".output") || strings.HasSuffix(k.Key, ".enabled")
 		if k.Doc == "" && k.Old == "" && !plain && !strings.HasPrefix(k.Key, "permission.") && !strings.HasSuffix(k.Key, "*") {

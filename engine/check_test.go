@@ -306,8 +306,8 @@ func TestChecks_Bounded(t *testing.T) {
 	})
 }
 
-// TestChecks_SaidNotDone holds what announces a call.
-func TestChecks_SaidNotDone(t *testing.T) {
+// TestChecks_TextNotDone holds what announces a call.
+func TestChecks_TextNotDone(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Now let me run the tests:":                         true,
 		"I found it. I'll fix the loop now.":                true,

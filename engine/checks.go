@@ -54,7 +54,7 @@ func (r *runner) check(ctx context.Context, s state, c check.Result) error {
 	at := r.engine.now()
 	asked := history.LastAnswer(s.messages).Data.(*lathe.Assistant).Parent
 	fired := func(f check.Issue, told string) {
-		r.engine.log.Info("check reported an issue", "session", s.session.ID, "check", f.Check, "told", told)
+		r.engine.log.Info("check reported an issue", "session", s.session.ID, "check", f.Check, "recipient", told)
 	}
 	for _, f := range c.ToUser {
 		fired(f, "people")
@@ -115,7 +115,7 @@ func (s *stepRun) noteResult(c *fold.Call) {
 	}
 	d := check.ReadAction(c.Body())
 	for _, name := range d.Checks {
-		s.engine.log.Info("check reported an issue", "session", s.session.ID, "check", name, "told", "the model", "tool", d.Tool)
+		s.engine.log.Info("check reported an issue", "session", s.session.ID, "check", name, "recipient", "the model", "tool", d.Tool)
 	}
 	if command := check.TestCommand(d.Command); s.settings.Checks[check.TestMemory] != check.Off && d.Tests >= 0 && command != "" {
 		s.batch.add(&lathe.TestsRan{Session: s.session.ID, Project: testCommandKey(s.session), Run: lathe.TestRun{Command: command, Exit: d.Tests, At: s.engine.now()}})

@@ -70,7 +70,7 @@ func TestInstance_ByDirectoryAsItWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestInstance_FailureIsNotKept(t *testing.T) {
+func TestInstance_FailureIsNotSaved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	dir := filepath.Join(w.dir, "later")
@@ -224,7 +224,7 @@ func gated(t *testing.T) (*world, *gate) {
 }
 
 // Whoever waits for another's opening is not failed by the other's cancel.
-func TestInstance_OpenerIsCancelled(t *testing.T) {
+func TestInstance_OpenerIsCanceled(t *testing.T) {
 	t.Parallel()
 	w, g := gated(t)
 	g.set(true)
@@ -256,7 +256,7 @@ func TestInstance_OpenerIsCancelled(t *testing.T) {
 }
 
 // Nobody waits longer than its own context allows.
-func TestInstance_WaiterIsCancelled(t *testing.T) {
+func TestInstance_WaiterIsCanceled(t *testing.T) {
 	t.Parallel()
 	w, g := gated(t)
 	g.set(true)

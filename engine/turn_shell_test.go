@@ -121,7 +121,7 @@ func shellState(m lathe.Message) *lathe.Completed {
 
 // What the user runs is kept as a call of bash, whatever its exit code, and the model is told
 // of it with the next prompt. (§6.14)
-func TestShell_IsKeptAndTold(t *testing.T) {
+func TestShell_SavedAndSent(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, `text "I see."
 finish stop`)
@@ -300,7 +300,7 @@ func TestShell_MessageIsTaken(t *testing.T) {
 }
 
 // A session goes on while a prompt waits or is answered, and not while one is held.
-func TestGoesOn(t *testing.T) {
+func TestContinues(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "text \"a\"\nstall")
 	goesOn := func(want bool, when string) {

@@ -125,7 +125,7 @@ func TestTwo_NumbersOfABatch(t *testing.T) {
 
 // A part of another process that ended while nobody listened here is not shown as open
 // to whoever comes next, with a cursor or without.
-func TestTwo_EndsWhileNobodyListens(t *testing.T) {
+func TestTwo_EndsWithoutListeners(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(w *world, r engine.Runner, p lathe.Part){
 		"settled": func(w *world, r engine.Runner, p lathe.Part) {

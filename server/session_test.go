@@ -9,7 +9,7 @@ import (
 )
 
 // A rule that nobody knows is refused, and not taken for one that allows.
-func TestSession_RulesNobodyKnows(t *testing.T) {
+func TestSession_UnknownRules(t *testing.T) {
 	w := begin(t, "")
 	s := w.session()
 	for _, rule := range []string{`{"permission":"bash","pattern":"*","action":"denied"}`, `{"permission":"bash","pattern":"*"}`, `{"pattern":"*","action":"deny"}`} {

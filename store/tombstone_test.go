@@ -67,7 +67,7 @@ func floorIs(t *testing.T, s *store.Store, tombstones, floor int64) {
 	}
 }
 
-func TestTomb_NotMoreThanAreKept(t *testing.T) {
+func TestTombstone_Limit(t *testing.T) {
 	s, l := few(t)
 	m := lathe.Message{ID: "msg_1", Data: &lathe.User{}}
 	commit(t, s, l, &lathe.MessageChanged{Info: m})
@@ -83,7 +83,7 @@ func TestTomb_NotMoreThanAreKept(t *testing.T) {
 	floorIs(t, s, 3, numbers[2])
 }
 
-func TestTomb_AnsweredAsksAreCountedToo(t *testing.T) {
+func TestTombstone_AnsweredAsksAreCountedToo(t *testing.T) {
 	s, l := few(t)
 	var numbers []int64
 	for i := range 5 {

@@ -126,7 +126,7 @@ func keptIn(t *testing.T, state string) (text string, both bool) {
 }
 
 // What was typed and not sent is kept in the history and in the stash, wherever it was typed.
-func TestTyped_IsKept(t *testing.T) {
+func TestTyped_IsSaved(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do   func(s *stage)
 		want string

@@ -293,7 +293,7 @@ func TestHelp_OnlyWhatThereIs(t *testing.T) {
 }
 
 // A model is chosen with how hard it thinks; both are there after the next start.
-func TestModels_Kept(t *testing.T) {
+func TestModels_Saved(t *testing.T) {
 	dir := t.TempDir()
 	onStage(t, sample(), Options{State: dir}, func(s *stage) {
 		s.slash("models")
@@ -313,7 +313,7 @@ func TestModels_Kept(t *testing.T) {
 }
 
 // What is switched stays so.
-func TestToggles_Kept(t *testing.T) {
+func TestToggles_Saved(t *testing.T) {
 	dir := t.TempDir()
 	o := inSample()
 	o.State = dir
@@ -487,7 +487,7 @@ func TestThemes_LightAndDark(t *testing.T) {
 }
 
 // That settings of the project do not count yet is told on the first screen that is seen.
-func TestTrust_Told(t *testing.T) {
+func TestTrust_Reported(t *testing.T) {
 	e := sample()
 	e.info = api.Info{Directory: "/w/app", Home: "/home/dev"}
 	onStage(t, e, Options{}, func(s *stage) { s.sees("not trusted yet: review it, then run lathe") })

@@ -31,7 +31,7 @@ func TestConnection_IsLostAndFound(t *testing.T) {
 }
 
 // Who opens a session whose turn was cut off reads how to go on with it, until it has gone on.
-func TestCut_IsTold(t *testing.T) {
+func TestCut_IsReported(t *testing.T) {
 	e := sample()
 	e.cut = []lathe.SessionID{sampleID}
 	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {

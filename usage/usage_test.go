@@ -67,7 +67,7 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-func TestTally_Sums(t *testing.T) {
+func TestCounter_Sums(t *testing.T) {
 	s := begin(false).in("ses_1", "", "app")
 	s.prompt("hello")
 	s.answer("tool-calls", called("read", `{}`, "four", ``), failedCall("bash", `{}`, "no", ``), used(0.5, 10, 20, 30))
@@ -101,7 +101,7 @@ func TestTally_Sums(t *testing.T) {
 	})
 }
 
-func TestTally_Nothing(t *testing.T) {
+func TestCounter_Nothing(t *testing.T) {
 	got := begin(true).tally.Stats()
 	if got.Messages != 0 || got.Harness == nil || got.Harness.Turns != 0 || got.TokensPerSession() != 0 {
 		t.Errorf("%+v", got)
@@ -112,7 +112,7 @@ func TestTally_Nothing(t *testing.T) {
 }
 
 // Days are those of the place.
-func TestTally_Zone(t *testing.T) {
+func TestCounter_Zone(t *testing.T) {
 	s := &story{tally: usage.NewCounter(time.FixedZone("east", 14*60*60), false), at: 1741600000000} // 10 March, 9:46 in London
 	s.in("ses_1", "", "app").prompt("hello")
 	same(t, "day", s.tally.Stats().ByDay[0].Date, "2025-03-10")
@@ -122,7 +122,7 @@ func TestTally_Zone(t *testing.T) {
 }
 
 // Absurd counts of old data do not wrap, and parents in a circle end.
-func TestTally_Hostile(t *testing.T) {
+func TestCounter_Hostile(t *testing.T) {
 	s := begin(true)
 	for range 3 {
 		s.in("ses_a", "ses_b", "app").answer("stop", used(1e300, 1<<62, 1<<62, 1<<62))
@@ -135,7 +135,7 @@ func TestTally_Hostile(t *testing.T) {
 }
 
 // The time of a tool leaves out how long a person was waited for.
-func TestTally_Waits(t *testing.T) {
+func TestCounter_Waits(t *testing.T) {
 	s := begin(false).in("ses_1", "", "p")
 	s.answer("tool-calls", called("bash", `{}`, "", `{"waits":[[1020,1090]]}`))
 	if tools := s.tally.Stats().ByTool; len(tools) != 1 || tools[0].Milliseconds != 30 {

@@ -82,7 +82,7 @@ func TestLocate_NoSuchDirectory(t *testing.T) {
 	}
 }
 
-func TestLocate_Cancelled(t *testing.T) {
+func TestLocate_Canceled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the user left")
 	cancel(why)

@@ -105,7 +105,7 @@ func TestUpgrade_ShellWord(t *testing.T) {
 }
 
 // Colour is for screens: bars and titles have it there, and nowhere else.
-func TestStats_Colour(t *testing.T) {
+func TestStats_Color(t *testing.T) {
 	var plainOut bytes.Buffer
 	c := layout.Chart{Head: []string{"Day", "Cost"}, Rows: []layout.Bar{{Name: "2025-03-10", Cells: []string{"$1"}, Value: 1}}}
 	v := &stats.View{Color: true}

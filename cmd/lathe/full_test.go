@@ -16,7 +16,7 @@ import (
 
 // Files that may not grow any more, which is how a full disk looks, stop a turn wherever it is:
 // it ends at once and says why, whether it was seen to begin or not.
-func TestRun_NoRoomForTheTurn(t *testing.T) {
+func TestRun_DiskFull(t *testing.T) {
 	needUnix(t)
 	t.Parallel()
 	shell, err := exec.LookPath("sh")

@@ -10,7 +10,7 @@ import (
 )
 
 // Errors are red on a screen that shows colours and whose user wants them, and plain elsewhere.
-func TestScreen_Colour(t *testing.T) {
+func TestScreen_Color(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	code, seen := onTerminal(t, home, nil, "nonsense").end()
@@ -63,7 +63,7 @@ func TestScreen_Interrupts(t *testing.T) {
 }
 
 // What waits for input elsewhere does not on a terminal when nothing was said.
-func TestScreen_NothingSaid(t *testing.T) {
+func TestScreen_NothingText(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	for _, args := range [][]string{{"run"}, {"import"}, {"debug", "ask", "-m", "own/m"}} {

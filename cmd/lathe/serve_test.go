@@ -490,8 +490,8 @@ func partsText(m lathe.Message) (out string) {
 	return out
 }
 
-// TestServe_ToldToEndInATurn ends a server in the middle of a turn, which the next one goes on with.
-func TestServe_ToldToEndInATurn(t *testing.T) {
+// TestServe_StoppedInATurn ends a server in the middle of a turn, which the next one goes on with.
+func TestServe_StoppedInATurn(t *testing.T) {
 	needUnix(t)
 	model := modeltest.Start(t, modeltest.MustParse("text \"begun \"\nstall\n--\ntext \"again done\"\nfinish stop"))
 	home := serveHome(t, model.URL)

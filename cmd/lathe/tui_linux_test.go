@@ -331,7 +331,7 @@ func TestTUIScreen_FirstRun(t *testing.T) {
 }
 
 // Where there are no colours none are used; where the terminal cannot move its cursor it is told.
-func TestTUIScreen_Colours(t *testing.T) {
+func TestTUIScreen_Colors(t *testing.T) {
 	t.Parallel()
 	for env, coloured := range map[string]bool{"NO_COLOR=1": false, "NO_COLOR=": true} {
 		x := tuiStart(t, "text \"A **bold** word.\"\nfinish stop", 80, 24, "lathe --prompt hello", env)

@@ -95,7 +95,7 @@ func TestWatch_CloseWaits(t *testing.T) {
 }
 
 // A look that fails is told to the log and made again.
-func TestWatch_GoesOnAfterAFailure(t *testing.T) {
+func TestWatch_ContinuesAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		looks := 0

@@ -50,7 +50,7 @@ func TestNamedFiles(t *testing.T) {
 		"store/s.go:3: no file gone.go")
 }
 
-func TestRooms(t *testing.T) {
+func TestPackageTable(t *testing.T) {
 	tree := load(t, map[string]string{
 		"a.go":       "package m",
 		"store/s.go": "package store",

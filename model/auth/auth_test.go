@@ -283,7 +283,7 @@ func TestFresh_Errors(t *testing.T) {
 	}
 }
 
-func TestFresh_KeptInMemory(t *testing.T) {
+func TestFresh_SavedInMemory(t *testing.T) {
 	f := Open(Source{Content: entries})
 	n := 0
 	for range 2 {

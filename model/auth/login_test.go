@@ -384,7 +384,7 @@ func TestLogin_DeviceErrors(t *testing.T) {
 }
 
 // Time passes only here, so that an hour takes no time.
-func TestLogin_NobodyComes(t *testing.T) {
+func TestLogin_Timeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replies := map[string]string{
 			"/device": `{"device_code":"d","user_code":"u","verification_uri":"https://acme.test","interval":5}`,

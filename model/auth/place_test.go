@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-func TestFile_Mend(t *testing.T) {
+func TestFile_Repair(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("rights are not bits there")
 	}

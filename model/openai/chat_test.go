@@ -17,8 +17,8 @@ func chunks(finish string, deltas ...string) string {
 	return sseBody(append(data, "[DONE]")...)
 }
 
-// TestChat_Said has the ways in which servers send words and thoughts.
-func TestChat_Said(t *testing.T) {
+// TestChat_Text has the ways in which servers send words and thoughts.
+func TestChat_Text(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"text", chunks("stop", `"role":"assistant","content":""`, `"content":"Hel"`, `"content":"lo"`), `
 			start c1 m

@@ -69,9 +69,9 @@ func TestRequest_Stable(t *testing.T) {
 	wiretest.Stable(t, func() func(model.Request) []byte { return (&responsesEncoder{dialect: dialect}).request }, request)
 }
 
-// TestRequest_KeptByModel changes the model: what was kept for one is not sent to another
+// TestRequest_CachedByModel changes the model: what was kept for one is not sent to another
 // that takes other ids.
-func TestRequest_KeptByModel(t *testing.T) {
+func TestRequest_CachedByModel(t *testing.T) {
 	r := model.Request{Model: "gpt", Messages: []model.Message{{Key: "k", Role: model.AssistantRole, Content: []model.Content{model.CallContent{ID: "a:1", Name: "f"}}}}}
 	e := &chatEncoder{}
 	e.request(r)

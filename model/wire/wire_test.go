@@ -133,7 +133,7 @@ func TestCallIDs_OfFamilies(t *testing.T) {
 	}
 }
 
-func TestKept(t *testing.T) {
+func TestCache(t *testing.T) {
 	var k wire.Cache
 	made := 0
 	get := func(key, value string) string {
@@ -158,7 +158,7 @@ func TestKept(t *testing.T) {
 }
 
 // What is asked for again and again stays; what nobody asks for goes.
-func TestKept_Generations(t *testing.T) {
+func TestCache_Generations(t *testing.T) {
 	var k wire.Cache
 	made, space := map[string]int{}, make([]byte, 4<<20)
 	get := func(key string, size int) {
@@ -180,7 +180,7 @@ func TestKept_Generations(t *testing.T) {
 }
 
 // A client at rest holds nothing, and nothing wakes it.
-func TestKept_Rest(t *testing.T) {
+func TestCache_Rest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k wire.Cache
 		made := 0
@@ -199,7 +199,7 @@ func TestKept_Rest(t *testing.T) {
 	})
 }
 
-func TestKept_Concurrent(t *testing.T) {
+func TestCache_Concurrent(t *testing.T) {
 	var k wire.Cache
 	var all sync.WaitGroup
 	for g := range 8 {
@@ -246,7 +246,7 @@ func drawMessage(t *rapid.T) model.Message {
 }
 
 // Messages without keys are the same exactly if they hold the same.
-func TestKept_Message(t *testing.T) {
+func TestCache_Message(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var k wire.Cache
 		a, b := drawMessage(t), drawMessage(t)
@@ -264,7 +264,7 @@ func TestKept_Message(t *testing.T) {
 	})
 }
 
-func TestKept_Turns(t *testing.T) {
+func TestCache_Turns(t *testing.T) {
 	say := func(role model.Role, words string) model.Message {
 		return model.Message{Role: role, Content: []model.Content{model.TextContent{Text: words}}}
 	}

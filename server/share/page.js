@@ -91,7 +91,7 @@ const handlers = {
     fill(held.box, held.part);
     show(m);
   },
-  "session.status": (p) => { state.textContent = p.status.type === "idle" ? "" : "at work …"; },
+  "session.status": (p) => { state.textContent = p.status.type === "idle" ? "" : "working …"; },
   "server.resync": () => location.reload(),
 };
 
@@ -107,7 +107,7 @@ function follow(cursor) {
 async function begin() {
   const answer = await fetch(base + "/data");
   if (!answer.ok) {
-    state.textContent = "This session is not shared any more.";
+    state.textContent = "This session is no longer shared.";
     return;
   }
   const data = await answer.json();

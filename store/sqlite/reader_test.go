@@ -83,8 +83,8 @@ func record(ids *lathe.IDs) lathe.Session {
 	}
 }
 
-// TestReader_BlocksNobody holds a read open while others write, remove and shrink.
-func TestReader_BlocksNobody(t *testing.T) {
+// TestReader_DoesNotBlock holds a read open while others write, remove and shrink.
+func TestReader_DoesNotBlock(t *testing.T) {
 	t.Parallel()
 	s, d, _ := openStore(t)
 	ctx, ids := context.Background(), lathe.NewIDs()

@@ -63,8 +63,8 @@ func makeIn(dir string, ballast int) (done bool, err error) {
 	return false, os.Remove(filepath.Join(dir, "lathe.db"))
 }
 
-// TestMigrate_ScantRoom begins on a disk that is nearly full.
-func TestMigrate_ScantRoom(t *testing.T) {
+// TestMigrate_LittleSpace begins on a disk that is nearly full.
+func TestMigrate_LittleSpace(t *testing.T) {
 	t.Parallel()
 	c, err := launch(ownMounts(), "scant", t.TempDir())
 	if err != nil {

@@ -96,7 +96,7 @@ func TestMend(t *testing.T) {
 	}
 }
 
-func TestMend_ClosedObjects(t *testing.T) {
+func TestRepair_ClosedObjects(t *testing.T) {
 	s, err := Compile(json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":false}`))
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestMend_ClosedObjects(t *testing.T) {
 	}
 }
 
-func TestMend_MapsAndReferences(t *testing.T) {
+func TestRepair_MapsAndReferences(t *testing.T) {
 	s, err := Compile(json.RawMessage(`{"$defs":{"n":{"type":"integer"}},"type":"object","additionalProperties":{"$ref":"#/$defs/n"}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestMend_MapsAndReferences(t *testing.T) {
 }
 
 // Whatever was right stays as it is, and a second look finds nothing more to do.
-func TestMend_Prop(t *testing.T) {
+func TestRepair_Prop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src, err := json.Marshal(drawSchema(t, 2))
 		if err != nil {

@@ -44,8 +44,8 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenKept is the same with servers whose tools are known from last time.
-func BenchmarkOpenKept(b *testing.B) {
+// BenchmarkOpenCached is the same with servers whose tools are known from last time.
+func BenchmarkOpenCached(b *testing.B) {
 	var servers []mcp.Server
 	for i := range 20 {
 		servers = append(servers, good(b, "s"+strconv.Itoa(i)))

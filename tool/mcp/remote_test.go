@@ -154,7 +154,7 @@ func TestRemote_Faults(t *testing.T) {
 	}
 }
 
-func TestRemote_NobodyThere(t *testing.T) {
+func TestRemote_Unreachable(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
 	w := open(t, []mcp.Server{{Name: "r", URL: s.URL + "/mcp?key=sesame-4711"}})

@@ -150,7 +150,7 @@ func TestMark_StaysWherePatchIsTheSame(t *testing.T) {
 }
 
 // Two columns come by themselves only where there is room, and by the key everywhere.
-func TestSplit_Room(t *testing.T) {
+func TestSplit_Width(t *testing.T) {
 	th := style.Default(true)
 	two := func(r *Review, width int) bool { return strings.Count(r.View(th, width, 20)[3].Text(), "│") == 2 }
 	r := New(Options{Keys: styletest.Keys(t), Split: true})

@@ -177,7 +177,7 @@ func TestCreate_Refuses(t *testing.T) {
 }
 
 // A program that does not read what is typed makes nobody wait for long.
-func TestType_NobodyReads(t *testing.T) {
+func TestType_Unread(t *testing.T) {
 	r := begin(t, 0)
 	term := r.create(terminal.CreateOptions{Command: "sh", Args: []string{"-c", "stty raw -echo; echo ready; exec sleep 60"}})
 	r.shows(term, "ready")
