@@ -189,7 +189,7 @@ func TestAnalyse_Refused(t *testing.T) {
 	}
 }
 
-func BenchmarkAnalyse(b *testing.B) {
+func BenchmarkAnalyze(b *testing.B) {
 	const part = "cd web && FOO=1 npm run build -- --mode \"$MODE\" 2>&1 | tee build.log | grep -E 'error|warn' || echo 'no errors'; for f in src/*.ts; do npx tsc --noEmit \"$f\" > /dev/null; done\n"
 	line := strings.Repeat(part, 2048/len(part)+1)[:2048]
 	line = line[:strings.LastIndexByte(line, '\n')]
