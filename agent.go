@@ -2,11 +2,11 @@ package lathe
 
 import "encoding/json"
 
-// Agent is a way to work: what a model is told, what it may do, and how it is run.
+// Agent is a way to work: its prompt, its permissions, and the model and settings it runs with.
 type Agent struct {
 	Name, Description string
 	Mode              AgentMode
-	Native            Flag // came with the program
+	Native            Flag // built in
 	Hidden            Flag // not offered to people
 	TopP, Temperature *float64
 	Color             string

@@ -13,8 +13,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/archtest"
 )
 
-// The rules of the house that a machine can hold. Each table below is meant to be read and edited;
-// internal/archtest only looks. A test that fails here says what to do in its message.
+// The rules of the project that a machine can hold. Each table below is meant to be read and
+// edited; internal/archtest only looks. A test that fails here says what to do in its message.
 
 // archImports is who may import whom, of our own. The same table stands in docs/architecture.md. The
 // first row that fits a package counts. "x/..." is x and all below it, "x/*" only what is below, "^" the
@@ -23,6 +23,8 @@ var archImports = archtest.Table{
 	{From: ".", May: nil},
 	{From: "internal/*", May: []string{"internal/*"}},
 
+	// It proposes and checks rules, for the engine and for front ends alike.
+	{From: "grant", May: []string{"."}},
 	{From: "model", May: []string{".", "internal/*"}},
 	{From: "bus", May: []string{".", "internal/*"}},
 	{From: "store", May: []string{".", "internal/*"}},
@@ -76,7 +78,7 @@ var archImports = archtest.Table{
 	// What the engine does without a turn.
 	{From: "engine/directory", May: []string{".", "store", "workspace"}},
 	{From: "engine/events", May: []string{".", "bus", "store"}},
-	{From: "engine/record", May: []string{".", "engine/directory", "store", "workspace"}},
+	{From: "engine/record", May: []string{".", "engine/directory", "grant", "store"}},
 	{From: "engine/fairqueue", May: []string{".", "internal/*"}},
 	{From: "engine/telemetry", May: []string{".", "engine/fairqueue", "model", "internal/*"}},
 	{From: "engine/history/historytest", May: []string{".", "engine/history"}},
@@ -84,9 +86,11 @@ var archImports = archtest.Table{
 	{From: "extension", May: []string{".", "engine", "engine/prompt", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
 	// It composes the program: config becomes an engine with all that its turns work with. Only commands, and
 	// programs that embed lathe, stand above it.
-	{From: "harness", May: []string{".", "api", "config", "config/datadir", "engine/...", "extension", "harness/confine", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
+	{From: "harness", May: []string{".", "api", "config", "config/datadir", "engine/...", "extension", "harness/confine", "harness/insight", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
 	// It makes a profile for the sandbox of config, project and machine.
 	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "tool/bash", "workspace/...", "internal/*"}},
+	// It reports on config, sessions, providers and files, for a client that asks.
+	{From: "harness/insight", May: []string{".", "api", "config", "engine", "engine/*", "model", "sandbox", "tool", "tool/builtin", "usage", "workspace", "internal/*"}},
 	// It reads records with the engine's eyes.
 	{From: "usage", May: []string{".", "engine", "engine/check", "engine/history", "model"}},
 	{From: "lathetest", May: []string{"."}},
@@ -97,12 +101,12 @@ var archImports = archtest.Table{
 
 	// It is what a server needs of an engine, for the tests of front ends.
 	{From: "server/servertest", May: []string{".", "server", "engine", "model", "model/modeltest", "model/openai", "tool", "tool/tooltest", "workspace"}},
-	{From: "api", May: []string{"."}},
+	{From: "api", May: []string{".", "grant"}},
 	// Front ends know the vocabulary and the operations of package api, never the engine.
-	{From: "server/...", May: []string{".", "api", "internal/*", "workspace", "workspace/git", "workspace/search", "workspace/terminal", "config", "server/*"}},
+	{From: "server/...", May: []string{".", "api", "grant", "internal/*", "workspace", "workspace/git", "workspace/search", "workspace/terminal", "config", "server/*"}},
 	{From: "acp", May: []string{".", "api", "internal/*"}},
-	{From: "client", May: []string{".", "api", "internal/*"}},
-	{From: "tui/...", May: []string{".", "api", "internal/*", "tui/*"}},
+	{From: "client", May: []string{".", "api", "grant", "internal/*"}},
+	{From: "tui/...", May: []string{".", "api", "grant", "internal/*", "tui/*"}},
 
 	{From: "cli/layout", May: []string{".", "internal/*"}},
 	// Commands may use every part of the program; none of those knows them.
@@ -112,7 +116,7 @@ var archImports = archtest.Table{
 	{From: "scripts/...", May: []string{"..."}},
 }
 
-// archFences keeps what we take from outside in the rooms that own it.
+// archFences keeps what we take from outside in the packages that own it.
 var archFences = []archtest.Restriction{
 	{Import: "database/sql", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
 	{Import: "zombiezen.com/go/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
@@ -132,12 +136,14 @@ var archFences = []archtest.Restriction{
 	{Import: "C", Only: nil, Why: "nowhere: one static binary, no cgo"},
 }
 
-// archOutside are the rooms below internal that need a module of others: messages of DNS, and the
-// interface that a packet came by, are in the standard library only for itself; WebP and the widths of characters are not in it.
+// archOutside are the packages below internal that need a module of others: messages of DNS,
+// and the interface that a packet came by, are in the standard library only for itself; WebP
+// and the widths of characters are not in it.
 var archOutside = map[string]string{"internal/mdns": "golang.org/x/net", "internal/picture": "golang.org/x/image", "internal/termtext": "github.com/charmbracelet/x/ansi"}
 
-// archSuites are the suites that a program may link: the scripted model, which the demo shows to people
-// and which the torture of processes needs in a program of its own; and a long session, for measuring.
+// archSuites are the suites that a program may link: the scripted model, which the demo shows
+// to people and which the torture of processes needs in its own program; and a long session,
+// for measuring.
 var archSuites = map[string]string{"cli/debug": "model/modeltest", "cli/demo": "model/modeltest", "scripts/tasks": "model/modeltest", "scripts/torture": "model/modeltest", "scripts/tuibench": "lathetest"}
 
 // archLimits are the sizes at which a reader asks why.

@@ -17,8 +17,8 @@ type PermissionRequest struct {
 	Extra      Extra
 }
 
-// Summary is what the call is about to do, in one line: a command line as it is written, with what is
-// asked beside its commands (<option> …, <unknown command>), of others the patterns.
+// Summary describes the call in one line: for a command its text and the extra patterns it
+// needs (<option> …, <unknown command>), for other tools the patterns.
 func (r PermissionRequest) Summary() string {
 	var meta struct{ Command string }
 	if r.Permission != "bash" || json.Unmarshal(r.Metadata, &meta) != nil || strings.TrimSpace(meta.Command) == "" {
@@ -72,8 +72,8 @@ const (
 	Always Reply = "always"
 	Reject Reply = "reject"
 
-	// Unattended rejects because nobody is there to be asked: the call fails and the turn continues.
-	// On the wire and in events it is a reject.
+	// Unattended rejects because no user can answer: the call fails and the turn continues. On
+	// the wire and in events it is a reject.
 	Unattended Reply = "unattended"
 )
 

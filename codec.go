@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Extra holds the members of an object that we do not know, as they came and
-// without braces, so that a record that is read, changed and written loses nothing.
+// Extra holds the unknown members of an object as received, without braces, so that a record
+// that is read, changed and written loses nothing.
 type Extra string
 
 // record is a JSON object whose members are listed once, for reading and writing.
@@ -216,7 +216,8 @@ func optStr[T ~string](c *codec, key string, v *T) {
 	}
 }
 
-// optional is a member that is left out while its pointer is nil. Its zero value has a meaning of its own.
+// optional is a member that is left out while its pointer is nil. Its zero value has its own
+// meaning.
 func optional[T any](c *codec, key string, v **T, field func(c *codec, key string, v *T)) {
 	if c.reading {
 		if c.find(key) == nil {
@@ -335,7 +336,7 @@ func flag(c *codec, key string, v *Flag) {
 	}
 }
 
-// raw keeps a value as it came. Absent is nil, and so are null and nothing.
+// raw stores a value as received. Absent is nil, and so are null and nothing.
 func raw(c *codec, key string, v *json.RawMessage) {
 	if !c.reading {
 		if len(*v) > 0 && string(*v) != "null" {
@@ -347,7 +348,7 @@ func raw(c *codec, key string, v *json.RawMessage) {
 	c.value(key, func(val []byte) { *v = bytes.Clone(compactJSON(val)) })
 }
 
-// rawObject is a required object kept as it came; absent writes {}.
+// rawObject is a required object stored as received; absent writes {}.
 func rawObject(c *codec, key string, v *json.RawMessage) {
 	if c.reading {
 		raw(c, key, v)

@@ -13,7 +13,7 @@ type Edit struct {
 	Compacting Opt[Time]
 	Metadata   Opt[json.RawMessage]
 	Rules      Opt[Ruleset]
-	AddRules   Ruleset // behind those there are
+	AddRules   Ruleset // after those there are
 	Share      Opt[*Share]
 	Summary    Opt[*SessionSummary]
 	Revert     Opt[*Revert]
@@ -25,7 +25,7 @@ type Edit struct {
 	Touch      bool // time.updated becomes now
 }
 
-// Opt is a value that may be absent, where the zero value has a meaning of its own.
+// Opt is a value that may be absent, where the zero value has its own meaning.
 type Opt[T any] struct {
 	Set   bool
 	Value T
@@ -58,8 +58,8 @@ const (
 	OnlyArchived
 )
 
-// Position is where a row stands in a list that is ordered by time and then id. The zero
-// value is the beginning.
+// Position is where a row is in a list that is ordered by time and then id. The zero value is
+// the beginning.
 type Position struct {
 	Time Time
 	ID   string

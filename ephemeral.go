@@ -2,8 +2,8 @@ package lathe
 
 // Ephemeral events are sent once and never stored; a client that was away reads the state.
 type (
-	// PartDelta extends an open part. Offset is where in its text, in UTF-16
-	// units, -1 when not told; it is on the wire only for readers that ask.
+	// PartDelta extends an open part. Offset is where in its text, in UTF-16 units, -1 when
+	// unknown; it is on the wire only for readers that ask.
 	PartDelta struct {
 		Session SessionID
 		Message MessageID
@@ -26,43 +26,44 @@ type (
 	ServerHeartbeat struct {
 		Extra Extra
 	}
-	// ServerResync says that a stream cannot be resumed from the cursor given: read afresh.
+	// ServerResync says that a stream cannot be resumed from the given cursor: the client must
+	// reload.
 	ServerResync struct {
 		Extra Extra
 	}
-	// InstanceDisposed tells that a directory's instance is gone.
+	// InstanceDisposed says that a directory's instance is gone.
 	InstanceDisposed struct {
 		Directory string
 		Extra     Extra
 	}
-	// GlobalDisposed tells that all instances are gone.
+	// GlobalDisposed says that all instances are gone.
 	GlobalDisposed struct {
 		Extra Extra
 	}
-	// SessionFailed tells that a turn failed, or a prompt could not become one.
+	// SessionFailed says that a turn failed, or a prompt could not become one.
 	SessionFailed struct {
 		Session SessionID
 		Error   Fault
 		Extra   Extra
 	}
-	// SessionCompacted tells that a session's history was compressed.
+	// SessionCompacted says that a session's history was compressed.
 	SessionCompacted struct {
 		Session SessionID
 		Extra   Extra
 	}
-	// CommandExecuted tells that a slash command has ended.
+	// CommandExecuted says that a slash command has ended.
 	CommandExecuted struct {
 		Name, Arguments string
 		Session         SessionID
 		Message         MessageID
 		Extra           Extra
 	}
-	// FileEdited tells that a tool changed a file.
+	// FileEdited says that a tool changed a file.
 	FileEdited struct {
 		File  string
 		Extra Extra
 	}
-	// FileWatched tells that a file changed: add, change or unlink.
+	// FileWatched says that a file changed: add, change or unlink.
 	FileWatched struct {
 		File, Event string
 		Extra       Extra
@@ -72,12 +73,12 @@ type (
 		Branch string
 		Extra  Extra
 	}
-	// MCPToolsChanged tells that an MCP server offers other tools.
+	// MCPToolsChanged says that an MCP server offers other tools.
 	MCPToolsChanged struct {
 		Server string
 		Extra  Extra
 	}
-	// MCPBrowserFailed tells that no browser opened for a sign-in.
+	// MCPBrowserFailed says that no browser opened for a sign-in.
 	MCPBrowserFailed struct {
 		Name, URL string
 		Extra     Extra
@@ -92,13 +93,13 @@ type (
 		Info  Pty
 		Extra Extra
 	}
-	// PtyExited tells that a terminal's process ended.
+	// PtyExited says that a terminal's process ended.
 	PtyExited struct {
 		ID       PtyID
 		ExitCode int
 		Extra    Extra
 	}
-	// PtyDeleted tells that a terminal is gone.
+	// PtyDeleted says that a terminal is gone.
 	PtyDeleted struct {
 		ID    PtyID
 		Extra Extra
@@ -124,24 +125,24 @@ type (
 		Session SessionID
 		Extra   Extra
 	}
-	// CatalogChanged tells that the model catalog changed.
+	// CatalogChanged says that the model catalog changed.
 	CatalogChanged struct {
 		Extra Extra
 	}
-	// ModelsRefreshed tells that the model catalog was fetched.
+	// ModelsRefreshed says that the model catalog was fetched.
 	ModelsRefreshed struct {
 		Extra Extra
 	}
-	// ReferencesChanged tells that references changed.
+	// ReferencesChanged says that references changed.
 	ReferencesChanged struct {
 		Extra Extra
 	}
-	// IntegrationsChanged tells that integrations changed.
+	// IntegrationsChanged says that integrations changed.
 	IntegrationsChanged struct {
 		Extra Extra
 	}
-	// UnknownEvent is an event this version does not know (or never sends: the session.next,
-	// v2 and sync families of OpenCode), kept as it came.
+	// UnknownEvent is an event this version does not know (or never sends: the session.next, v2
+	// and sync families of OpenCode), stored as received.
 	UnknownEvent struct {
 		TypeName string
 		Extra    Extra

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Event is what clients are told: a fact with its number, or an ephemeral event without one.
+// Event is a message to clients: a fact with its number, or an ephemeral event without one.
 type Event struct {
 	ID        EventID
 	Seq       int64 // rises over the whole store; 0 for deltas and other ephemeral events
@@ -81,7 +81,7 @@ func (e *Event) fields(c *codec) {
 // AppendJSON appends {"id","type","properties"}.
 func (e Event) AppendJSON(dst []byte) []byte { return encode(dst, &e) }
 
-// AppendWithOffset is AppendJSON for readers that asked to be told where deltas belong.
+// AppendWithOffset is AppendJSON for readers that asked for the offsets of deltas.
 func (e Event) AppendWithOffset(dst []byte) []byte {
 	return encodeAs(dst, &e, form{offsets: true})
 }
@@ -149,7 +149,7 @@ func SessionOf(f Fact) SessionID {
 // Fact is a change: of one row, as a runner commits it, or an ephemeral event that is never stored.
 // Sealed; the variants are pointers to the structs of fact.go and ephemeral.go.
 type Fact interface {
-	// Type is the wire's name of the event, "" for facts that clients are not told.
+	// Type is the wire's name of the event, "" for facts that are not sent to clients.
 	Type() string
 	record
 }

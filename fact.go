@@ -22,7 +22,7 @@ type (
 		Info  Message
 		Extra Extra
 	}
-	// MessageRemoved tells that a message and its parts are gone.
+	// MessageRemoved says that a message and its parts are gone.
 	MessageRemoved struct {
 		Session SessionID
 		Message MessageID
@@ -34,7 +34,7 @@ type (
 		Time  Time // when it changed
 		Extra Extra
 	}
-	// PartRemoved tells that a part is gone.
+	// PartRemoved says that a part is gone.
 	PartRemoved struct {
 		Session SessionID
 		Message MessageID
@@ -49,7 +49,7 @@ type (
 	}
 	// PermissionAsked carries a permission request that waits for its answer.
 	PermissionAsked struct{ PermissionRequest }
-	// PermissionReplied tells that a permission request is answered or withdrawn.
+	// PermissionReplied says that a permission request is answered or withdrawn.
 	PermissionReplied struct {
 		Session SessionID
 		Request AskID
@@ -65,7 +65,7 @@ type (
 		Answers [][]string
 		Extra   Extra
 	}
-	// QuestionRejected tells that a question was dismissed or withdrawn.
+	// QuestionRejected says that a question was dismissed or withdrawn.
 	QuestionRejected struct {
 		Session SessionID
 		Request AskID

@@ -54,7 +54,7 @@ type (
 		Message string
 		Extra   Extra
 	}
-	// OtherFault is a fault this version does not know, kept as it came.
+	// OtherFault is a fault this version does not know, stored as received.
 	OtherFault struct {
 		TypeName string
 		Extra    Extra

@@ -144,7 +144,7 @@ func TestSamples_WrittenByManyAtOnce(t *testing.T) {
 	}
 }
 
-// Every sample is given anew, so a test that changes one harms no other.
+// Every sample is given again, so a test that changes one harms no other.
 func TestSamples_Fresh(t *testing.T) {
 	p := lathetest.Parts("ses_a", "msg_a")[0]
 	p.Body.(*lathe.Text).Text = "changed"

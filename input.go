@@ -22,8 +22,11 @@ type (
 		Ask     AskID
 		Reply   Reply
 		Message string // the user's reason for a rejection; not on the wire
-		// Unattended says that no person rejected: nobody was there to be asked.
+		// Unattended says that no person rejected: no user could answer.
 		Unattended bool
+		// ForSession saves the patterns for the session and its subagents; Reply is Once then.
+		ForSession bool
+		Patterns   []string // saved instead of those of the request; nil for these
 	}
 	// QuestionAnswer answers a question; an empty list of answers with Reject set dismisses it.
 	QuestionAnswer struct {
@@ -53,7 +56,7 @@ type Task int
 const (
 	NoTask     Task = iota // a person's prompt, say
 	Awaited                // a call of the parent waits for its end
-	Background             // its end is told to the parent by a prompt
+	Background             // a prompt reports its end to the parent
 )
 
 func (Submission) input()       {}

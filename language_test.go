@@ -14,7 +14,7 @@ const everywhere = archtest.InStrings | archtest.InPages | archtest.InComments
 // matched without regard to case.
 var phrases = []archtest.Phrase{
 	{Pattern: `goes on|going on|go on|went on`, Instead: "continue or resume", In: everywhere, Fine: `what is going on`},
-	{Pattern: `kept`, Instead: "saved, stored or stays"},
+	{Pattern: `kept`, Instead: "saved, stored or stays", Fine: `kept planning`},
 	{Pattern: `of this machine`, Instead: "this machine's, or on this machine", In: everywhere},
 	{Pattern: `mend|mends|mended|mending`, Instead: "fix or repair", In: everywhere},
 	{Pattern: `told|tells`, Instead: "report, say, show or send", In: archtest.InStrings},

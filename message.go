@@ -55,7 +55,7 @@ type (
 	}
 )
 
-// ModelRef names a model of a provider and how it is to be run.
+// ModelRef names a model of a provider and the variant to run.
 type ModelRef struct {
 	Provider, Model, Variant string
 	Extra                    Extra

@@ -104,7 +104,7 @@ type (
 		Created          Time
 		TimeExtra, Extra Extra
 	}
-	// UnknownBody is a part this version does not know, kept as it came.
+	// UnknownBody is a part this version does not know, stored as received.
 	UnknownBody struct {
 		TypeName string
 		Extra    Extra

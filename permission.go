@@ -33,7 +33,7 @@ func (r *Rule) fields(c *codec) {
 	c.rest(&r.Extra)
 }
 
-// Check refuses rules that say nothing anybody knows.
+// Check refuses rules with an unknown action or without a permission.
 func (rs Ruleset) Check() error {
 	for _, r := range rs {
 		switch {

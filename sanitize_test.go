@@ -12,9 +12,9 @@ import (
 	"github.com/lathe-agent/lathe/lathetest"
 )
 
-// keptMembers are the members whose strings a sanitized export still holds: ids, and words of
+// unsanitized are the members whose strings a sanitized export still holds: ids, and words of
 // the vocabulary that say nothing about the user.
-var keptMembers = []string{
+var unsanitized = []string{
 	"id", "sessionID", "messageID", "parentID", "workspaceID", "tail_start_id", "partID", "callID",
 	"slug", "version", "role", "type", "status", "agent", "mode", "variant", "providerID", "modelID", "finish", "reason",
 	"tool", "mime", "name", "permission", "action",
@@ -48,7 +48,7 @@ func checkSanitized(t interface{ Errorf(string, ...any) }, clean []byte) {
 	}
 	leaves(v, "", func(member, text string) {
 		switch {
-		case text == "", slices.Contains(keptMembers, member), placeholder.MatchString(text):
+		case text == "", slices.Contains(unsanitized, member), placeholder.MatchString(text):
 		case member == "pattern" && text == "*", member == "projectID" && text == lathe.GlobalProject:
 		default:
 			t.Errorf("%s still says %q", member, text)

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// A small JSON scanner. It cuts an object or array into its values without looking
-// inside them, so that a record can be read in one pass and unknown members kept as
-// they are. Callers give it valid JSON; of anything else it may notice nothing, but it
-// never panics and never recurses.
+// A small JSON scanner. It cuts an object or array into its values without looking inside them,
+// so that a record can be read in one pass and unknown members stay as they are. Callers give
+// it valid JSON; of anything else it may notice nothing, but it never panics and never
+// recurses.
 
 var errSyntax = errors.New("not JSON")
 

@@ -131,7 +131,7 @@ const (
 	childTitle = "Child session - "
 )
 
-// DefaultTitle is the title of a session nobody has named.
+// DefaultTitle is the title of an unnamed session.
 func DefaultTitle(child bool, at Time) string {
 	if child {
 		return childTitle + at.ISO()
@@ -139,8 +139,8 @@ func DefaultTitle(child bool, at Time) string {
 	return rootTitle + at.ISO()
 }
 
-// IsDefaultTitle reports whether nobody has named the session yet: one of the two words and
-// a time, to the letter.
+// IsDefaultTitle reports whether the session still has its default title: exactly one of the
+// two words and a time.
 func IsDefaultTitle(title string) bool {
 	at, root := strings.CutPrefix(title, rootTitle)
 	if !root {

@@ -31,7 +31,7 @@ func (s *Status) fields(c *codec) {
 	c.rest(&s.Extra)
 }
 
-// Todo is one entry of a session's list. The first generation also had an id, kept in Extra.
+// Todo is one entry of a session's list. The first generation also had an id, stored in Extra.
 type Todo struct {
 	Content, Status, Priority string
 	Extra                     Extra

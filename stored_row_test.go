@@ -22,7 +22,7 @@ func TestRow_Parts(t *testing.T) {
 		row := p.AppendRow(nil)
 		for _, id := range append(ownIDs, []byte(p.ID), []byte(`"type":"`+p.Body.Kind()+`"`)) {
 			if _, file := p.Body.(*lathe.File); file && bytes.HasPrefix(id, []byte(`"type"`)) {
-				continue // its source has a type of its own
+				continue // its source has its own type
 			}
 			if bytes.Contains(row, id) {
 				t.Errorf("%s: the row holds %s:\n%s", p.Body.Kind(), id, row)

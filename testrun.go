@@ -9,8 +9,8 @@ type TestRun struct {
 	At      Time
 }
 
-// String is what a model is told of it: the command, and whether it passed. It is "" where
-// none is known.
+// String is its text for a model: the command, and whether it passed. It is "" where none is
+// known.
 func (t TestRun) String() string {
 	switch {
 	case t.Command == "":

@@ -190,8 +190,8 @@ func (s *Completed) fields(c *codec) {
 	c.rest(&s.Extra)
 }
 
-// attachments are parts with ids of their own. A row leaves out which session and
-// message they belong to: that is where the row belongs.
+// attachments are parts with their own ids. A row leaves out which session and message they
+// belong to: that is where the row belongs.
 func (s *Completed) attachments(c *codec) {
 	outer := c.attached
 	c.attached = true

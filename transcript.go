@@ -95,7 +95,7 @@ func (t *Transcript) ask(f Fact) {
 	case *PermissionAsked, *QuestionAsked:
 		if i < 0 {
 			t.asks = append(t.asks, f)
-		} else { // told again: it keeps its place
+		} else { // sent again: it keeps its place
 			t.asks[i] = f
 		}
 	default: // answered: no longer among those that wait
@@ -126,7 +126,7 @@ func AskOf(f Fact) AskID {
 func (t *Transcript) message(m Message) {
 	m.Parts = nil
 	held := &viewMessage{Message: m, rev: t.revision()}
-	if i := t.find(m.ID); i >= 0 {
+	if i := t.Find(m.ID); i >= 0 {
 		held.parts = t.messages[i].parts
 		t.messages = slices.Delete(t.messages, i, i+1)
 	} else if waiting, ok := t.orphans[m.ID]; ok {
@@ -140,8 +140,8 @@ func (t *Transcript) message(m Message) {
 	t.messages = slices.Insert(t.messages, i, held)
 }
 
-// find searches from the end, where changes happen.
-func (t *Transcript) find(id MessageID) int {
+// Find returns the place of a message, -1 if it is not here. It searches from the end, where changes happen.
+func (t *Transcript) Find(id MessageID) int {
 	for i := len(t.messages) - 1; i >= 0; i-- {
 		if t.messages[i].ID == id {
 			return i
@@ -150,16 +150,16 @@ func (t *Transcript) find(id MessageID) int {
 	return -1
 }
 
-// parts returns where the parts of a message are kept.
+// parts returns the slot of a message's parts.
 func (t *Transcript) parts(id MessageID) []*viewPart {
-	if i := t.find(id); i >= 0 {
+	if i := t.Find(id); i >= 0 {
 		return t.messages[i].parts
 	}
 	return t.orphans[id]
 }
 
 func (t *Transcript) setParts(id MessageID, parts []*viewPart) {
-	if i := t.find(id); i >= 0 {
+	if i := t.Find(id); i >= 0 {
 		t.messages[i].parts = parts
 	} else {
 		t.orphans[id] = parts
@@ -265,8 +265,8 @@ func (t *Transcript) Diff() []FileDiff { return t.diff }
 // Asks returns the requests that wait for a person, oldest first.
 func (t *Transcript) Asks() []Fact { return slices.Clone(t.asks) }
 
-// Stale reports whether a delta did not fit: something was missed, and the session
-// must be read afresh.
+// Stale reports whether a delta did not fit: something was missed, and the session must be
+// reloaded.
 func (t *Transcript) Stale() bool { return t.stale }
 
 // Messages returns the history with the texts as they are now.

@@ -147,7 +147,7 @@ func TestTranscript_PropResume(t *testing.T) {
 			rt.Fatalf("cut after %d of %d, back after %d from %d (-want +got):\n%s", k, n, m, noted, d)
 		}
 
-		// Deltas that the reader's queue still held are told again; they know their place.
+		// Deltas that the reader's queue still held are reported again; they know their place.
 		var late []lathe.Fact
 		for _, f := range l.facts[k:m] {
 			if d, ok := f.(*lathe.PartDelta); ok && d.Offset >= 0 {

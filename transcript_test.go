@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/lathetest"
 )
 
 // view is all that a transcript shows.
@@ -59,7 +60,7 @@ func fold(facts ...[]lathe.Fact) *lathe.Transcript {
 	return t
 }
 
-// feed is a model of how the store numbers rows and what it tells those who come back.
+// feed is a model of how the store numbers rows and what it tells users who come back.
 type feed struct {
 	seq  int
 	rows map[string]*feedRow
@@ -450,7 +451,7 @@ func TestTranscript_OtherSessions(t *testing.T) {
 	}
 }
 
-// What a transcript gave out does not change when it goes on.
+// What a transcript gave out does not change when it continues.
 func TestTranscript_GivesCopies(t *testing.T) {
 	facts := script()
 	tr := fold(nil)
@@ -461,5 +462,19 @@ func TestTranscript_GivesCopies(t *testing.T) {
 		if d := viewDiff(kept, before); d != "" {
 			t.Fatalf("%T changed what was given out before (-want +got):\n%s", f, d)
 		}
+	}
+}
+
+// Older pages can be read in any order and again: the messages are those of one reading.
+func TestTranscript_Include(t *testing.T) {
+	x := lathetest.Long(200)
+	want := lathe.NewTranscript(x.Info, x.Messages).Messages()
+	n := len(x.Messages)
+	got := lathe.NewTranscript(x.Info, x.Messages[n-3:])
+	for _, page := range [][2]int{{n - 6, n - 1}, {n - 6, n - 3}, {0, 2}, {2, n - 6}, {0, n}} {
+		got.Include(x.Messages[page[0]:page[1]])
+	}
+	if diff := cmp.Diff(want, got.Messages()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -10,9 +10,6 @@ func (t *Transcript) Count() int { return len(t.messages) }
 // View returns message i, in the order of Messages.
 func (t *Transcript) View(i int) MessageView { return MessageView{t.messages[i]} }
 
-// Find returns the place of a message, -1 if it is not here. The newest are found at once.
-func (t *Transcript) Find(id MessageID) int { return t.find(id) }
-
 // Message returns what is known of it, without its parts.
 func (h MessageView) Message() Message { return h.m.Message }
 
@@ -31,24 +28,28 @@ func (h MessageView) Len() int { return len(h.m.parts) }
 // Part returns part i with its text as it is now.
 func (h MessageView) Part(i int) Part { return h.m.parts[i].now() }
 
-// Peek returns the id and the body of part i as it was last told, which may lack what has come since, and its
-// revision: a number that is another whenever the part has changed.
+// Peek returns the id, the last published body of part i and its revision. The body may lack
+// later deltas; the revision changes whenever the part does.
 func (h MessageView) Peek(i int) (id PartID, body Body, rev int) {
-	p := h.m.parts[i]
-	return p.part.ID, p.part.Body, p.rev
+	return h.m.parts[i].part.ID, h.m.parts[i].part.Body, h.m.parts[i].rev
 }
 
-// Include takes in messages that were read from the store, older ones as a rule. What is here already is
-// newer and stays.
+// Include takes in messages that were read from the store. What is here already is newer and stays. A page that is older
+// than everything here costs no more in a long session.
 func (t *Transcript) Include(read []Message) {
-	for _, m := range read {
-		if t.find(m.ID) >= 0 {
-			continue
-		}
-		t.message(m)
-		for _, p := range m.Parts {
-			if findPart(t.parts(m.ID), p.ID) == nil {
-				t.part(p)
+	n := 0
+	for n < len(read) && len(t.messages) > 0 && read[n].Before(t.messages[0].Message) && t.orphans[read[n].ID] == nil {
+		n++
+	}
+	older := NewTranscript(t.session, read[:n])
+	t.messages, t.changes = append(older.messages, t.messages...), t.changes+older.changes
+	for _, m := range read[n:] {
+		if t.Find(m.ID) < 0 {
+			t.message(m)
+			for _, p := range m.Parts {
+				if findPart(t.parts(m.ID), p.ID) == nil {
+					t.part(p)
+				}
 			}
 		}
 	}

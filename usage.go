@@ -56,6 +56,22 @@ func (m Money) String() string {
 	return sign + strconv.FormatUint(abs/picodollars, 10) + "." + frac[:2] + strings.TrimRight(frac[2:], "0")
 }
 
+// Short formats an amount for a line that people read: cents, and two digits of what is smaller.
+func (m Money) Short() string {
+	d := math.Abs(m.Dollars())
+	digits := 2
+	for limit := 0.0995; d > 0 && d < limit && digits < 12; limit /= 10 {
+		digits++
+	}
+	frac := strconv.FormatFloat(d, 'f', digits, 64)
+	cents := strings.IndexByte(frac, '.') + 3
+	sign := "$"
+	if m < 0 {
+		sign = "-$"
+	}
+	return sign + frac[:cents] + strings.TrimRight(frac[cents:], "0")
+}
+
 // Tokens counts what a step used. Input excludes what the cache served or took.
 // Total is what the provider said, 0 when it said nothing; sessions have none.
 type Tokens struct {

@@ -67,6 +67,17 @@ func TestMoney_String(t *testing.T) {
 	}
 }
 
+func TestMoney_Short(t *testing.T) {
+	for dollars, want := range map[float64]string{
+		0: "$0.00", 0.0203967: "$0.02", 0.0123: "$0.012", 0.000373: "$0.00037", 0.00002: "$0.00002", 0.0996: "$0.10",
+		0.5: "$0.50", 12.345: "$12.35", -0.25: "-$0.25", 1e-12: "$0.000000000001",
+	} {
+		if got := lathe.Dollars(dollars).Short(); got != want {
+			t.Errorf("%v: %s, want %s", dollars, got, want)
+		}
+	}
+}
+
 // A thousand small sums lose nothing, and the wire's number comes back as it was.
 func TestMoney_Exact(t *testing.T) {
 	sum := lathe.Money(0)

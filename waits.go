@@ -20,7 +20,7 @@ func (t *ToolCall) Waits() []Wait {
 		raw = s.Metadata
 	case *Failed:
 		raw = s.Metadata
-	default: // one that has not ended has told none
+	default: // an unfinished one has reported none
 	}
 	var meta struct{ Waits []Wait }
 	if !bytes.Contains(raw, []byte(`"waits"`)) || json.Unmarshal(raw, &meta) != nil {

@@ -1,6 +1,6 @@
-// Package api is what a front end asks of an engine: one set of operations, which engine.Engine carries out in
-// this process and client.Client asks of a server over HTTP. `lathe run`, the session commands, `lathe mcp
-// serve` and the terminal UI are written against it and cannot tell which of the two they have.
+// Package api has the interface between front ends and an engine: engine.Engine implements its
+// operations in this process, client.Client over HTTP. `lathe run`, the session commands,
+// `lathe mcp serve` and the terminal UI use it and work with either.
 //
 // It holds interfaces and no behavior; their types are those of package lathe. All calls take a context that
 // ends them and are safe for use by many goroutines. A directory is a path on the engine's machine; "" is the
@@ -15,6 +15,7 @@ import (
 	"iter"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/grant"
 )
 
 // Engine is everything that can be done with sessions.
@@ -48,7 +49,7 @@ type Sessions interface {
 	Location(ctx context.Context, dir string) (lathe.Location, error)
 }
 
-// Histories are what was said and done in sessions.
+// Histories reads the messages and changes of sessions.
 type Histories interface {
 	// Messages returns the newest messages before a place, at most limit, oldest first. 0 has no limit.
 	Messages(ctx context.Context, id lathe.SessionID, before lathe.Position, limit int) (lathe.Page, error)
@@ -65,7 +66,8 @@ type Histories interface {
 	// Events streams what happens in scope, after a cursor if one is set, beginning with server.connected. An
 	// error is the end of it, but for a *Broken.
 	Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error]
-	// Feed is the word that names the database in cursors; "" before a stream of a server told it.
+	// Feed is the word that names the database in cursors; "" until a server's stream has sent
+	// it.
 	Feed() string
 }
 
@@ -100,27 +102,39 @@ type Asks interface {
 	Answer(ctx context.Context, id lathe.AskID, answers [][]string) error
 	// Dismiss refuses to answer questions.
 	Dismiss(ctx context.Context, id lathe.AskID) error
+	Grants
 }
 
-// Catalog is what a directory offers.
+// Grants are answers to permission requests that are saved for a session or a project.
+type Grants interface {
+	// Grant allows a request and saves patterns: those given, or without any those that the request proposes.
+	Grant(ctx context.Context, id lathe.AskID, scope grant.Scope, patterns []string) error
+	// ListGrants returns the grants of the project of a directory and of a session; without one, of all its sessions.
+	ListGrants(ctx context.Context, dir string, session lathe.SessionID) ([]grant.Grant, error)
+	AddGrant(ctx context.Context, dir string, g grant.Grant) error
+	RevokeGrant(ctx context.Context, dir string, g grant.Grant) error
+}
+
+// Catalog lists the agents, commands and models of a directory.
 type Catalog interface {
 	Agents(ctx context.Context, dir string) ([]lathe.Agent, error)
 	Commands(ctx context.Context, dir string) ([]lathe.Command, error)
 	Skills(ctx context.Context, dir string) ([]lathe.Skill, error)
 }
 
-// Local is what only an engine of this process can be asked: it ends with the program, which must wait for what
-// runs in the background or see to it the next time. A server does so by itself.
+// Local has the operations that only an engine in this process has: it ends with the program,
+// which must wait for background work or recover it at the next start. A server does so by
+// itself.
 type Local interface {
 	// BackgroundTasks lists the background tasks of a session that run or have yet to report.
 	BackgroundTasks(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error)
-	// RecoverTasks sees to the background tasks of a session whose process has died: with resume they continue,
-	// otherwise their parent is told.
+	// RecoverTasks recovers the background tasks of a session whose process died: with resume
+	// they continue, otherwise their parent is notified.
 	RecoverTasks(ctx context.Context, parent lathe.SessionID, resume bool) error
-	// HasMore reports whether a session that said it is idle has something to do all the same.
+	// HasMore reports whether a session that reported idle still has work to do.
 	HasMore(ctx context.Context, id lathe.SessionID) (bool, error)
 	// Drain waits until no session is at work.
 	Drain(ctx context.Context) error
-	// Accounts tells what a session and those above it have spent, and their limits under a budget.
+	// Accounts returns the spending of a session and of its parents, with their limits.
 	Accounts(ctx context.Context, id lathe.SessionID, b lathe.Budget) ([]lathe.Account, error)
 }

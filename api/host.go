@@ -6,10 +6,11 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Host is what surrounds an engine, as far as an interactive front end shows or changes it: providers and logins,
-// the permission mode, files and version control, shared pages. client.Client is one; for an engine of this
-// process the program that opened it is.
+// Host has the operations around an engine that an interactive front end needs: providers and
+// logins, the permission mode, files and version control, shared pages. client.Client is one;
+// for an engine of this process the program that opened it is.
 type Host interface {
+	Reports
 	Providers(ctx context.Context, dir string) (lathe.Providers, error)
 	// LoginMethods returns the login methods by provider. A provider without an entry takes an API key.
 	LoginMethods(ctx context.Context, dir string) (map[string][]lathe.LoginMethod, error)
@@ -52,12 +53,14 @@ type Info struct {
 	Branch        string
 	Version       string
 	Trusted       bool   // whether the config of the project counts
-	ConfigProblem string // a sentence about config files of the project that were left out; "" is that none was
+	ConfigProblem string // a sentence about skipped config files of the project; "" if none was
 	Remote        bool   // whether the directory is on another machine, so that its files cannot be opened here
 
 	Mode       lathe.Mode // "" is not known
 	Confined   bool       // whether a kernel sandbox holds commands, as far as it is known
-	ChooseMode bool       // whether this is the first start and the user is to choose a mode
+	ChooseMode bool       // whether this is the first start and the user must choose a mode
+
+	Limits Limits
 }
 
 // ConnectionChanged says that the connection to the engine is lost, and is being sought; without Err, that it was found.

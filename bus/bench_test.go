@@ -29,8 +29,8 @@ func drain(b *testing.B, subs ...*bus.Subscription) {
 	}
 }
 
-// A word of the model, to nobody, to one reader, to a thousand of the same session (who
-// do not read: their deltas merge), and to one while a thousand listen elsewhere.
+// A delta of the model, to no reader, to one reader, to a thousand of the same session (who do
+// not read: their deltas merge), and to one while a thousand listen elsewhere.
 func BenchmarkAppend(b *testing.B) {
 	for _, bb := range []struct {
 		name            string
@@ -78,7 +78,7 @@ func BenchmarkAppend_Length(b *testing.B) {
 					}
 					text = grow(hub, "ses_1")
 					text.Append(strings.Repeat("x", length))
-					text.Append(strings.Repeat("x", 100)) // grows, so that there is room for what is measured
+					text.Append(strings.Repeat("x", 100)) // grows, so that there is capacity for the measurement
 					b.StartTimer()
 				}
 				text.Append(" word")
@@ -153,7 +153,7 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// What a reader costs that hears nothing, each of a session of its own.
+// The cost of a reader that receives nothing, each of its own session.
 func BenchmarkSubscribe_Idle(b *testing.B) {
 	const n = 10_000
 	sessions := make([]lathe.SessionID, n)

@@ -1,5 +1,4 @@
-// Package bus is live fan-out in one process: stored events and ephemeral ones,
-// to every subscriber.
+// Package bus sends stored and ephemeral events to every subscriber in one process.
 //
 // It owns the order of delivery, a bounded queue for each subscriber,
 // and the texts of open parts while they grow. It stores nothing: a reader that
@@ -30,10 +29,10 @@
 //
 // # Concurrency
 //
-// All methods may be called from any goroutine. There are two mutexes: that of the Bus guards
-// the index of subscribers and the texts, that of a Subscription its queue. The second is
-// taken inside the first, never the other way round. Neither is held during a wait:
-// a slow reader does not delay a publisher.
+// All methods may be called from any goroutine. The mutex of the Bus guards the index of
+// subscribers and the texts, the mutex of a Subscription its queue. The second is taken inside
+// the first, never the other way round. Neither is held during a wait: a slow reader does not
+// delay a publisher.
 //
 // Start reading at Publish, then text.go, subscription.go and queue.go. Package bustest
 // tests the rules of the feed one by one.

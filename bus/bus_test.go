@@ -18,8 +18,8 @@ func TestBus(t *testing.T) {
 	bustest.Run(t, func(*testing.T) bustest.Bus { return bus.New() })
 }
 
-// A reader that waits is woken by an event of its own, a deadline and a close, and by
-// nothing else. The bubble also fails if anything is left running.
+// A reader that waits is woken by its own event, a deadline and a close, and by nothing else.
+// The bubble also fails if anything is left running.
 func TestSubscription_Waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bus.New(bus.Limit(1))

@@ -69,13 +69,13 @@ func (q *queue) shift() {
 // extend extends the queued delta of the same text to the end of this one. The text may
 // overtake items of other parts. It must not overtake a newer update of its own part, so a
 // delta from before that update is not extended.
-func (q *queue) extend(d item, told int) bool {
+func (q *queue) extend(d item, published int) bool {
 	n, ok := q.deltas[d.text]
 	if !ok {
 		return false
 	}
 	it := &q.items[n-q.base]
-	if it.from < told {
+	if it.from < published {
 		return false
 	}
 	it.sofar = d.sofar
@@ -84,17 +84,17 @@ func (q *queue) extend(d item, told int) bool {
 
 // filter removes all items but the wanted ones.
 func (q *queue) filter(wanted func(item) bool) {
-	var kept queue
+	var rest queue
 	for q.len() > 0 {
 		if it := q.pop(); wanted(it) {
-			kept.push(it)
+			rest.push(it)
 		}
 	}
-	*q = kept
+	*q = rest
 }
 
-// keptItems is the largest capacity of an empty queue, to save allocations for a busy reader.
-const keptItems = 32
+// idleCapacity is the largest capacity of an empty queue, to save allocations for a busy reader.
+const idleCapacity = 32
 
 // pop removes the first item. It must exist.
 func (q *queue) pop() item {
@@ -108,7 +108,7 @@ func (q *queue) pop() item {
 	if q.len() == 0 {
 		q.base += q.head
 		q.items, q.head = q.items[:0], 0
-		if cap(q.items) > keptItems {
+		if cap(q.items) > idleCapacity {
 			q.items, q.deltas = nil, nil
 		}
 	}

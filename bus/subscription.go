@@ -140,10 +140,10 @@ func (s *Subscription) push(it item) bool {
 
 // grow queues a delta. It extends the queued delta if that began after the last full update
 // of the part.
-func (s *Subscription) grow(d item, told int) bool {
+func (s *Subscription) grow(d item, published int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.leavesOut(d) || s.queue.extend(d, told) || s.add(d)
+	return s.leavesOut(d) || s.queue.extend(d, published) || s.add(d)
 }
 
 // leavesOut reports whether the reader already knows the item or will get it together with

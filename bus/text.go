@@ -17,12 +17,12 @@ type Text struct {
 	order   int64
 	quiet   bool // not published: the arguments of a tool call
 
-	fact   lathe.PartChanged // the part as last published, without its text
-	buf    strings.Builder   // whole characters only
-	rest   string            // the first bytes of an incomplete character
-	units  int               // length of buf in UTF-16 units
-	told   int               // length of buf when the whole part was last published
-	closed bool              // no longer published
+	fact      lathe.PartChanged // the part as last published, without its text
+	buf       strings.Builder   // whole characters only
+	rest      string            // the first bytes of an incomplete character
+	units     int               // length of buf in UTF-16 units
+	published int               // length of buf when the whole part was last published
+	closed    bool              // no longer published
 }
 
 // growing reports whether a part can have an open text.
@@ -35,10 +35,10 @@ func growing(p lathe.Part) bool {
 }
 
 // Open returns the text of the open part in the event, a message.part.updated as it was
-// published. Publish has already begun the text, so that no reader can join in between. If
+// published. Publish has already started the text, so that no reader can join in between. If
 // the event was not published, Open sends it to the current subscribers. The arguments of a
-// pending tool call are a text too, but are not published. There is
-// one text for each part: opening it twice returns the same.
+// pending tool call are a text too, but are not published. There is one text for each part:
+// opening it twice returns the same.
 func (b *Bus) Open(e lathe.Event) *Text {
 	part := e.Fact.(*lathe.PartChanged).Part
 	b.mu.Lock()
@@ -86,7 +86,7 @@ func (b *Bus) begin(e lathe.Event) *Text {
 	t.fact = fact
 	t.fact.Part = fact.Part.WithText("")
 	t.buf.WriteString(text)
-	t.units, t.told = lathe.UTF16Len(text), len(text)
+	t.units, t.published = lathe.UTF16Len(text), len(text)
 	if !t.closed {
 		b.texts[t.id] = t
 	}
@@ -102,9 +102,9 @@ func (b *Bus) end(t *Text) {
 }
 
 // endAll ends the matching texts.
-func (b *Bus) endAll(meant func(*Text) bool) {
+func (b *Bus) endAll(matches func(*Text) bool) {
 	for _, t := range b.texts {
-		if meant(t) {
+		if matches(t) {
 			b.end(t)
 		}
 	}
@@ -123,7 +123,7 @@ func (t *Text) setText(e *lathe.Event) {
 	if more, ok := strings.CutPrefix(fact.Part.GrowingText(), t.buf.String()); ok {
 		t.write(more)
 	}
-	t.told = t.buf.Len()
+	t.published = t.buf.Len()
 	fact.Part = fact.Part.WithText(t.buf.String())
 	e.Fact = &fact
 }
@@ -151,8 +151,8 @@ func (t *Text) Append(s string) {
 		return
 	}
 	d.sofar = t.buf.String()
-	told := t.told
-	b.index.each(t.event.Session, t.event.Directory, func(s *Subscription) bool { return s.grow(d, told) })
+	published := t.published
+	b.index.each(t.event.Session, t.event.Directory, func(s *Subscription) bool { return s.grow(d, published) })
 }
 
 // write adds the complete characters.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/model/catalog"
 )
 
 // Choice is one entry of a list that the user chooses from.
@@ -97,7 +97,7 @@ func Match(line string, listed, all []Choice) (found []Choice, sure bool) {
 	case len(part) > 0:
 		return part, true
 	}
-	for _, id := range catalog.Similar(line, ids) {
+	for _, id := range phrase.Similar(line, ids) {
 		for _, c := range all {
 			if c.ID == id {
 				found = append(found, c)

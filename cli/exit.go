@@ -3,9 +3,13 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/phrase"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // The exit codes of a turn, besides those of every command and of signals. The help of run documents them, and
@@ -82,6 +86,25 @@ func WithExitCode(err error) error {
 		return coded{err, code}
 	}
 	return err
+}
+
+// CheckAgent refuses an agent that is not in the list, as a usage error that suggests similar names.
+func CheckAgent(name string, all []lathe.Agent) error {
+	var names []string
+	for _, g := range all {
+		if g.Name == name {
+			return nil
+		}
+		if !g.Hidden.On() {
+			names = append(names, g.Name)
+		}
+	}
+	slices.Sort(names)
+	end := "."
+	if near := phrase.Similar(name, names); len(near) > 0 {
+		end = phrase.DidYouMean(near)
+	}
+	return WithExit(lathe.Errorf(lathe.NotFound, "Agent not found: %s%s Available agents: %s", termtext.Quote(name), end, termtext.Plain(strings.Join(names, ", "))), ExitUsage)
 }
 
 // StatusOf names an exit code in the result of --format stream-json.

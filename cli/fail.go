@@ -11,8 +11,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -145,12 +147,30 @@ func ConfigureRoot(a *App, root *cobra.Command) *cobra.Command {
 		if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
 			return UnknownCommand(c, args[0])
 		}
-		says, _, _ := strings.Cut(err.Error(), ": strconv.") // Go's parse error does not help
-		return Usagef("%s; see `%s --help`", says, c.CommandPath())
+		return flagError(c, err)
 	})
 	root.SetHelpCommand(newHelp(root))
 	root.SetUsageFunc(usage)
 	return root
+}
+
+// flagError is the error of a wrong flag. It suggests similar names.
+func flagError(c *cobra.Command, err error) error {
+	says, _, _ := strings.Cut(err.Error(), ": strconv.") // Go's parse error does not help
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		add := func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, "--"+f.Name)
+			}
+		}
+		c.Flags().VisitAll(add)
+		c.InheritedFlags().VisitAll(add)
+		if near := phrase.Similar("--"+unknown.GetSpecifiedName(), names); len(near) > 0 {
+			return Usagef("%s; did you mean %s? See `%s --help`", says, near[0], c.CommandPath())
+		}
+	}
+	return Usagef("%s; see `%s --help`", says, c.CommandPath())
 }
 
 // VersionAnnotation is the annotation of the root command with the program's version.

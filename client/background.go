@@ -21,7 +21,8 @@ type tasks struct {
 	stops  map[*context.CancelCauseFunc]bool
 }
 
-// begin counts a request in; done must be called when it has ended. ctx is that of its caller, who may leave.
+// begin counts a request in; done must be called when it has ended. ctx belongs to its caller,
+// who may leave.
 func (t *tasks) begin(ctx context.Context) (_ context.Context, done func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -91,7 +91,7 @@ func (s *shop) RemoveCredential(_ context.Context, provider string) error {
 
 // toolServers are one that can be switched.
 type toolServers struct {
-	server.ToolServers // logins nobody asks for here
+	server.ToolServers // logins no client asks for here
 
 	mu  sync.Mutex // guards off
 	off map[string]bool
@@ -256,7 +256,7 @@ func TestClient_Place(t *testing.T) {
 	}
 }
 
-// A prompt that is to wait does, and one that is to steer goes into the turn that runs.
+// A prompt that should wait does, and one that should steer goes into the turn that runs.
 func TestClient_Delivery(t *testing.T) {
 	for _, how := range []lathe.Delivery{lathe.Queue, lathe.Steer} {
 		t.Run(string(how), func(t *testing.T) {

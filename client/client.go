@@ -61,6 +61,8 @@ var (
 
 // Client calls one server.
 type Client struct {
+	reports
+	grants
 	options Options
 	base    string // without a slash at its end
 	where   string // for people, without a password
@@ -90,6 +92,7 @@ func New(address string, o Options) (*Client, error) {
 	u.RawQuery, u.Fragment = "", ""
 	o.fill()
 	c := &Client{options: o, ids: lathe.NewIDs(), where: u.String()}
+	c.grants = grants{c.call}
 	dialer := &net.Dialer{Timeout: dialTime}
 	wire := &http.Transport{
 		Proxy: o.Proxy, DialContext: dialer.DialContext, TLSClientConfig: o.TLS, TLSHandshakeTimeout: dialTime,
@@ -106,6 +109,7 @@ func New(address string, o Options) (*Client, error) {
 		return nil, lathe.Errorf(lathe.Invalid, "%q is not a server address; use http://127.0.0.1:4096 or unix:///path/to/socket", phrase.Shorten(c.where, 100))
 	}
 	c.http = newHTTP(wire)
+	c.reports = reports{c.call}
 	return c, nil
 }
 
@@ -139,8 +143,8 @@ func (c *Client) Close() error {
 type request struct {
 	method, path string
 	query        url.Values
-	directory    string // "" is that of the options
-	body         any    // a struct of this package; nil is none
+	directory    string // "" is the one of the options
+	body         any    // a struct of this package; nil means none
 	to           any    // where the answer goes; nil drops it
 	endless      bool   // an answer may take as long as it takes
 	header       *http.Header

@@ -73,7 +73,7 @@ func TestClient_Sessions(t *testing.T) {
 }
 
 // titles holds what a query finds.
-func titles(w *world, c *client.Client, want string, q lathe.Query) {
+func titles(w *fixture, c *client.Client, want string, q lathe.Query) {
 	w.Helper()
 	all, err := c.List(w.Context(), q)
 	w.ok(err)

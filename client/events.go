@@ -39,7 +39,7 @@ func (c *Client) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[
 	}
 }
 
-// Feed is the word that names the server's database in cursors, "" before a stream told it.
+// Feed is the word that names the server's database in cursors, "" until a stream has sent it.
 func (c *Client) Feed() string {
 	if word := c.feed.Load(); word != nil {
 		return *word

@@ -19,8 +19,8 @@ import (
 
 var engineNew = lathe.NewSession{Title: "one of many"}
 
-// TestEvents_SurviveARestart ends the server while a stream is read, changes what can be changed
-// meanwhile, begins it anew and holds that nothing was missed.
+// TestEvents_SurviveARestart ends the server while a stream is read, changes what can be
+// changed meanwhile, begins it again and holds that nothing was missed.
 func TestEvents_SurviveARestart(t *testing.T) {
 	w := begin(t, "")
 	c := w.dial()
@@ -171,12 +171,12 @@ func TestEvents_BadServers(t *testing.T) {
 			}))
 			defer h.Close()
 			c, _ := client.New(h.URL, client.Options{IdleTimeout: 200 * time.Millisecond})
-			var told []string
+			var reports []string
 			for ev, err := range c.Events(t.Context(), lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				told = append(told, ev.Fact.Type())
+				reports = append(reports, ev.Fact.Type())
 				if _, last := ev.Fact.(*lathe.InstanceDisposed); last {
 					break
 				}
@@ -185,8 +185,8 @@ func TestEvents_BadServers(t *testing.T) {
 			if one.resync {
 				want = "[server.connected server.resync server.instance.disposed]"
 			}
-			if fmt.Sprint(told) != want {
-				t.Errorf("told %s, not %s", told, want)
+			if fmt.Sprint(reports) != want {
+				t.Errorf("told %s, not %s", reports, want)
 			}
 		})
 	}
@@ -194,8 +194,8 @@ func TestEvents_BadServers(t *testing.T) {
 
 func TestEvents_End(t *testing.T) {
 	w := begin(t, "")
-	stranger := w.dial(func(o *client.Options) { o.Password = "wrong" })
-	for _, err := range stranger.Events(t.Context(), lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
+	foreign := w.dial(func(o *client.Options) { o.Password = "wrong" })
+	for _, err := range foreign.Events(t.Context(), lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
 		if lathe.CodeOf(err) != lathe.Unauthorized {
 			t.Errorf("with a wrong password: %v", err)
 		}
@@ -217,17 +217,17 @@ func TestEvents_End(t *testing.T) {
 	}
 }
 
-// TestEvents_TellsOfBreaks ends the server while a stream is read by somebody who wants to know: the break is told and
-// its end, however long that takes and whatever patience others have.
-func TestEvents_TellsOfBreaks(t *testing.T) {
+// TestEvents_ReportsBreaks ends the server while a stream is read by a user who wants to know:
+// the break is reported and its end, however long that takes and whatever patience others have.
+func TestEvents_ReportsBreaks(t *testing.T) {
 	w := begin(t, "")
 	c := w.dial(func(o *client.Options) { o.ReconnectTimeout, o.Persistent = time.Nanosecond, true })
 	ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
 	defer stop()
-	var told []string
+	var reports []string
 	for ev, err := range c.Events(ctx, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
 		if broken := (*api.ConnectionChanged)(nil); errors.As(err, &broken) {
-			told = append(told, fmt.Sprint(lathe.CodeOf(broken.Err) == lathe.Unavailable))
+			reports = append(reports, fmt.Sprint(lathe.CodeOf(broken.Err) == lathe.Unavailable))
 			if broken.Err != nil {
 				w.start()
 			}
@@ -240,7 +240,7 @@ func TestEvents_TellsOfBreaks(t *testing.T) {
 		}
 		break
 	}
-	if got := strings.Join(told, " "); got != "true false" {
+	if got := strings.Join(reports, " "); got != "true false" {
 		t.Errorf("told %s", got)
 	}
 }

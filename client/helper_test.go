@@ -26,9 +26,9 @@ import (
 
 const password = "let me in"
 
-// world is a real server on a real engine, with a scripted model behind it. It can be ended and
-// begun again on the same port and database.
-type world struct {
+// fixture is a real server on a real engine, with a scripted model after it. It can be ended
+// and started again on the same port and database.
+type fixture struct {
 	*testing.T
 	dir, data string
 	model     *modeltest.Server
@@ -38,19 +38,19 @@ type world struct {
 }
 
 // begin starts a server whose model says what the script tells it to.
-func begin(t *testing.T, script string) *world {
+func begin(t *testing.T, script string) *fixture {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, dir: dir, data: t.TempDir(), model: modeltest.Start(t, modeltest.MustParse(script)), address: "127.0.0.1:0"}
+	w := &fixture{T: t, dir: dir, data: t.TempDir(), model: modeltest.Start(t, modeltest.MustParse(script)), address: "127.0.0.1:0"}
 	w.start()
 	t.Cleanup(func() { w.end() })
 	return w
 }
 
-func (w *world) ok(err error) {
+func (w *fixture) ok(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -58,7 +58,7 @@ func (w *world) ok(err error) {
 }
 
 // start opens the engine and serves it.
-func (w *world) start() {
+func (w *fixture) start() {
 	w.Helper()
 	driver, err := sqlite.Open(context.Background(), sqlite.Options{Path: filepath.Join(w.data, "lathe.db")})
 	w.ok(err)
@@ -85,16 +85,16 @@ func (w *world) start() {
 	}
 }
 
-func newServer(w *world, password string) (*server.Server, *terminal.Set) {
+func newServer(w *fixture, password string) (*server.Server, *terminal.Set) {
 	b, terminals := newBackend(w)
 	return newServerOn(w, b, password), terminals
 }
 
-func newServerOn(w *world, b server.Backend, password string) *server.Server {
+func newServerOn(w *fixture, b server.Backend, password string) *server.Server {
 	return server.New(b, server.Options{Directory: w.dir, Version: "1.2.3", Password: password, Heartbeat: time.Second})
 }
 
-func newBackend(w *world) (server.Backend, *terminal.Set) {
+func newBackend(w *fixture) (server.Backend, *terminal.Set) {
 	b := servertest.Backend{Engine: w.engine}
 	program, _ := exec.LookPath("git")
 	terminals := terminal.Open(terminal.Options{Runner: sandbox.Open(sandbox.Config{}), IDs: lathe.NewIDs(), Publish: w.engine.Publish, Max: 1})
@@ -106,7 +106,7 @@ func newBackend(w *world) (server.Backend, *terminal.Set) {
 }
 
 // dial returns a client; with changes the options.
-func (w *world) dial(with ...func(*client.Options)) *client.Client {
+func (w *fixture) dial(with ...func(*client.Options)) *client.Client {
 	w.Helper()
 	o := client.Options{Password: password, Directory: w.dir, Timeout: 20 * time.Second}
 	for _, f := range with {

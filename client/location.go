@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/url"
 	"strconv"
 
@@ -23,18 +24,22 @@ func (c *Client) Info(ctx context.Context, dir string) (api.Info, error) {
 	out.Branch = vcs.Branch
 	var err error
 	if out.Version, err = c.Health(ctx); err == nil {
-		out.Mode, err = c.mode(ctx, dir)
+		out.Mode, out.Limits, err = c.settings(ctx, dir)
 	}
 	return out, err
 }
 
-// mode is the permission mode that counts in a directory; "" is the default.
-func (c *Client) mode(ctx context.Context, dir string) (lathe.Mode, error) {
+// settings are the permission mode that counts in a directory, "" for the default, and the limits of requests.
+func (c *Client) settings(ctx context.Context, dir string) (lathe.Mode, api.Limits, error) {
+	var raw json.RawMessage
+	if err := c.call(ctx, request{method: "GET", path: "/config", directory: dir, to: &raw}); err != nil {
+		return "", api.Limits{}, err
+	}
 	var config struct {
 		Mode lathe.Mode `json:"permission_mode"`
 	}
-	err := c.call(ctx, request{method: "GET", path: "/config", directory: dir, to: &config})
-	return config.Mode, err
+	err := json.Unmarshal(raw, &config)
+	return config.Mode, api.ParseLimits(raw), err
 }
 
 // SetMode changes the permission mode in the config of the server's user. A project or the environment may keep a
@@ -46,7 +51,7 @@ func (c *Client) SetMode(ctx context.Context, dir string, m lathe.Mode) (lathe.M
 	if err := c.call(ctx, request{method: "PATCH", path: "/global/config", body: change}); err != nil {
 		return "", err
 	}
-	is, err := c.mode(ctx, dir)
+	is, _, err := c.settings(ctx, dir)
 	return cmp.Or(is, lathe.SandboxMode), err
 }
 

@@ -12,38 +12,38 @@ import (
 	"github.com/lathe-agent/lathe/server/servertest"
 )
 
-// witness is an engine that notes what a server asks of it.
-type witness struct {
+// observer is an engine that notes what a server asks of it.
+type observer struct {
 	servertest.Backend
 	got any
 }
 
-func (w *witness) Create(ctx context.Context, dir string, in lathe.NewSession) (lathe.Session, error) {
+func (w *observer) Create(ctx context.Context, dir string, in lathe.NewSession) (lathe.Session, error) {
 	w.got = in
 	return w.Backend.Create(ctx, dir, in)
 }
 
-func (w *witness) Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error) {
+func (w *observer) Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error) {
 	w.got = p
 	return w.Backend.Submit(ctx, id, p)
 }
 
-func (w *witness) Command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
+func (w *observer) Command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
 	w.got = call
 	return w.Backend.Command(ctx, id, call)
 }
 
-func (w *witness) Shell(ctx context.Context, id lathe.SessionID, in lathe.ShellCommand) (lathe.Message, error) {
+func (w *observer) Shell(ctx context.Context, id lathe.SessionID, in lathe.ShellCommand) (lathe.Message, error) {
 	w.got = in
 	return w.Backend.Shell(ctx, id, in)
 }
 
-func (w *witness) Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) error {
+func (w *observer) Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) error {
 	w.got = req
 	return w.Backend.Compact(ctx, id, req)
 }
 
-func (w *witness) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
+func (w *observer) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
 	w.got = u
 	return w.Backend.Undo(ctx, id, u)
 }
@@ -52,7 +52,7 @@ func (w *witness) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (l
 // on the way. A field that is added and forgotten somewhere fails here.
 func TestClient_RequestsArriveWhole(t *testing.T) {
 	w := begin(t, "")
-	seen := &witness{Backend: servertest.Backend{Engine: w.engine}}
+	seen := &observer{Backend: servertest.Backend{Engine: w.engine}}
 	b, terminals := newBackend(w)
 	defer terminals.Close()
 	b.Engine = seen

@@ -48,7 +48,7 @@ func (c *Client) Get(ctx context.Context, id lathe.SessionID) (s lathe.Session, 
 	return s, c.call(ctx, request{method: "GET", path: in(id, ""), to: &s})
 }
 
-// Children lists the sessions that were begun by this one.
+// Children lists the sessions that this one started.
 func (c *Client) Children(ctx context.Context, id lathe.SessionID) (all []lathe.Session, err error) {
 	return all, c.call(ctx, request{method: "GET", path: in(id, "/children"), to: &all})
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// benchWorld is a project with 20 agents, 20 commands and 5 settings files.
-func benchWorld(b testing.TB) *world {
-	w := newWorld(b)
+// benchFixture is a project with 20 agents, 20 commands and 5 settings files.
+func benchFixture(b testing.TB) *fixture {
+	w := newFixture(b)
 	prompt := strings.Repeat("Read the code before you change it, and say why.\n", 20)
 	for i := range 20 {
 		w.write(fmt.Sprintf("top/.opencode/agent/agent%02d.md", i), fmt.Sprintf(`---
@@ -49,7 +49,7 @@ permission:
 func BenchmarkLoad(b *testing.B) {
 	for name, trust := range map[string]func(string, string) bool{"Trusted": yes, "Untrusted": nil} {
 		b.Run(name, func(b *testing.B) {
-			w := benchWorld(b)
+			w := benchFixture(b)
 			w.trust = trust
 			o := w.options()
 			b.ReportAllocs()
@@ -63,7 +63,7 @@ func BenchmarkLoad(b *testing.B) {
 }
 
 func BenchmarkLoader_Unchanged(b *testing.B) {
-	w := benchWorld(b)
+	w := benchFixture(b)
 	o := w.options()
 	l := NewLoader()
 	if _, _, err := l.Load(o); err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// What one source leaves out of a command another may have; what none has is told.
+// What one source leaves out of a command another may have; what none has is reported.
 func TestCommands_InHalves(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- home/.config/lathe/command/check.md --
 ---
@@ -40,15 +40,15 @@ description: says nothing
 // A command of an untrusted project that runs something goes whole: its rest would change
 // one of the same name below it.
 func TestCommands_GoWhole(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"command": {"a": {"template": "mine", "description": "mine"}}}`)
 	w.write("top/lathe.json", `{"command": {"a": {"template": "!`+"`x`"+`", "description": "theirs", "model": "x/y"}}}`)
 	equal(t, w.load().Config.Commands, map[string]Command{"a": {Template: "mine", Description: "mine"}})
 }
 
-// What is fetched or searched for can be told apart by rules.
+// What is fetched or searched for can be distinguished by rules.
 func TestPermission_PatternsOfAddresses(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"permission": {"webfetch": {"*": "ask", "https://go.dev/*": "allow"}, "websearch": {"*": "deny"}, "codesearch": "ask"}}`)
 	r := w.load().Rules()
 	for pattern, want := range map[string]lathe.Action{"https://go.dev/doc": lathe.Allow, "https://evil/go.dev/": lathe.Ask} {
@@ -70,7 +70,7 @@ func TestLoad_VariablesOfSettings(t *testing.T) {
 	} {
 		for _, prefix := range []string{"OPENCODE_", "LATHE_"} {
 			t.Run(prefix+c.name, func(t *testing.T) {
-				w := newWorld(t)
+				w := newFixture(t)
 				w.trust = yes
 				w.write("top/lathe.json", c.settings)
 				w.env[prefix+c.name] = "true"
@@ -78,7 +78,7 @@ func TestLoad_VariablesOfSettings(t *testing.T) {
 			})
 		}
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/tui.json", `{"mouse": true}`)
 	w.env["OPENCODE_DISABLE_MOUSE"] = "1"
 	equal(t, *w.load().TUI.Mouse, false)

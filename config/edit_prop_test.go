@@ -124,7 +124,7 @@ func TestEditText_Property(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &writer{t: t, eol: rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "line end")}
 		old := genRoot().Draw(t, "old")
-		old.drop("instructions") // these two have kinds of their own
+		old.drop("instructions") // these two have their own kinds
 		old.drop("plugin")
 		change := genRoot().Draw(t, "change")
 		change.drop("instructions")

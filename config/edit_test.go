@@ -76,7 +76,7 @@ func TestEditText_Refuses(t *testing.T) {
 }
 
 func TestEdit_File(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	path := w.path("home/.config/lathe/lathe.json")
 	if err := Edit(path, []byte(`{"model": "a/b"}`)); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func readMode(t *testing.T, path string) fs.FileMode {
 
 // A linked file stays a link, also where it leads to nothing yet.
 func TestEdit_Link(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("dotfiles/lathe.json", `{"model": "a/b"}`)
 	w.link("../../../dotfiles/lathe.json", "home/.config/lathe/lathe.json")
 	w.link(w.path("dotfiles/new/tui.json"), "home/.config/lathe/tui.json")
@@ -140,7 +140,7 @@ func TestEdit_Link(t *testing.T) {
 }
 
 func TestEdit_Unwritable(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("file", "")
 	for _, name := range []string{"file/lathe.json", "home"} {
 		err := Edit(w.path(name), []byte(`{"model": "a/b"}`))
@@ -153,7 +153,7 @@ func TestEdit_Unwritable(t *testing.T) {
 
 // What another program wrote meanwhile is not overwritten.
 func TestReplaceFile_Changed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("x.json", "{}")
 	before, _ := os.Stat(w.path("x.json"))
 	w.write("x.json", `{"model": "theirs"}`)
@@ -172,12 +172,12 @@ func TestReplaceFile_Changed(t *testing.T) {
 	}
 }
 
-// A file that whoever asks may not write is their mistake, not a failure of the disk.
+// A file that the caller may not write is their mistake, not a failure of the disk.
 func TestEdit_Denied(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("the administrator may write everywhere")
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("closed/x", "")
 	if err := os.Chmod(w.path("closed"), 0o500); err != nil {
 		t.Fatal(err)

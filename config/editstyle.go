@@ -59,7 +59,7 @@ func commentsIn(v hujson.ValueTrimmed) (out []string) {
 	}
 }
 
-// line writes comments behind white space, each where a member would stand.
+// line writes comments after white space, each where a member would stand.
 func (e editor) line(x hujson.Extra, more []string, lay layout) hujson.Extra {
 	for _, c := range more {
 		x = append(e.join(x, e.before(lay), lay), c...)

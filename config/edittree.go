@@ -6,8 +6,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// editor changes a syntax tree in the style of its file. No comment is ever lost: those of
-// a value that goes are kept where it stood.
+// editor changes a syntax tree in the style of its file. No comment is ever lost: the comments
+// of a removed value stay in its place.
 type editor struct {
 	unit string // one step of indentation
 	eol  string
@@ -20,7 +20,7 @@ type layout struct {
 	inline bool   // all on one line
 }
 
-// layoutOf reads the layout off an object that stands in another.
+// layoutOf reads the layout off an object that is in another.
 func (e editor) layoutOf(obj *hujson.Object, outer layout) layout {
 	lay := layout{indent: outer.indent + e.unit, close: outer.indent, inline: outer.inline}
 	if len(obj.Members) == 0 {
@@ -41,13 +41,13 @@ func (e editor) layoutOf(obj *hujson.Object, outer layout) layout {
 
 func hasLine(x hujson.Extra) bool { return bytes.IndexByte(x, '\n') >= 0 }
 
-// lastIndent is the white space behind the last line end.
+// lastIndent is the white space after the last line end.
 func lastIndent(x hujson.Extra) string {
 	line := x[bytes.LastIndexByte(x, '\n')+1:]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// apply lays a change over an object that stands in another.
+// apply lays a change over an object that is in another.
 func (e editor) apply(obj *hujson.Object, change *node, outer layout) {
 	lay := e.layoutOf(obj, outer)
 	for _, m := range change.members {
@@ -92,7 +92,7 @@ func (e editor) change(m *hujson.ObjectMember, val *node, lay layout) {
 	m.Value.Value = e.value(val, lay)
 }
 
-// before is what stands before a member.
+// before is the text before a member.
 func (e editor) before(lay layout) hujson.Extra {
 	if lay.inline {
 		return hujson.Extra(" ")
@@ -100,14 +100,14 @@ func (e editor) before(lay layout) hujson.Extra {
 	return hujson.Extra(e.eol + lay.indent)
 }
 
-// add puts a member behind the others. Comments behind the last one belong to it, so they
-// stay before the new one.
+// add puts a member after the others. Comments after the last one belong to it, so they stay
+// before the new one.
 func (e editor) add(obj *hujson.Object, key string, val *node, lay layout) {
 	before := e.before(lay)
 	var after hujson.Extra
 	n := len(obj.Members)
 	if n > 0 && obj.Members[n-1].Value.AfterExtra != nil {
-		after = hujson.Extra{} // a comma behind the last stays the custom
+		after = hujson.Extra{} // a comma after the last stays the custom
 	}
 	if n == 0 && lay.inline {
 		before = nil
@@ -127,7 +127,7 @@ func (e editor) add(obj *hujson.Object, key string, val *node, lay layout) {
 	}
 }
 
-// remove takes a member out. What is said about it stays, before what follows it.
+// remove takes a member out. Its comments stay, before the next member.
 func (e editor) remove(obj *hujson.Object, i int, lay layout) {
 	m := obj.Members[i]
 	last := i == len(obj.Members)-1

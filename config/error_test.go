@@ -27,7 +27,7 @@ func TestErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := txtar.Parse(text)
-			w := newWorld(t)
+			w := newFixture(t)
 			var settings []txtar.File
 			for _, f := range a.Files {
 				if f.Name != "cli" && f.Name != "http" {

@@ -21,7 +21,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := newWorld(t)
+			w := newFixture(t)
 			w.files(string(text))
 			w.trust = yes
 			l := w.load()

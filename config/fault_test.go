@@ -28,7 +28,7 @@ func TestFault_LargeFiles(t *testing.T) {
 		"many variables": `{"username": "` + fill(func(int) string { return "{env:X}" }) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.write("top/lathe.json", text)
 			if l := w.load(); len(l.Warnings) > maxProblems {
 				t.Errorf("%d warnings", len(l.Warnings))
@@ -36,21 +36,21 @@ func TestFault_LargeFiles(t *testing.T) {
 		})
 	}
 	t.Run("all wrong", func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.write("top/lathe.json", `{"agent": {`+fill(func(i int) string { return fmt.Sprintf("\"a%d\": 5,\n", i) })+`}}`)
 		if e := w.fail(); len(e.Problems) > maxProblems+1 || len(e.Error()) > 100_000 {
 			t.Errorf("%d problems", len(e.Problems))
 		}
 	})
 	t.Run("markdown", func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.write("top/.lathe/agent/a.md", "---\nmode: all\n---\n"+strings.Repeat("x\n", large/2))
 		w.write("top/.lathe/agent/b.md", "---\n"+strings.Repeat("x: y\n", large/5))
 		l := w.load()
 		equal(t, names(l.Config.Agents), []string{"a"})
 	})
 	t.Run("too large", func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.write("top/lathe.json", strings.Repeat(" ", maxFile+1))
 		equal(t, w.short(w.fail().Error()), "top/lathe.json: cannot be read: is larger than 16 MB")
 	})
@@ -69,24 +69,24 @@ func TestFault_Bytes(t *testing.T) {
 		{"tiny number", `{"agent": {"a": {"steps": 1e-400}}}`, "top/lathe.json:1:27: agent.a.steps: 1e-400 is too small: it must be 1 or more\n  {\"agent\": {\"a\": {\"steps\": 1e-400}}}\n                            ^"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.write("top/lathe.json", c.text)
 			equal(t, w.short(w.fail().Error()), c.want)
 		})
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/lathe.json", "\ufeff{\r\n  \"username\": \"a\", // x\r\n  \"username\": \"b\",\r\n  \"x\": 1e999, \"agent\": {\"a\": {\"big\": 123456789012345678901234567890}}\r\n}\r\n")
 	l := w.load()
 	equal(t, l.Config.Username, "b")
 	sameJSON(t, l.Config.Raw, `{"username": "b", "x": 1e999, "agent": {"a": {"options": {"big": 123456789012345678901234567890}}}}`)
 }
 
-// A folder of a file's name is not read, and said to be none.
-// What cannot be meant is pointed out: a permission that is almost one of ours, and a model
-// that nobody could find. Tools of others have any name, and files of the reference are read
-// as they are, so that neither is wrong.
+// A folder of a file's name is not read, and said to be none. What cannot be meant is pointed
+// out: a permission that is almost one of ours, and a model that does not exist. Tools of
+// others have any name, and files of the reference are read as they are, so that neither is
+// wrong.
 func TestFault_Mistyped(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/lathe.json", `{
   "model": "opus", "small_model": "", "fallback": ["a/b", "/c"],
   "permission": {"edti": "deny", "github_push": "ask", "Bash": {"*": "ask"}, "*": "ask"},
@@ -103,7 +103,7 @@ func TestFault_Mistyped(t *testing.T) {
 }
 
 func TestFault_FolderForFile(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, name := range []string{"top/lathe.json", "top/AGENTS.md", "top/.lathe/agent/a.md", "top/.claude/skills/x/SKILL.md", "top/tui.json"} {
 		w.write(name+"/x", "")
 	}
@@ -115,7 +115,7 @@ func TestFault_FolderForFile(t *testing.T) {
 
 // Links may lead in circles.
 func TestFault_Links(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("dotfiles/agents/deep/a.md", "A.")
 	w.write("dotfiles/lathe.json", `{"model": "a/b"}`)
 	w.link(w.path("dotfiles/agents"), "home/.config/lathe/agent")
@@ -140,7 +140,7 @@ func TestFault_Unreadable(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may read everything")
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/.lathe/agent/a.md", "A.")
 	w.write("top/lathe.json", `{}`)
 	chmod := func(name string, mode os.FileMode) {
@@ -162,7 +162,7 @@ func TestFault_Unreadable(t *testing.T) {
 
 // Links make one folder reachable on more ways than can be walked.
 func TestFault_LinksThatDouble(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for i := range 20 {
 		w.write(fmt.Sprintf("top/.lathe/agent/d%d/a.md", i), "A.")
 		for _, name := range []string{"x", "y"} {

@@ -11,7 +11,7 @@ import (
 
 // Opening a pipe waits for a writer, so that none may be opened.
 func TestFault_Pipes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, name := range []string{
 		"home/.config/lathe/lathe.json", "top/lathe.json", "top/AGENTS.md", "top/.lathe/agent/a.md", "top/.lathe/lathe.json", "top/.lathe/plugin/p.ts",
 		"top/.claude/skills/x/SKILL.md", "top/docs/x.md", "top/tui.json", "home/.config/lathe/key",

@@ -65,7 +65,7 @@ func (g *globFS) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// ReadDir lists a folder; one that is not there or not ours to read is empty.
+// ReadDir lists a folder; one that is missing or unreadable is empty.
 func (g *globFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	path, err := g.look(name)
 	if err != nil {

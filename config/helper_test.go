@@ -16,9 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// world is a machine of our own: a home, a checkout at top with the directory sub in it,
+// fixture is a machine of our own: a home, a checkout at top with the directory sub in it,
 // and an administrator's folders.
-type world struct {
+type fixture struct {
 	t    testing.TB
 	root string
 	env  map[string]string
@@ -27,13 +27,13 @@ type world struct {
 	dir   string // below root; "" means top/sub
 }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, root: root, env: map[string]string{}}
+	w := &fixture{t: t, root: root, env: map[string]string{}}
 	for _, dir := range []string{"home", "top/sub", "etc"} {
 		if err := os.MkdirAll(w.path(dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -42,10 +42,10 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) path(name string) string { return filepath.Join(w.root, filepath.FromSlash(name)) }
+func (w *fixture) path(name string) string { return filepath.Join(w.root, filepath.FromSlash(name)) }
 
 // write makes a file whose time is past, so that a Loader takes it for settled.
-func (w *world) write(name, content string) {
+func (w *fixture) write(name, content string) {
 	w.t.Helper()
 	path := w.path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -58,7 +58,7 @@ func (w *world) write(name, content string) {
 }
 
 // age sets the time of a file and of the folders above it to the past.
-func (w *world) age(name string) {
+func (w *fixture) age(name string) {
 	w.t.Helper()
 	past := time.Now().Add(-time.Minute)
 	for path := w.path(name); path != w.root; path = filepath.Dir(path) {
@@ -69,14 +69,14 @@ func (w *world) age(name string) {
 }
 
 // files writes the files of an archive.
-func (w *world) files(archive string) {
+func (w *fixture) files(archive string) {
 	w.t.Helper()
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		w.write(f.Name, string(f.Data))
 	}
 }
 
-func (w *world) options() Options {
+func (w *fixture) options() Options {
 	dir := w.dir
 	if dir == "" {
 		dir = "top/sub"
@@ -94,7 +94,7 @@ func (w *world) options() Options {
 
 func yes(string, string) bool { return true }
 
-func (w *world) load() *Loaded {
+func (w *fixture) load() *Loaded {
 	w.t.Helper()
 	l, err := Load(w.options())
 	if err != nil {
@@ -104,7 +104,7 @@ func (w *world) load() *Loaded {
 }
 
 // fail loads what must not load.
-func (w *world) fail() *Error {
+func (w *fixture) fail() *Error {
 	w.t.Helper()
 	l, err := Load(w.options())
 	if err == nil {
@@ -118,9 +118,9 @@ func (w *world) fail() *Error {
 }
 
 // short takes the machine's paths out of a text.
-func (w *world) short(s string) string { return strings.ReplaceAll(s, w.root+"/", "") }
+func (w *fixture) short(s string) string { return strings.ReplaceAll(s, w.root+"/", "") }
 
-func (w *world) shortAll(all []string) []string {
+func (w *fixture) shortAll(all []string) []string {
 	out := []string{}
 	for _, s := range all {
 		out = append(out, w.short(s))
@@ -128,7 +128,7 @@ func (w *world) shortAll(all []string) []string {
 	return out
 }
 
-func (w *world) warnings(l *Loaded) []string {
+func (w *fixture) warnings(l *Loaded) []string {
 	out := []string{}
 	for _, p := range l.Warnings {
 		p.Source = ""

@@ -7,7 +7,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Instruction is a text that goes before a model: a file, or an address to fetch it from.
+// Instruction is a text for the system prompt: a file, or an address to fetch it from.
 type Instruction struct {
 	Path  string // of a file
 	URL   string // or where to fetch it
@@ -119,9 +119,8 @@ func (l *loading) named(pattern string) (out []found, err error) {
 	return out, nil
 }
 
-// findOutside finds what of the project would go before a model and lies elsewhere, behind a
-// link, or takes the place of the user's: no permission is asked for it, so that it needs
-// trust.
+// findOutside finds instructions of the project that lie elsewhere, behind a link, or replace
+// the user's. No permission is asked for them, so they need trust.
 func (l *loading) findOutside() {
 	add := func(path string) {
 		if !slices.Contains(l.outward, path) {
@@ -148,7 +147,7 @@ func (l *loading) namedInstructions() (out []found) {
 		}
 		for _, it := range named.items {
 			if !isAddress(it) && !isOutside(it) && !it.asks {
-				files, _ := l.named(it.text) // told of when it counts
+				files, _ := l.named(it.text) // reported when it matters
 				out = append(out, files...)
 			}
 		}

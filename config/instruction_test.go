@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func (w *world) instructions() []string {
+func (w *fixture) instructions() []string {
 	w.t.Helper()
 	out := []string{}
 	for _, i := range w.load().Instructions {
@@ -15,7 +15,7 @@ func (w *world) instructions() []string {
 }
 
 func TestInstructions(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	equal(t, w.instructions(), []string{})
 	w.write("home/.claude/CLAUDE.md", "x")
 	equal(t, w.instructions(), []string{"user home/.claude/CLAUDE.md"})
@@ -43,7 +43,7 @@ func TestInstructions(t *testing.T) {
 
 func TestInstructions_ClaudeOff(t *testing.T) {
 	for _, name := range []string{"OPENCODE_DISABLE_CLAUDE_CODE", "LATHE_DISABLE_CLAUDE_CODE", "OPENCODE_DISABLE_CLAUDE_CODE_PROMPT"} {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.write("home/.claude/CLAUDE.md", "x")
 		w.write("top/CLAUDE.md", "x")
 		w.env[name] = "true"
@@ -52,7 +52,7 @@ func TestInstructions_ClaudeOff(t *testing.T) {
 }
 
 func TestInstructions_Named(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, name := range []string{
 		"top/AGENTS.md", "top/docs/a.md", "top/docs/b.md", "top/docs/deep/c.md", "top/sub/docs/d.md", "top/sub/.hidden.md",
 		"home/rules/x.md", "home/rules/y.txt", "above/z.md", "top/sub/[odd]/e.md", "top/docs/folder.md/f.txt",
@@ -89,7 +89,7 @@ func TestInstructions_Named(t *testing.T) {
 
 // The user's own patterns look in the user's folder when the project is not to count.
 func TestInstructions_WithoutProject(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.env = map[string]string{"LATHE_DISABLE_PROJECT_CONFIG": "1", "LATHE_CONFIG_DIR": "~/conf"}
 	w.write("home/conf/rules.md", "x")
 	w.write("top/rules.md", "x")
@@ -99,7 +99,7 @@ func TestInstructions_WithoutProject(t *testing.T) {
 
 // A pattern that would take for ever is refused, in words.
 func TestInstructions_Greedy(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/lathe.json", `{"instructions": ["**/**/**/**/**/x", "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "ok.md"]}`)
 	w.write("top/ok.md", "x")
 	equal(t, w.instructions(), []string{"project top/ok.md"})

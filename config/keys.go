@@ -179,6 +179,7 @@ func oldKeys() []entry {
 	tui := tuiTable()
 	theme, _ := tui.find("theme")
 	keybinds, _ := tui.find("keybinds")
+	editor, _ := tui.find("editor")
 	return []entry{
 		old("mode", dict("", agentTable()), "use agent"),
 		old("tools", toolsSpec(), "use permission"),
@@ -188,6 +189,7 @@ func oldKeys() []entry {
 		old("layout", choice("", "auto", "stretch"), "it has no effect"),
 		old("theme", theme.spec, "it belongs in tui.json"),
 		old("keybinds", keybinds.spec, "it belongs in tui.json"),
+		old("editor", editor.spec, "it belongs in tui.json"),
 		old("tui", tui, "it belongs in tui.json"),
 	}
 }

@@ -122,7 +122,7 @@ func TestKeys_OfTheReference(t *testing.T) {
 		"server.auth", // decisions: an explicit way to serve without a password
 		"server.metrics", "server.traces",
 		// older settings
-		"theme", "keybinds", "tui", "agent.*.name", "mode.*.name",
+		"theme", "keybinds", "editor", "tui", "agent.*.name", "mode.*.name",
 		// described with models, not in the schema of the API
 		"provider.*.models.*.cost.tiers",
 	}
@@ -167,7 +167,7 @@ func TestSchema(t *testing.T) {
 
 // One settings file with every key, each with a value that is not zero, fills every field.
 func TestKeys_AllFilled(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.trust = yes
 	all, err := os.ReadFile("testdata/every-key.jsonc")
 	if err != nil {

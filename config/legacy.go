@@ -132,8 +132,8 @@ func renameKey(n *node, from, to string) {
 	}
 }
 
-// normalizeAgent renames what had another name, and moves what is not a key of an agent
-// to the options for its provider.
+// normalizeAgent renames old keys, and moves unknown keys of an agent to the options for its
+// provider.
 func normalizeAgent(agent *node) {
 	renameKey(agent, "maxSteps", "steps")
 	agent.drop("name")
@@ -176,7 +176,7 @@ func rewriteOldKeys(root *node) {
 		root.drop("mode")
 	}
 	toolsToRules(root)
-	for _, moved := range []string{"theme", "keybinds", "tui", "layout"} {
+	for _, moved := range []string{"theme", "keybinds", "editor", "tui", "layout"} {
 		root.drop(moved)
 	}
 }
@@ -198,7 +198,7 @@ func toolsToRules(n *node) {
 // oldTUI returns the keys of the terminal UI that an old config file sets.
 func oldTUI(root *node) *node {
 	out := objectNode(root.at)
-	for _, key := range []string{"theme", "keybinds"} {
+	for _, key := range []string{"theme", "keybinds", "editor"} {
 		if v := root.get(key); v != nil {
 			out.put(key, v)
 		}

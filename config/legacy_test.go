@@ -8,7 +8,7 @@ import (
 
 // Raw is what GET /config shows: all sources, old forms rewritten, keys in their order.
 func TestLoad_Raw(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.trust = yes
 	w.files(`
 -- home/.config/opencode/opencode.json --
@@ -64,7 +64,7 @@ func TestLoad_Raw(t *testing.T) {
 }
 
 func TestLoad_DeprecatedReported(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{
 "mode": {"a": {"maxSteps": 3, "tools": {"x": true}}}, "tools": {}, "reference": {}, "autoshare": false,
 "layout": "auto", "theme": "x", "keybinds": {}, "tui": {"scroll_speed": 3}}`)
@@ -83,7 +83,7 @@ func TestLoad_DeprecatedReported(t *testing.T) {
 }
 
 func TestLoad_UnknownKeysReported(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/lathe.json", `{"modle": "x/y", "compaction": {"prunes": true}, "agent": {"a": {"any": 1}}, "zzz": 1, "zzz": 2}`)
 	l := w.load()
 	equal(t, w.warnings(l), []string{
@@ -98,7 +98,7 @@ func TestLoad_UnknownKeysReported(t *testing.T) {
 // A null says nothing where a value is expected, so that a project cannot undo with it
 // what the user has set.
 func TestLoad_Null(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"permission": {"bash": "ask"}, "model": "x/y", "agent": {"a": {"prompt": "p"}}}`)
 	w.write("top/lathe.json", `{"permission": null, "model": null, "agent": {"a": {"prompt": null}, "b": null}, "compaction": {"auto": null}}`)
 	sameJSON(t, w.load().Config.Raw, `{"permission": {"bash": "ask"}, "model": "x/y", "agent": {"a": {"prompt": "p"}}, "compaction": {}}`)
@@ -146,7 +146,7 @@ func TestLoad_Permission(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.write("home/.config/lathe/lathe.json", `{"permission": `+c.user+`, "agent": {"a": {"permission": `+c.user+`}}}`)
 			w.write("top/lathe.json", `{"permission": `+c.later+`, "agent": {"a": {"permission": `+c.later+`}}}`)
 			l := w.load()
@@ -174,7 +174,7 @@ func TestLoad_OldOverviewKey(t *testing.T) {
 		"only the new": {`{"overview": false}`, `{}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.write("home/.config/lathe/lathe.json", c.user)
 			w.write("top/lathe.json", c.project)
 			if got := w.load().Config.Overview; got == nil || *got != c.want {

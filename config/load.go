@@ -233,5 +233,5 @@ func within(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// names are the keys of a map in order.
+// names are the sorted keys of a map.
 func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A Loader reads anew when anything it looked at has changed, and only then.
+// A Loader reads again when anything it looked at has changed, and only then.
 func TestLoader(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- top/lathe.json --
 {"model": "a/b", "instructions": ["docs/**/*.md"], "skills": {"paths": ["own"]}}
@@ -110,7 +110,7 @@ dev
 // A file that was written just before it was read may be written again in the same tick
 // of the clock; so it is read once more.
 func TestLoader_SameTick(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/lathe.json", `{"model": "a/b"}`)
 	now := time.Now()
 	stamp := func() {
@@ -132,9 +132,9 @@ func TestLoader_SameTick(t *testing.T) {
 	equal(t, got.Config.Model, "c/d")
 }
 
-// An error is kept too, and gone when the file is mended.
+// An error is kept too, and gone when the file is repaired.
 func TestLoader_Error(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/lathe.json", `{"model": 5}`)
 	l := NewLoader()
 	for _, fresh := range []bool{true, false} {
@@ -150,7 +150,7 @@ func TestLoader_Error(t *testing.T) {
 
 // A file that is replaced between the look at it and the reading is still read whole.
 func TestDisk_ReplacedWhileReading(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, content := range []string{"much longer than before", "short", ""} {
 		w.write("f", "as it was")
 		d := newFileReader()
@@ -164,9 +164,9 @@ func TestDisk_ReplacedWhileReading(t *testing.T) {
 	}
 }
 
-// Many ask at once while files change; nobody sees half of a file.
+// Many ask at once while files change; no reader sees half of a file.
 func TestLoader_Parallel(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/lathe.json", `{"model": "m/0", "small_model": "m/0"}`)
 	l := NewLoader()
 	o := w.options()
@@ -200,10 +200,10 @@ func TestLoader_Parallel(t *testing.T) {
 	equal(t, got.Config.Model, "m/49")
 }
 
-// What plugins add counts like the user's own, below the administrator's, and is read anew when it
-// becomes another.
+// What plugins add counts like the user's own, below the administrator's, and is read again
+// when it becomes another.
 func TestLoad_Added(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- top/lathe.json --
 {"model": "a/b", "agent": {"plan": {"steps": 3}}}
@@ -233,7 +233,7 @@ func TestLoad_Added(t *testing.T) {
 
 // Files that were written and say the same give the same value: others compare it.
 func TestLoader_SameValue(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- top/lathe.json --
 {"model": "a/b"}

@@ -26,8 +26,8 @@ func (l *loading) readMarkdown(path string, layer Layer, leaves bool) (s *source
 	return s, body, err
 }
 
-// parseMarkdown reads the head. If it is not YAML, it is tried once more with its long
-// values quoted; then it is an error of its own kind.
+// parseMarkdown reads the head. If it is not YAML, it is tried once more with its long values
+// quoted; then it is its own error kind.
 func (s *source) parseMarkdown() (body string, err *Error) {
 	if at := invalidUTF8(s.text); at >= 0 {
 		return "", s.badHead(at, "is not valid UTF-8")
@@ -61,8 +61,8 @@ func (s *source) badHead(at int, message string) *Error {
 	return &Error{Kind: FrontmatterError, Path: s.name, Problems: []Problem{problemIn(s, at, nil, message)}}
 }
 
-// splitHead cuts a file into its head, where that begins, and its body. ends is false for
-// a head that is begun and not ended.
+// splitHead cuts a file into its head, where that begins, and its body. ends is false for a
+// head without an end.
 func splitHead(text []byte) (head []byte, start int, body string, ends bool) {
 	rest := bytes.TrimPrefix(text, byteOrderMark)
 	line, after, _ := bytes.Cut(rest, []byte("\n"))
@@ -105,7 +105,7 @@ func isPlainKey(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }
 
-// markdownKind is what the files of some folders stand for.
+// markdownKind is the meaning of the files in some folders.
 type markdownKind struct {
 	key     string // the setting
 	body    string // key of the body

@@ -6,7 +6,7 @@ import (
 )
 
 func TestMarkdown_AgentsModesCommands(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- home/.config/opencode/agent/review.md --
 ---
@@ -153,7 +153,7 @@ func TestParseMarkdown_Fails(t *testing.T) {
 
 // A head that is not YAML leaves its file out; one that says something wrong is an error.
 func TestMarkdown_Broken(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- top/.opencode/agent/broken.md --
 ---

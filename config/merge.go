@@ -34,7 +34,7 @@ func overlay(a, b *node, lists map[string]joiner) {
 	}
 }
 
-// unionText appends the strings that are not there yet.
+// unionText appends the missing strings.
 func unionText(a, b *node) *node {
 	out := &node{kind: isArray, at: a.at}
 	seen := map[string]bool{}
@@ -71,8 +71,8 @@ func unionPlugins(a, b *node) *node {
 	return out
 }
 
-// pluginName is a plugin's package without its version, or its path. The options of
-// one come in an array behind it.
+// pluginName is a plugin's package without its version, or its path. The options of one come in
+// an array after it.
 func pluginName(n *node) string {
 	if n.kind == isArray && len(n.items) > 0 {
 		n = n.items[0]

@@ -5,7 +5,7 @@ import "strings"
 // nearest returns the word that is most like the one given, "" if none is.
 func nearest(word string, known []string) string {
 	if len(word) > 40 {
-		return "" // nobody mistypes that much
+		return "" // more than a typo
 	}
 	best, least := "", max(len(word)/3, 1)+1
 	for _, k := range known {

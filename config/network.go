@@ -54,7 +54,8 @@ func (c ownedNames) widens(path []string, n *node) bool {
 	})
 }
 
-// addNetworks notes what the user says commands reach: "" is what all do, else the name of an agent.
+// addNetworks records the user's network rules: under "" for all agents, else under the name of
+// an agent.
 func (c ownedNames) addNetworks(root *node) {
 	add := func(name string, from *node) {
 		if n := from.get("sandbox").get("network"); n != nil {

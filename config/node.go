@@ -195,18 +195,18 @@ func (n *node) drop(key string) {
 
 // keep removes the members that the function does not want. It asks once about each.
 func (n *node) keep(want func(member) bool) {
-	var kept []member
+	var rest []member
 	all := true
 	for i, m := range n.members {
 		switch wanted := want(m); {
 		case wanted && !all:
-			kept = append(kept, m)
+			rest = append(rest, m)
 		case !wanted && all:
-			all, kept = false, slices.Clone(n.members[:i])
+			all, rest = false, slices.Clone(n.members[:i])
 		}
 	}
 	if !all {
-		n.members = kept
+		n.members = rest
 		n.reindex()
 	}
 }

@@ -35,7 +35,7 @@ func collectOwned(sources []*source) ownedNames {
 	return c
 }
 
-// addOwned notes the names under which one of the keys is said.
+// addOwned records the names under which one of the keys is set.
 func addOwned(named []member, keys []string, to map[string]bool) {
 	for _, m := range named {
 		if slices.ContainsFunc(m.val.keys(), func(key string) bool { return slices.Contains(keys, key) }) {

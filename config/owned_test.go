@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A project that is not trusted changes neither what the user's agents are told nor what the
-// user's commands say, and does not choose one of the user's agents, which may do more than
-// others. It may forbid and switch off, and may have agents and commands of its own.
+// A project that is not trusted changes neither the prompts of the user's agents nor the user's
+// commands, and does not choose one of the user's agents, which may do more than others. It may
+// forbid and switch off, and may have agents and commands of its own.
 func TestTrust_WhatIsTheUsers(t *testing.T) {
 	const user = `{
 "agent": {
@@ -39,7 +39,7 @@ func TestTrust_WhatIsTheUsers(t *testing.T) {
 		{"description", `{"command": {"ship": {"description": "d"}}}`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.write("home/.config/opencode/opencode.json", user)
 			alone := w.load().Config
 			w.write("top/lathe.json", c.project)
@@ -60,7 +60,7 @@ func TestTrust_WhatIsTheUsers(t *testing.T) {
 
 // The same holds for markdown, on both sides, and for skills, which have only a name.
 func TestTrust_MarkdownOfTheUsers(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- home/.config/opencode/agents/review.md --
 ---
@@ -125,7 +125,7 @@ Theirs.
 
 // A project's paths of skills that lead elsewhere are not walked before there is trust.
 func TestTrust_SkillPathsOutside(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("elsewhere/x/SKILL.md", "---\nname: x\n---\nhidden")
 	w.write("top/sub/inside/y/SKILL.md", "---\nname: y\n---\nfine")
 	w.link(w.path("elsewhere"), "top/sub/linked")
@@ -147,7 +147,7 @@ func TestTrust_SkillPathsOutside(t *testing.T) {
 
 // A key of a project could do what the user does not expect of it.
 func TestTrust_Keys(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/tui.json", `{"keybinds": {"session_share": "return"}, "theme": "nord"}`)
 	w.write("top/lathe.json", `{"experimental": {"openTelemetry": true, "disable_paste_summary": true}}`)
 	l := w.load()

@@ -6,8 +6,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// AddPlugin names a plugin in a config file, behind those it has. Another version of the same is a
-// Conflict, or replaced. A file that is not there is made.
+// AddPlugin names a plugin in a config file, after those it has. Another version of the same is
+// a Conflict, or replaced. A file that does not exist is made.
 func AddPlugin(path, spec string, replace bool) error {
 	text, err := newFileReader().read(linkTarget(path))
 	if err != nil && !absent(err) {

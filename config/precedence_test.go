@@ -41,8 +41,8 @@ func probes() (out []probe) {
 	return out
 }
 
-func precedenceWorld(t *testing.T) *world {
-	w := newWorld(t)
+func precedenceFixture(t *testing.T) *fixture {
+	w := newFixture(t)
 	w.dir = "top/mid/sub"
 	w.write("top/mid/sub/main.go", "")
 	w.env = map[string]string{
@@ -54,7 +54,7 @@ func precedenceWorld(t *testing.T) *world {
 
 // Each source says which it is; every source wins over those before it.
 func TestLoad_Precedence(t *testing.T) {
-	w := precedenceWorld(t)
+	w := precedenceFixture(t)
 	for i, p := range probes() {
 		value := fmt.Sprintf("x/%d", i)
 		switch {
@@ -76,7 +76,7 @@ func TestLoad_Precedence(t *testing.T) {
 
 // The rules of a variable come last of all.
 func TestLoad_PermissionVariable(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"permission": {"bash": "allow", "edit": "allow", "read": "allow", "list": "allow"}}`)
 	w.write("etc/lathe/lathe.json", `{"permission": {"bash": "deny", "edit": "deny", "read": "deny"}}`)
 	w.env["OPENCODE_PERMISSION"] = `{"bash": "ask", "edit": "ask"}`
@@ -97,7 +97,7 @@ func TestLoad_PermissionVariable(t *testing.T) {
 }
 
 func TestLoad_DisableProject(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.trust = yes
 	for _, name := range []string{"top/lathe.json", "top/sub/opencode.json", "top/.lathe/lathe.json", "top/sub/.opencode/opencode.jsonc"} {
 		w.write(name, `{"model": "x/project", "instructions": ["more.md"]}`)
@@ -126,13 +126,13 @@ Be good.
 
 // A variable that names nothing is worth a word.
 func TestLoad_VariableNamesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.env["LATHE_CONFIG"] = "~/none.json"
 	equal(t, w.warnings(w.load()), []string{"~/none.json: is set in LATHE_CONFIG but does not exist"})
 }
 
 func TestLoad_Environment(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	equal(t, string(w.load().Config.Raw), `{}`)
 	w.env = map[string]string{"USER": "dev", "OPENCODE_DISABLE_AUTOCOMPACT": "1", "LATHE_DISABLE_PRUNE": "TRUE"}
 	w.write("top/lathe.json", `{"compaction": {"auto": true, "prune": true, "reserved": 5}}`)
@@ -146,7 +146,7 @@ func TestLoad_Environment(t *testing.T) {
 
 // What lies in the home folder is the user's own, also above a directory without a checkout.
 func TestLoad_NoCheckout(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/lathe.json", `{"shell": "/bin/mine"}`)
 	w.write("home/work/lathe.json", `{"shell": "/bin/theirs", "model": "x/y"}`)
 	w.dir = "home/work"

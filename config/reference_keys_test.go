@@ -38,7 +38,7 @@ func listKeys(table *spec) []Setting {
 	return out
 }
 
-// nameRows puts a key before its members, and leaves those out that are told elsewhere.
+// nameRows puts a key before its members, and leaves those out that are reported elsewhere.
 func nameRows(key string, below []Setting, top map[string][]Setting) (out []Setting) {
 	skip := "\x00"
 	for i, s := range below {
@@ -86,7 +86,7 @@ func row(e entry, trusted bool) Setting {
 	return s
 }
 
-// cutDefault tells apart what a key is and what it is when nobody says.
+// cutDefault separates the meaning of a key from its default.
 func cutDefault(doc string) (what, def string) {
 	i := strings.LastIndex(doc, "default: ")
 	if i < 0 {
@@ -127,7 +127,7 @@ func members(s *spec, trusted bool) (out []Setting) {
 	return out
 }
 
-// joinRow adds a row; one that another alternative has as well is told once.
+// joinRow adds a row; one that another alternative has as well is reported once.
 func joinRow(rows []Setting, s Setting) []Setting {
 	i := slices.IndexFunc(rows, func(r Setting) bool { return r.Key == s.Key })
 	if i < 0 {

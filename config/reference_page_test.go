@@ -31,7 +31,7 @@ func TestReference_Page(t *testing.T) {
 	}
 }
 
-// A page that says something else is noticed, and mended by writing it.
+// A page that says something else is noticed, and repaired by writing it.
 func TestReference_Changed(t *testing.T) {
 	src, err := os.ReadFile(settingsPage)
 	if err != nil {
@@ -137,7 +137,7 @@ func tableLine(b *strings.Builder, k Setting) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// typedValues marks what is to be typed as it stands.
+// typedValues marks what must be typed as it is.
 func typedValues(words string) string {
 	parts := strings.Split(words, `"`)
 	for i := 1; i < len(parts); i += 2 {
@@ -148,14 +148,14 @@ func typedValues(words string) string {
 
 // oldTable lists the keys that are understood and should not be used.
 func oldTable(b *strings.Builder, level string, keys []Setting) {
-	begun := false
+	started := false
 	for _, k := range keys {
 		if k.Old == "" {
 			continue
 		}
-		if !begun {
+		if !started {
 			b.WriteString("\n" + level + "Old keys\n\nOld keys still work where noted. `lathe config check` reports them.\n\n| Key | Instead |\n|---|---|\n")
-			begun = true
+			started = true
 		}
 		b.WriteString("| `" + k.Key + "` | " + k.Old + " |\n")
 	}

@@ -19,14 +19,14 @@ func TestKeys_AllOfTheSchema(t *testing.T) {
 			if err := json.Unmarshal(c.schema, &top); err != nil {
 				t.Fatal(err)
 			}
-			told := map[string]bool{}
+			documented := map[string]bool{}
 			for _, k := range c.keys {
-				told[k.Key] = true
+				documented[k.Key] = true
 			}
 			seen := 0
 			top.walk("", func(path string) {
 				seen++
-				if same, ok := sameAs(c.keys, path); !told[path] && !(ok && told[same]) {
+				if same, ok := sameAs(c.keys, path); !documented[path] && !(ok && documented[same]) {
 					t.Errorf("the reference does not tell %s", path)
 				}
 			})
@@ -63,7 +63,7 @@ func (p *schemaPart) walk(path string, see func(string)) {
 	}
 }
 
-// sameAs is where a key is told that stands below one with a place of its own.
+// sameAs is where a key is documented that is below one with its own entry.
 func sameAs(keys []Setting, path string) (string, bool) {
 	for _, k := range keys {
 		if rest, ok := strings.CutPrefix(path, k.Key+"."); ok && k.Same != "" {

@@ -5,7 +5,7 @@ import "testing"
 // A folder is written as a path, a repository is what is not; paths are relative to the
 // file they stand in.
 func TestReferences(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.trust = yes
 	w.files(`
 -- home/.config/opencode/opencode.jsonc --
@@ -34,7 +34,7 @@ func TestReferences(t *testing.T) {
 
 // A folder of a project that is a link out of it is not the project's to show.
 func TestReferences_LinkedOut(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("elsewhere/x", "")
 	w.write("top/docs/x", "")
 	w.link(w.path("elsewhere"), "top/out")

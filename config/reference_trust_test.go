@@ -45,7 +45,7 @@ func (s *spec) trustFor() string {
 	return strings.Join(names, ", ")
 }
 
-// trustForAny asks each alternative; the members of objects are told by themselves.
+// trustForAny asks each alternative; the members of objects are reported by themselves.
 func (s *spec) trustForAny() string {
 	var names []string
 	for _, a := range s.any {
@@ -68,8 +68,8 @@ func (s *spec) needsTrustFor(json string) bool {
 	return len(takeRisks(src, ownedNames{})) > 0
 }
 
-// samples are samples of what a key may hold. Members that have names of their own are told
-// by themselves.
+// samples are samples of what a key may hold. Members that have their own names are reported by
+// themselves.
 func (s *spec) samples() (out []sample) {
 	wrap := func(from []sample, before, after string) (out []sample) {
 		for _, p := range from {

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// userConfig is what the user and the administrator say where no project may say otherwise.
+// userConfig has the values of the user and the administrator that no project may change.
 type userConfig struct {
 	PermissionMode string     `json:"permission_mode"`
 	Permission     Permission `json:"permission"`
@@ -23,7 +23,7 @@ type userConfig struct {
 	} `json:"command"`
 }
 
-// finish merges what is left and gives it types.
+// finish merges the remaining sources and decodes them.
 func (l *loading) finish() error {
 	at := location{&source{}, 0}
 	all, user, oldUI, ui := objectNode(at), objectNode(at), objectNode(at), objectNode(at)
@@ -61,6 +61,12 @@ func (l *loading) finish() error {
 	if l.on("DISABLE_MOUSE") {
 		oldUI.put("mouse", boolNode(false, at))
 	}
+	if l.on("ACCESSIBLE") {
+		oldUI.put("accessible", boolNode(true, at))
+	}
+	if l.on("REDUCED_MOTION") {
+		oldUI.put("reduced_motion", boolNode(true, at))
+	}
 	text := all.appendJSON(make([]byte, 0, size))
 	if err := errors.Join(json.Unmarshal(text, &l.out.Config), decode(user, &l.out.user), decode(oldUI, &l.out.TUI)); err != nil {
 		return lathe.Errorf(lathe.Internal, "bug in lathe: the config is valid but cannot be decoded: %w", err)
@@ -77,8 +83,8 @@ func (l *loading) finish() error {
 }
 
 // onlyKnown returns a value without the members that its table has no place for, itself if
-// there are none. They were not judged, and a decoder would still take them: it forgives
-// the case of letters, and does not know which of several forms was meant.
+// there are none. They were not validated, and a decoder would still take them: it ignores the
+// case of letters, and does not know the intended form.
 func onlyKnown(s *spec, n *node) *node {
 	if s == nil {
 		return n
@@ -115,7 +121,7 @@ func onlyKnown(s *spec, n *node) *node {
 	return &out
 }
 
-// warnNoTemplate warns of commands of which no source says what is said.
+// warnNoTemplate warns about commands without a template.
 func (l *loading) warnNoTemplate(all *node) {
 	for _, m := range all.membersOf("command") {
 		if m.val.get("template") == nil {
@@ -168,7 +174,7 @@ func enforceUserList(all, user *node, key string, join joiner) {
 	}
 }
 
-// union appends what is not there yet.
+// union appends missing values.
 func union(list, more *node) *node {
 	out := list.clone()
 	for _, it := range more.items {
@@ -179,7 +185,7 @@ func union(list, more *node) *node {
 	return out
 }
 
-// behind puts the other list last, as of policies the last that matches counts.
+// after puts the other list last, as of policies the last that matches counts.
 func behind(list, other *node) *node {
 	out := list.clone()
 	out.items = slices.DeleteFunc(out.items, func(it *node) bool { return hasItem(other, it) })

@@ -21,8 +21,8 @@ func anyOf(asks ...func(*node) bool) func(*node) bool {
 	}
 }
 
-// runsShell reports whether a template puts in the output of a command. Arguments are put
-// in first, and one that nobody gives leaves nothing between the two signs.
+// runsShell reports whether a template puts in the output of a command. Arguments are put in
+// first, and a missing one leaves nothing between the two signs.
 func runsShell(n *node) bool { return shellMark().MatchString(n.text) }
 
 var shellMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("!(\\$(\\d+|ARGUMENTS))*`") })

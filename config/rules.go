@@ -28,7 +28,7 @@ func (l *Loaded) Rules() Rules {
 	return Rules{User: lathe.Ruleset(l.user.Permission), All: lathe.Ruleset(l.Config.Permission), Untrusted: !l.trusted}
 }
 
-// HasUserRules reports whether the user has chosen what is allowed: a mode, or rules of their own.
+// HasUserRules reports whether the user has chosen what is allowed: a mode, or their own rules.
 func (l *Loaded) HasUserRules() bool {
 	return l.user.PermissionMode != "" || len(l.user.Permission) > 0
 }
@@ -117,7 +117,7 @@ func loosens(rules, limits lathe.Ruleset) bool {
 	})
 }
 
-// onExceptions is what the rules say of what the limits except from their denies.
+// onExceptions returns the rules for the exceptions to the limits' denies.
 func onExceptions(limits, rules lathe.Ruleset) (out lathe.Ruleset) {
 	for _, r := range rules {
 		for i, exception := range limits {
@@ -125,7 +125,7 @@ func onExceptions(limits, rules lathe.Ruleset) (out lathe.Ruleset) {
 				continue
 			}
 			meant, ok := both(exception, r)
-			// A wider exception before this one has said the same already.
+			// A wider exception before this one has the same effect.
 			if ok && !slices.ContainsFunc(limits[:i], func(o lathe.Rule) bool {
 				return o.Action != lathe.Deny && o.Permission == exception.Permission && o.Pattern == "*"
 			}) {

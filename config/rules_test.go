@@ -44,7 +44,7 @@ func TestRules_LimitsBind(t *testing.T) {
 		{"of another agent they are nothing", `{"agent": {"b": {"permission": {"edit": "allow"}}}}`, `{}`, true, "edit", "a.go", lathe.Deny},
 		{"a default is no limit", `{"permission": {"question": "allow"}, "agent": {"a": {"permission": {"question": "allow"}}}}`, `{}`, true, "question", "*", lathe.Allow},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.write("home/.config/lathe/lathe.json", tt.user)
 		w.write("top/lathe.json", tt.project)
 		w.trust = func(string, string) bool { return tt.trusted }
@@ -61,7 +61,7 @@ func TestRules_LimitsBind(t *testing.T) {
 // The list that clients see says what the judge says, and never less.
 func TestRules_ListIsTheOrderThatCounts(t *testing.T) {
 	defaults, limits := readOnly()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.trust = func(string, string) bool { return true }
 	rapid.Check(t, func(rt *rapid.T) {
 		w.write("home/.config/lathe/lathe.json", genRuleFile().Draw(rt, "user"))
@@ -83,7 +83,7 @@ func TestRules_Many(t *testing.T) {
 	for i := range 10_000 {
 		patterns = append(patterns, fmt.Sprintf(`"cmd%d *": "allow"`, i))
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"permission": {"bash": {`+strings.Join(patterns, ", ")+`}}, "agent": {"none": {"permission": "deny"}}}`)
 	l := w.load()
 	defaults, limits := readOnly()
@@ -111,7 +111,7 @@ func TestLoad_PermissionMode(t *testing.T) {
 		{`{"permission_mode": "sandbox"}`, `{"permission_mode": "ask"}`, "ask"},
 		{`{"permission_mode": "read-only"}`, `{"permission_mode": "ask"}`, "read-only"},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.write("home/.config/lathe/lathe.json", c.user)
 		w.write("top/lathe.json", c.project)
 		l := w.load()

@@ -34,13 +34,13 @@ func TestSandbox_Forms(t *testing.T) {
 		{"without trust", `{"sandbox": "workspace"}`, `{"sandbox": "off"}`, Sandbox{Mode: "workspace"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.write("home/.config/lathe/lathe.json", c.user)
 			w.write("top/lathe.json", c.project)
 			equal(t, w.load().Config.Sandbox, c.want)
 		})
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"sandbox": {"write": ["~/x", "y"], "read": ["~/.aws"]}, "mcp": {"s": {"type": "local", "command": ["x"], "sandbox": "off"}}, "agent": {"plan": {"sandbox": "read-only"}}}`)
 	l := w.load()
 	equal(t, l.Config.Sandbox.Write, []string{w.path("home/x"), w.path("home/.config/lathe/y")})
@@ -58,7 +58,7 @@ func TestSandbox_AgentNetwork(t *testing.T) {
 		{`{"sandbox": {"network": ["a.example"]}, "agent": {"x": {"sandbox": {"network": ["b.example", "c.example"]}}}}`, `["b.example"]`},
 		{`{"agent": {"x": {"sandbox": {"network": false}}}}`, `false`},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.write("home/.config/lathe/lathe.json", c.user)
 		w.write("top/lathe.json", `{"agent": {"x": {"sandbox": {"network": ["b.example"]}}}}`)
 		got := ""
@@ -80,7 +80,7 @@ func TestSandbox_StandIn(t *testing.T) {
 	if os.Getuid() < 0 {
 		t.Skip("this system has no such permissions")
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/opencode.json", `{"model": "a/b"}`)
 	want := w.load()
 	loader := NewLoader()

@@ -22,7 +22,7 @@ type spec struct {
 	most  float64 // of a number; 0 is no limit
 	keys  []entry // of an object
 	rest  *spec   // of an object: its other members; nil means unknown ones are pointed out
-	near  string  // of an object: what is said of other members that are named almost like one of keys
+	near  string  // of an object: the message for other members with almost the name of one of keys
 	model bool    // a string that names a model; what cannot be one is pointed out
 	tool  bool    // a string that names a tool with credentials; one that is not known is pointed out
 	items *spec   // of an array
@@ -58,8 +58,8 @@ func whole(doc string, least float64) *spec {
 	return &spec{kind: isNumber, doc: doc, whole: true, least: least, bound: true, most: 1 << 53}
 }
 
-// modelName is a model, as provider/model. One that is not so written is left out by whoever
-// looks for it, so that it is no error.
+// modelName is a model, as provider/model. Readers skip a value in another form, so it is not
+// an error.
 func modelName(doc string) *spec { return &spec{kind: isString, doc: doc, model: true} }
 
 // toolName is a tool whose credentials can be opened. Others open nothing, which is no error.
@@ -116,7 +116,7 @@ func (s *spec) find(name string) (entry, bool) {
 	return entry{key: name, spec: s.rest}, s.rest != nil
 }
 
-// has reports whether a member has a name of its own.
+// has reports whether a member has its own name.
 func (s *spec) has(name string) bool {
 	return slices.ContainsFunc(s.keys, func(e entry) bool { return e.key == name })
 }

@@ -13,8 +13,8 @@ type Skill struct {
 	Layer             Layer // whose it is
 }
 
-// findSkills finds all skills; of two with one name the later place counts. Files that
-// cannot be read are told as warnings.
+// findSkills finds all skills; of two with one name the later place counts. Unreadable files
+// are reported as warnings.
 func (l *loading) findSkills() {
 	byName := map[string]Skill{}
 	for _, place := range l.skillPlaces(l.out.Config.Skills.Paths, l.out.user.Skills.Paths) {
@@ -93,7 +93,7 @@ func (l *loading) skill(path string, layer Layer) (sk Skill, ok bool) {
 	return sk, sk.Name != ""
 }
 
-// readSkill returns one without a name where there is none.
+// readSkill returns one without a name if there is none.
 func (l *loading) readSkill(path string, layer Layer) Skill {
 	s, body, err := l.readMarkdown(path, layer, false)
 	if err != nil {

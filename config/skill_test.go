@@ -5,7 +5,7 @@ import (
 )
 
 func TestSkills(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.trust = yes
 	places := []string{ // lowest first
 		"home/.claude/skills", "home/.agents/skills",
@@ -40,7 +40,7 @@ func TestSkills(t *testing.T) {
 }
 
 func TestSkills_OrderAndFaults(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- home/.claude/skills/b/SKILL.md --
 ---

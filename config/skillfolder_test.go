@@ -2,9 +2,9 @@ package config
 
 import "testing"
 
-// Skills that were fetched lie in folders of their own, and count more than those found elsewhere.
+// Skills that were fetched lie in their own folders, and count more than those found elsewhere.
 func TestSkills_Fetched(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/skills/a/SKILL.md", "---\nname: a\n---\nmine")
 	w.write("cache/x/a/SKILL.md", "---\nname: a\n---\nfetched")
 	o := w.options()
@@ -16,7 +16,7 @@ func TestSkills_Fetched(t *testing.T) {
 	equal(t, len(l.Skills), 1)
 	equal(t, l.Skills[0].Content, "fetched")
 	loader := NewLoader()
-	for _, folders := range [][]string{o.Skills, nil} { // others must be read anew, whatever the files say
+	for _, folders := range [][]string{o.Skills, nil} { // others must be read again, whatever the files say
 		o.Skills = folders
 		if _, fresh, err := loader.Load(o); err != nil || !fresh {
 			t.Errorf("with %d folders: %v, %v", len(folders), fresh, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Layer says who wrote a source, and so what it may do.
+// Layer says where a source comes from, and so what it may do.
 type Layer string
 
 // The layers, in the order of their precedence.
@@ -22,7 +22,7 @@ const (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// source is one place settings came from.
+// source is one origin of config values.
 type source struct {
 	name   string // its path, or what to call it
 	dir    string // paths in it are relative to this
@@ -40,8 +40,8 @@ type source struct {
 	leaves bool  // it is reached through a link that leads out of the project
 }
 
-// cut remembers that what stands at in the parsed text stood at from in the file. All of
-// what was put in for a token stood at its beginning.
+// cut remembers that what is at in the parsed text stood at from in the file. All of what was
+// put in for a token stood at its beginning.
 type cut struct {
 	at, from int
 	put      bool
@@ -81,7 +81,7 @@ func (l *loading) readSource(path string, layer Layer, table *spec) (*source, *E
 	switch {
 	case absent(err):
 		return nil, nil
-	case found != nil || err == errNotFile: // whether it is a config file nobody can say
+	case found != nil || err == errNotFile: // unclear whether it is a config file
 		l.warn(Problem{Path: path, Message: "is ignored: " + errText(err)})
 		return nil, nil
 	case err != nil:
@@ -103,7 +103,7 @@ func (s *source) parse(sub substitution) *Error {
 	}
 	err = s.parseText(parsed)
 	if s.opaque = err != nil && raw && sub.inert; s.opaque {
-		s.root = objectNode(location{s, 0}) // nothing can be said of it yet
+		s.root = objectNode(location{s, 0}) // it cannot be checked yet
 		return nil
 	}
 	return err
@@ -125,7 +125,7 @@ func (s *source) parseText(text []byte) *Error {
 		s.root = objectNode(location{s, 0})
 		return nil
 	}
-	// The parser wants a line end behind every comment, which files need not have.
+	// The parser wants a line end after every comment, which files need not have.
 	v, err := hujson.Parse(append(text[:len(text):len(text)], '\n'))
 	if err != nil {
 		at, message := syntaxProblem(err, text)

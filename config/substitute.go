@@ -26,12 +26,12 @@ type token struct {
 	start, end int // in the text without its byte order mark
 	file       bool
 	name       string
-	quoted     bool // it stands inside a string
+	quoted     bool // it is inside a string
 }
 
-// substitute puts in what the tokens ask for and takes a byte order mark off. Values inside
-// a string are escaped, others go in as they are. What is put in is not looked at again,
-// so that there are no cycles. raw reports whether a token stood outside a string.
+// substitute replaces the tokens and takes a byte order mark off. Values inside a string are
+// escaped, others go in as they are. What is put in is not looked at again, so that there are
+// no cycles. raw reports whether a token stood outside a string.
 func (s *source) substitute(sub substitution) (out []byte, raw bool, err *Error) {
 	text := bytes.TrimPrefix(s.text, byteOrderMark)
 	shift := len(s.text) - len(text)
@@ -52,7 +52,7 @@ func (s *source) substitute(sub substitution) (out []byte, raw bool, err *Error)
 		s.cuts = append(s.cuts, cut{len(out), t.start + shift, true})
 		switch quoted := lathe.AppendJSONString(nil, value); {
 		case sub.inert && !t.quoted:
-			out = append(out, quoted...) // stands for a value nobody knows
+			out = append(out, quoted...) // stands for an unknown value
 		case sub.inert:
 			out = append(out, value...)
 		case t.quoted:
@@ -87,7 +87,7 @@ func (s *source) target(t token, home string) string {
 	return s.complete(t.name, home)
 }
 
-// tokens finds what is to be put in.
+// tokens finds the placeholders.
 func tokens(text []byte) (out []token) {
 	if !bytes.Contains(text, []byte("{env:")) && !bytes.Contains(text, []byte("{file:")) {
 		return nil
@@ -177,7 +177,7 @@ func skim(text []byte, see func(at int, inString bool) int) {
 	}
 }
 
-// after is the offset behind the next occurrence of a mark, or the end.
+// after is the offset after the next occurrence of a mark, or the end.
 func after(text []byte, from int, mark string) int {
 	from = min(from, len(text))
 	if i := bytes.Index(text[from:], []byte(mark)); i >= 0 {

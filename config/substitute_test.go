@@ -97,7 +97,7 @@ func TestParse_Comments(t *testing.T) {
 	}
 }
 
-// Problems behind what was put in are shown where they stand in the file.
+// Problems after what was put in are shown where they stand in the file.
 func TestParse_PlacesAfterSubstitution(t *testing.T) {
 	s := &source{name: "x.json", table: settings(), text: []byte("\ufeff{\"username\": \"{env:LONG}\",\n \"share\": \"{env:LONG}\", \"modle\": 1, \"logLevel\": \"x\"}")}
 	err := s.parse(substitution{env: func(string) (string, bool) { return strings.Repeat("long\n", 20), true }})

@@ -58,7 +58,7 @@ func plainSyntax(message string, rest []byte) string {
 	}
 }
 
-// stringProblem says why a string is none.
+// stringProblem says why a string is not valid.
 func stringProblem(literal string) string {
 	for _, c := range literal {
 		switch {

@@ -27,13 +27,12 @@ func (r Risk) String() string {
 
 // Untrusted says which settings of a project do not count until it is trusted.
 type Untrusted struct {
-	Root   string // to trust: the real path of a checkout, or of a directory where there is none
+	Root   string // to trust: the real path of a checkout, or of a directory if there is none
 	Digest string // of exactly these settings
 	Risks  []Risk
 }
 
-// digest is what a decision to trust is bound to: change one of the keys and it is
-// asked for again.
+// digest identifies the trusted content: if one of the keys changes, trust is asked for again.
 func digest(risks []Risk) string {
 	h := sha256.New()
 	for _, r := range risks {
@@ -45,8 +44,8 @@ func digest(risks []Risk) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// checkTrust finds what of the project needs trust. If it is trusted, its files are read once
-// more with variables and files put in; if not, what is risky is taken out.
+// checkTrust finds the config of the project that needs trust. If it is trusted, its files are
+// read once more with variables and files put in; if not, risky values are removed.
 func (l *loading) checkTrust() {
 	find := riskFinder{loading: l, folders: map[string]Risk{}}
 	var risks []Risk
@@ -90,7 +89,7 @@ func (l *loading) trust() {
 		if s.layer != Project || len(s.tokens) == 0 {
 			continue
 		}
-		s.warns = nil // told before
+		s.warns = nil // already reported
 		if err := s.read(l.substitution(User)); err != nil {
 			l.errs = append(l.errs, err)
 		}
@@ -104,8 +103,8 @@ func (l *loading) trust() {
 	}
 }
 
-// takeRisks removes from a project's source what needs trust and returns it. A value that
-// asks for a variable or a file is a risk wherever it stands.
+// takeRisks removes from a project's source what needs trust and returns it. A value that asks
+// for a variable or a file is a risk wherever it is.
 func takeRisks(s *source, own ownedNames) []Risk {
 	t := riskTaker{src: s, own: own}
 	t.object(s.table, s.root)

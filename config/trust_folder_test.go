@@ -24,7 +24,7 @@ func TestTrust_ProgramFolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			w.write("top/lathe.json", c.settings)
 			w.write("top/other/readme.md", "x")
 			for _, file := range c.files {

@@ -41,7 +41,7 @@ func settingsOf(parts []part, comment string) string {
 
 // Trust is asked for again exactly when a setting that needs it has changed.
 func TestTrust_DigestChangesWithRisksOnly(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	digestOf := func(parts []part, comment string) string {
 		w.write("top/lathe.jsonc", settingsOf(parts, comment))
 		if d := w.load().Untrusted; d != nil {
@@ -97,7 +97,7 @@ func genRules() *rapid.Generator[string] {
 	})
 }
 
-// genRuleFile is a settings file about rules: everywhere they may stand, old forms too.
+// genRuleFile is a settings file about rules: everywhere they may be, old forms too.
 func genRuleFile() *rapid.Generator[string] {
 	tools := rapid.SampledFrom([]string{`{}`, `{"bash": true}`, `{"bash": false, "write": true}`, `{"*": true}`, `{"edit": false}`})
 	return rapid.Custom(func(t *rapid.T) string {
@@ -123,7 +123,7 @@ func strength(a lathe.Action) int {
 // What the user denies, no project allows, trusted or not; and one that is not trusted
 // makes nothing easier at all.
 func TestRules_ProjectNeverWidens(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	defaults := lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}}
 	rapid.Check(t, func(rt *rapid.T) {
 		w.write("home/.config/opencode/opencode.json", genRuleFile().Draw(rt, "user"))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func (w *world) link(to, name string) {
+func (w *fixture) link(to, name string) {
 	w.t.Helper()
 	path := w.path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -18,7 +18,7 @@ func (w *world) link(to, name string) {
 	}
 }
 
-func (w *world) risks(l *Loaded) []string {
+func (w *fixture) risks(l *Loaded) []string {
 	out := []string{}
 	if l.Untrusted == nil {
 		return out
@@ -122,7 +122,7 @@ func TestTrust_Settings(t *testing.T) {
 		{"tui", `{"tui": {"plugin": ["x"], "mouse": false}}`, []string{"tui.plugin"}, `{}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.env["S"], w.env["N"] = "manual", "3"
 			w.write("top/lathe.json", c.settings)
 			w.write("top/agents.json", `{"a": {}}`)
@@ -164,7 +164,7 @@ func TestTrust_Settings(t *testing.T) {
 // A key that is not quite one is not judged, so that it must not count either: Go's decoder
 // forgives the case of letters, and takes the keys of all forms of a value.
 func TestTrust_Letters(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/lathe.json", `{
 "Shell": "/bin/x", "MCP": {"a": {"type": "local", "command": ["x"]}}, "PERMISSION": "allow", "Plugin": ["x"],
 "references": {"r": {"path": "./docs", "repository": "https://evil"}},
@@ -181,7 +181,7 @@ func TestTrust_Letters(t *testing.T) {
 }
 
 func TestTrust_Files(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- top/.opencode/plugin/a.ts --
 1
@@ -226,7 +226,7 @@ run !` + "`it`" + `.
 
 // What a project would show to a model without asking must lie in it.
 func TestTrust_LinksOut(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.files(`
 -- home/secret.md --
 ---
@@ -270,7 +270,7 @@ Inside.
 
 // A checkout that is itself reached through a link is not outside of itself.
 func TestTrust_LinkedCheckout(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("real/lathe.json", `{"model": "a/b", "shell": "x"}`)
 	w.write("real/AGENTS.md", "x")
 	w.write("real/.lathe/agent/a.md", "x")
@@ -289,7 +289,7 @@ func TestTrust_LinkedCheckout(t *testing.T) {
 
 // What is written into a file that a setting takes in is part of the setting.
 func TestTrust_FilesTakenIn(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("top/lathe.json", `{"shell": "{file:shell.txt}"}`)
 	seen := map[string]bool{}
 	for _, content := range []string{"/bin/good", "/bin/evil", ""} {
@@ -308,7 +308,7 @@ func TestTrust_FilesTakenIn(t *testing.T) {
 
 // Lists replace each other, but a project's cannot let in what the user's rules out.
 func TestHold(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.trust = yes
 	w.write("home/.config/lathe/lathe.json", `{
 "share": "disabled", "disabled_providers": ["a"], "enabled_providers": ["b", "c"],
@@ -333,7 +333,7 @@ func TestHold(t *testing.T) {
 // The user's policies stand last even where the project has some of them too, in front of
 // others of its own.
 func TestHold_PoliciesOfBoth(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"experimental": {"policies": [
 {"action": "provider.use", "effect": "deny", "resource": "*"}, {"action": "provider.use", "effect": "allow", "resource": "a"}]}}`)
 	w.write("top/lathe.json", `{"experimental": {"policies": [
@@ -348,7 +348,7 @@ func TestTrust_Snapshots(t *testing.T) {
 	for text, counts := range map[string]bool{
 		`{"snapshot": false}`: false, `{"snapshot": {"enabled": false}}`: false, `{"snapshot": true}`: true, `{"lsp": false}`: true, `{"mcp": {"x": {"enabled": false}}}`: true,
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.write("top/lathe.json", text)
 		if l := w.load(); (l.Untrusted == nil) != counts {
 			t.Errorf("%s: %+v", text, l.Untrusted)
@@ -359,7 +359,7 @@ func TestTrust_Snapshots(t *testing.T) {
 // A file of a project that is wrong keeps nothing from starting, until the project is trusted: then its
 // user wants to know. What else the project and the user say counts. The user's own mistakes are errors.
 func TestTrust_Broken(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"model": "x/y"}`)
 	w.write("top/lathe.json", `{"model": `)
 	w.write("top/opencode.json", `{"username": "u", "mcp": {"a": {"type": "local", "command": ["run"]}}}`)

@@ -5,7 +5,7 @@ import "testing"
 // A command is the user's own if its words are. One of a project is not, unless the project is
 // trusted; in the place of the user's it counts only then.
 func TestIsTrustedCommand(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"command": {"mine": {"template": "mine"}, "both": {"template": "mine"}}}`)
 	w.write("top/lathe.json", `{"command": {"theirs": {"template": "theirs"}, "both": {"template": "theirs"}}, "mcp": {"x": {"type": "local", "command": ["x"]}}}`)
 	l := w.load()

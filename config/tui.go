@@ -20,11 +20,18 @@ type TUI struct {
 	DiffStyle          string                     `json:"diff_style,omitempty"`
 	Mouse              *bool                      `json:"mouse,omitempty"`
 	Cursor             Cursor                     `json:"cursor,omitzero"`
+	Editor             string                     `json:"editor,omitempty"`
 	Prompt             Prompt                     `json:"prompt,omitzero"`
 	Attention          Attention                  `json:"attention,omitzero"`
+	access
 }
 
 type (
+	// access has the keys for people who use a screen reader or avoid motion. They stand beside the others in the file.
+	access struct {
+		Accessible    bool `json:"accessible,omitempty"`
+		ReducedMotion bool `json:"reduced_motion,omitempty"`
+	}
 	// ScrollAcceleration makes long scrolls faster.
 	ScrollAcceleration struct {
 		Enabled bool `json:"enabled,omitempty"`
@@ -46,7 +53,10 @@ type (
 	}
 	// Attention configures notifications and sounds.
 	Attention struct {
-		Enabled       bool              `json:"enabled,omitempty"`
+		Enabled       *bool             `json:"enabled,omitempty"`
+		NeedsYou      *bool             `json:"needs_you,omitempty"`
+		Done          *bool             `json:"done,omitempty"`
+		DoneAfter     *int              `json:"done_after,omitempty"` // seconds
 		Notifications *bool             `json:"notifications,omitempty"`
 		Sound         *bool             `json:"sound,omitempty"`
 		Volume        *float64          `json:"volume,omitempty"` // 0 to 1
@@ -57,8 +67,7 @@ type (
 
 // UnmarshalJSON reads a number or "auto".
 func (w *Width) UnmarshalJSON(data []byte) error {
-	if startsWith(data, '"') {
-		w.Auto = true
+	if w.Auto = startsWith(data, '"'); w.Auto {
 		return nil
 	}
 	return json.Unmarshal(data, &w.Cells)
@@ -67,8 +76,7 @@ func (w *Width) UnmarshalJSON(data []byte) error {
 // tuiTable is the table of all keys of tui.json.
 var tuiTable = sync.OnceValue(func() *spec {
 	speed, volume := num("Lines per wheel step"), num("Sound volume")
-	speed.bound, speed.above = true, true
-	volume.bound, volume.most = true, 1
+	speed.bound, speed.above, volume.bound, volume.most = true, true, true, 1
 	binding := either("Keys separated by commas; none or false disables the action",
 		text(""), off(), dict("", anything("")), list("", anything("")))
 	return object("Config of the terminal UI.",
@@ -83,11 +91,13 @@ var tuiTable = sync.OnceValue(func() *spec {
 		key("diff_style", choice("Diff layout: auto is side by side in wide terminals", "auto", "stacked")),
 		key("mouse", toggle("Capture the mouse; default: true")),
 		key("cursor", object("Cursor", key("style", choice("Shape", "block", "line", "underline", "default")), key("blinking", toggle("Blinking")))),
-		key("prompt", object("Prompt input", key("max_height", whole("Maximum height in lines", 1)), key("max_width", either("Maximum width in columns", whole("", 1), choice("", "auto"))))),
+		key("editor", choice("Editing in the prompt", "default", "vim")), key("prompt", object("Prompt input", key("max_height", whole("Maximum height in lines", 1)), key("max_width", either("Maximum width in columns", whole("", 1), choice("", "auto"))))),
+		key("accessible", toggle("Print plain lines for screen readers instead of opening the terminal UI, as --accessible does; default: false")),
+		key("reduced_motion", toggle("No animation: signs of running work stand still; default: false")),
 		key("attention", object("Notifications when lathe finishes or needs an answer",
-			key("enabled", toggle("Enable notifications and sounds; default: false")), key("notifications", toggle("Desktop notifications; default: true")), key("sound", toggle("Sounds; default: true")),
-			key("volume", volume), key("sound_pack", text("Sound pack").needsTrust()),
-			key("sounds", dict("Sound files for default, question, permission, error, done and subagent_done", text("")).needsTrust()))),
+			key("enabled", toggle("Notify when the terminal has no focus; default: true")), key("notifications", toggle("Desktop notifications; default: true")), key("sound", toggle("Also ring the bell; default: true if enabled is set to true")),
+			key("needs_you", toggle("Notify when a permission or an answer is needed; default: true")), key("done", toggle("Notify when a long turn ends or a turn fails; default: true")), key("done_after", whole("Duration of a long turn, in seconds; default: 30", 0)),
+			key("volume", volume), key("sound_pack", text("Sound pack").needsTrust()), key("sounds", dict("Sound files for default, question, permission, error, done and subagent_done", text("")).needsTrust()))),
 	)
 })
 

@@ -7,7 +7,7 @@ import (
 
 // Each source wins over those before it; what settings files still say comes first.
 func TestTUI_Precedence(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.trust = yes
 	w.env["OPENCODE_TUI_CONFIG"], w.env["LATHE_TUI_CONFIG"] = "~/theirs.json", w.path("home/mine.json")
 	sources := []string{"home/.config/opencode/opencode.json", "top/lathe.json", "top/.lathe/lathe.json", "etc/lathe/lathe.json"}
@@ -32,7 +32,7 @@ func TestTUI_Precedence(t *testing.T) {
 
 // Sounds are relative to the file that names them, where that is no address.
 func TestTUI_Sounds(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.trust = yes
 	w.write("home/.config/lathe/tui.json", `{"attention": {"sounds": {"done": "./sounds/done.mp3", "error": "~/error.mp3", "default": "file:///x.mp3"}}}`)
 	w.write("top/lathe.json", `{"tui": {"attention": {"sounds": {"question": "q.mp3"}}}}`)
@@ -44,18 +44,18 @@ func TestTUI_Sounds(t *testing.T) {
 
 // Older settings files hold what now stands in tui.json.
 func TestTUI_OldKeys(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/opencode/opencode.json", `{
-"theme": "old", "keybinds": {"leader": "ctrl+x", "app_exit": "q"}, "tui": {"scroll_speed": 3, "scroll_acceleration": {"enabled": true}, "diff_style": "stacked"}}`)
+"theme": "old", "editor": "vim", "keybinds": {"leader": "ctrl+x", "app_exit": "q"}, "tui": {"scroll_speed": 3, "scroll_acceleration": {"enabled": true}, "diff_style": "stacked"}}`)
 	w.write("home/.config/lathe/tui.json", `{"keybinds": {"app_exit": "none"}, "theme": "no such theme", "username": "{env:X}"}`)
 	l := w.load()
-	equal(t, jsonOf(t, l.TUI), `{"theme":"no such theme","keybinds":{"app_exit":"none","leader":"ctrl+x"},"scroll_speed":3,"scroll_acceleration":{"enabled":true},"diff_style":"stacked"}`)
+	equal(t, jsonOf(t, l.TUI), `{"theme":"no such theme","keybinds":{"app_exit":"none","leader":"ctrl+x"},"scroll_speed":3,"scroll_acceleration":{"enabled":true},"diff_style":"stacked","editor":"vim"}`)
 	sameJSON(t, l.Config.Raw, `{}`)
-	equal(t, w.warnings(l)[3], "home/.config/lathe/tui.json:1:62: username: is not a config key and has no effect")
+	equal(t, w.warnings(l)[4], "home/.config/lathe/tui.json:1:62: username: is not a config key and has no effect")
 }
 
 func TestTUI_Forms(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.env["THEME"] = "from outside"
 	w.write("home/.config/lathe/tui.json", `{"theme": "{env:THEME}", "prompt": {"max_width": "auto", "max_height": 5}, "keybinds": {"a": false, "b": ["x", {"key": "y"}], "c": {"key": "z"}}, "attention": {"volume": 0}}`)
 	ui := w.load().TUI

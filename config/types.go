@@ -106,7 +106,8 @@ type (
 		Fallback    []string                   `json:"fallback,omitempty"`
 		Sandbox     Sandbox                    `json:"sandbox,omitzero"`
 	}
-	// Provider is what the program itself reads of a provider. The catalog of models reads the rest from Raw.
+	// Provider has the options of a provider that the program itself reads. The catalog of
+	// models reads the rest from Raw.
 	Provider struct {
 		API     string          `json:"api,omitempty"`
 		Options ProviderOptions `json:"options,omitempty"`
@@ -114,7 +115,7 @@ type (
 	// ProviderOptions are the options of a provider by name. Names count letter by letter, which fields
 	// of a struct do not.
 	ProviderOptions map[string]json.RawMessage
-	// Limit is a time in milliseconds; Off means that there is none.
+	// Limit is a time in milliseconds; Off means no limit.
 	Limit struct {
 		Milliseconds int
 		Off          bool
@@ -175,8 +176,8 @@ type (
 		Network     *Network      `json:"network,omitempty"`
 		Limits      SandboxLimits `json:"limits,omitzero"`
 	}
-	// Network is what commands can reach: all, the hosts of a list, or nothing. It is written as true,
-	// a list, or false.
+	// Network is the network access of commands: all, the hosts of a list, or nothing. It is
+	// written as true, a list, or false.
 	Network struct {
 		All   bool
 		Hosts []string
@@ -216,7 +217,7 @@ type (
 		Project Spending `json:"project,omitzero"`
 		Share   float64  `json:"share,omitempty"`
 	}
-	// Spending is a limit in dollars, tokens, steps and milliseconds; 0 is none.
+	// Spending is a limit in dollars, tokens, steps and milliseconds; 0 means no limit.
 	Spending struct {
 		Cost   float64 `json:"cost,omitempty"`
 		Tokens int     `json:"tokens,omitempty"`

@@ -8,7 +8,7 @@ import (
 
 // A setting that does nothing is reported once, and one that asks for nothing is not.
 func TestCheck_Unsupported(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write("home/.config/lathe/lathe.json", `{"logLevel": "DEBUG", "autoupdate": "notify", "watcher": {"ignore": ["x"]}, "experimental": {"openTelemetry": true},
 		"formatter": true, "lsp": false, "references": {"docs": "./docs"}, "share": "manual"}`)
 	var got []string

@@ -16,8 +16,8 @@ import (
 // maxHeadDepth is how deep the head of a markdown file may nest.
 const maxHeadDepth = 100
 
-// nesting is at least as large as the depth of a head: brackets that are open at once,
-// or what stands before the first word of a line.
+// nesting is at least as large as the depth of a head: brackets that are open at once, or what
+// is before the first word of a line.
 func nesting(head []byte) (deepest int) {
 	open := 0
 	for line := range bytes.Lines(head) {
@@ -54,7 +54,7 @@ func (s *source) parseYAML(head []byte, start int) (root *node, problem *Problem
 	r := yamlReader{src: s, start: start, lines: lineStarts(s.text[start:])}
 	warned := len(s.warns)
 	defer func() {
-		if bug := recover(); bug != nil { // the parser's, on input that nobody has tried before
+		if bug := recover(); bug != nil { // a bug in the parser, on unusual input
 			root, problem = nil, r.problem(nil, "the frontmatter is not YAML")
 		}
 		if problem != nil {

@@ -23,7 +23,7 @@ var errClosing = &lathe.Error{
 	Fault: &lathe.AbortedFault{Message: "The program ended before the answer was complete"},
 }
 
-// errRemoved is why a turn ends whose session is gone.
+// errRemoved ends the turn of a deleted session.
 var errRemoved = lathe.Errorf(lathe.NotFound, "the session was removed")
 
 // retryLease is how often a session is tried that another process works on.
@@ -54,7 +54,7 @@ type turnResult struct {
 	err     error
 }
 
-// wait returns what came of the turn, once it has ended.
+// wait returns the result of the turn, once it has ended.
 func (r *turnResult) wait(ctx context.Context) (lathe.Message, error) {
 	select {
 	case <-r.done:
@@ -323,8 +323,8 @@ func (r *turnResult) finish(msg lathe.Message, err error) {
 	close(r.done)
 }
 
-// becomeIdle lets those go who wait, and reports whether nothing new came meanwhile. Who comes
-// later waits for the next one.
+// becomeIdle releases the waiting callers, and reports whether nothing new came meanwhile.
+// Later callers wait for the next turn.
 func (a *actor) becomeIdle(msg lathe.Message) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -66,9 +66,13 @@ type host struct {
 	model     lathe.ModelRef  // of the answer that makes the call
 }
 
-// Ask returns when the call may continue.
-func (h *host) Ask(ctx context.Context, p tool.Permission) error {
-	_, err := h.ask(ctx, &ask{by: h.by, permission: &p})
+// Ask returns when the call may continue. People see its requests together.
+func (h *host) Ask(ctx context.Context, all ...tool.Permission) error {
+	asks := make([]*ask, len(all))
+	for i := range all {
+		asks[i] = &ask{by: h.by, permission: &all[i]}
+	}
+	_, err := h.ask(ctx, asks...)
 	return err
 }
 
@@ -78,32 +82,66 @@ func (h *host) Allowed(p tool.Permission) bool {
 	return err == nil && action == lathe.Allow
 }
 
-// ask evaluates a request and waits for the user if the rules say so. The reply is "" when
-// the rules allow it.
-func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
-	action, err := h.evaluator.Decide(*a.permission)
-	if err != nil && a.permission.Name == "edit" && h.step.agent.Name == prompt.PlanAgent {
-		err = h.planRefusal()
+// ask evaluates requests of one call and waits for the user if the rules say so. A denied request refuses the
+// call before anything is asked. The reply is the last one, "" when the rules allow everything.
+func (h *host) ask(ctx context.Context, all ...*ask) (reply lathe.Reply, err error) {
+	var open []*ask
+	for _, a := range all {
+		action, err := h.evaluator.Decide(*a.permission)
+		if err != nil && a.permission.Name == "edit" && h.step.agent.Name == prompt.PlanAgent {
+			err = h.planRefusal()
+		}
+		if err != nil {
+			return "", err
+		}
+		if action != lathe.Allow {
+			open = append(open, a)
+		}
 	}
-	if err != nil || action == lathe.Allow {
-		return "", err
+	if len(open) == 0 {
+		return "", nil
 	}
-	got, err := h.hook(ctx, a)
-	switch {
-	case err != nil || got.reply != "":
-	case h.step.settings.Unattended && !h.evaluator.AllApproved(*a.permission):
-		got = answer{reply: lathe.Reject, unattended: true}
-	default:
-		got, err = h.wait(ctx, a)
+	var people []*ask
+	for _, a := range open {
+		got, err := h.hook(ctx, a)
+		if err == nil && got.reply == "" && h.step.settings.Unattended && !h.evaluator.AllApproved(*a.permission) {
+			got = answer{reply: lathe.Reject, unattended: true}
+		}
+		switch {
+		case err != nil:
+			return "", err
+		case got.reply == lathe.Reject:
+			return "", h.rejection(*a.permission, got)
+		case got.reply == "":
+			people = append(people, a)
+		}
+		reply = got.reply
 	}
+	if len(people) > 0 {
+		if reply, err = h.askPeople(ctx, people); err != nil {
+			return "", err
+		}
+	}
+	h.markStarted(ctx)
+	return reply, nil
+}
+
+// askPeople waits for the answers to all requests. Of several rejections the one with a reason counts.
+func (h *host) askPeople(ctx context.Context, all []*ask) (lathe.Reply, error) {
+	answers, err := h.wait(ctx, all...)
 	if err != nil {
 		return "", err
 	}
-	if got.reply == lathe.Reject {
-		return "", h.rejection(*a.permission, got)
+	rejected := -1
+	for i, got := range answers {
+		if got.reply == lathe.Reject && (rejected < 0 || answers[rejected].note == "" && got.note != "") {
+			rejected = i
+		}
 	}
-	h.markStarted(ctx)
-	return got.reply, nil
+	if rejected >= 0 {
+		return "", h.rejection(*all[rejected].permission, answers[rejected])
+	}
+	return answers[len(answers)-1].reply, nil
 }
 
 // planRefusal refuses a change in plan mode.
@@ -163,13 +201,13 @@ func unattendedRefusal(p tool.Permission, note string) error {
 	return &permission.Refusal{Code: lathe.Denied, Mark: history.UnattendedMark, Text: text + " Work without it, and say at the end what is left."}
 }
 
-// wait blocks until the ask is answered, its deadline passes or the turn ends.
-func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
+// wait blocks until the asks are answered, their deadline passes or the turn ends.
+func (h *host) wait(ctx context.Context, all ...*ask) ([]answer, error) {
 	select {
 	case <-ctx.Done(): // a canceled call asks no one
-		return answer{}, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case <-h.gone: // nor one that does not hear it
-		return answer{}, errGone
+		return nil, errGone
 	default:
 	}
 	// Clocks of the sessions above stop too: they wait for the same person.
@@ -181,22 +219,33 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 			c.AddWait(lathe.Wait{began, h.step.engine.now()})
 		}()
 	}
-	reply := make(chan answer, 1)
-	h.queue.put(toolAsks{a, reply})
+	open, replies := toolAsks{}, []chan answer{}
+	for _, a := range all {
+		reply := make(chan answer, 1)
+		open, replies = append(open, openAsk{a, reply}), append(replies, reply)
+	}
+	h.queue.put(open)
 	if limit := h.step.settings.Deadlines.Ask; limit > 0 {
-		defer time.AfterFunc(limit, func() { h.queue.put(askExpired{a}) }).Stop()
+		defer time.AfterFunc(limit, func() {
+			for _, a := range all {
+				h.queue.put(askExpired{a})
+			}
+		}).Stop()
 	}
-	select {
-	case got := <-reply:
-		if ctx.Err() != nil {
-			return answer{}, context.Cause(ctx)
+	answers := make([]answer, len(all))
+	for i, reply := range replies {
+		select {
+		case answers[i] = <-reply:
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-h.gone:
+			return nil, errGone
 		}
-		return got, nil
-	case <-ctx.Done():
-		return answer{}, context.Cause(ctx)
-	case <-h.gone:
-		return answer{}, errGone
 	}
+	return answers, nil
 }
 
 // errGone is the error for a tool that asks after its call has ended.
@@ -209,10 +258,11 @@ func (h *host) unansweredText(rest string) string {
 
 // AskUser asks the user.
 func (h *host) AskUser(ctx context.Context, qs []lathe.Question) ([][]string, error) {
-	got, err := h.wait(ctx, &ask{by: h.by, questions: qs})
+	answers, err := h.wait(ctx, &ask{by: h.by, questions: qs})
 	if err != nil {
 		return nil, err
 	}
+	got := answers[0]
 	if got.expired {
 		return nil, &permission.Refusal{Code: lathe.Rejected, Text: h.unansweredText("Continue with your best judgment.")}
 	}

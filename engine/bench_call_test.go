@@ -45,14 +45,14 @@ func calling(tb testing.TB, tools []tool.Tool, calls []modeltest.Call) (*bench, 
 		answer = append(answer, c)
 	}
 	script := modeltest.Start(tb, modeltest.Script{answer, {modeltest.Text{"It is done."}}})
-	var kept [][]byte
-	learning := newBench(tb, script.URL, &http.Client{Transport: overhearing(func(body []byte) { kept = append(kept, body) })}, trivial())
+	var stored [][]byte
+	learning := newBench(tb, script.URL, &http.Client{Transport: overhearing(func(body []byte) { stored = append(stored, body) })}, trivial())
 	ref := lathe.ModelRef{Provider: string(modeltest.Anthropic), Model: "/v1"}
 	learning.say(learning.session(), &ref)
-	if len(kept) != 2 {
-		tb.Fatalf("%d answers", len(kept))
+	if len(stored) != 2 {
+		tb.Fatalf("%d answers", len(stored))
 	}
-	server := httptest.NewServer(&canned{call: kept[0], words: kept[1]})
+	server := httptest.NewServer(&canned{call: stored[0], words: stored[1]})
 	tb.Cleanup(server.Close)
 	return newBench(tb, server.URL, &http.Client{}, tools...), ref
 }

@@ -24,14 +24,14 @@ type reader struct {
 func (b *bench) listen(scope lathe.Scope, encode bool) *reader {
 	ctx, stop := context.WithCancel(context.Background())
 	r := &reader{stop: stop, done: make(chan struct{})}
-	begun := make(chan struct{})
+	started := make(chan struct{})
 	go func() {
 		defer close(r.done)
 		var out []byte
 		for ev, err := range b.Events(ctx, scope, lathe.Opt[lathe.Cursor]{}) {
 			switch ev.Fact.(type) {
 			case *lathe.ServerConnected:
-				close(begun)
+				close(started)
 			case *lathe.PartDelta:
 				r.deltas++
 			}
@@ -43,7 +43,7 @@ func (b *bench) listen(scope lathe.Scope, encode bool) *reader {
 			}
 		}
 	}()
-	<-begun
+	<-started
 	return r
 }
 
@@ -134,13 +134,13 @@ func benchDelta(b *testing.B, url string, o order, encode bool) {
 		relayed, _ := measure(pass(o)).per(rounds*(o.deltas-1), low)
 		ours, floor, allocs = append(ours, ns), append(floor, relayed), append(allocs, n)
 	}
-	heard := ears.end()
+	received := ears.end()
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(median(ours), "ns/delta")
 	b.ReportMetric(median(floor), "relay-ns/delta")
 	b.ReportMetric(median(ours)/median(floor), "x-relay")
 	b.ReportMetric(median(allocs), "allocs/delta")
-	b.ReportMetric(float64(said)/float64(heard), "deltas/event")
+	b.ReportMetric(float64(said)/float64(received), "deltas/event")
 }
 
 // keep is a tool that does nothing with what it is given.

@@ -73,17 +73,17 @@ func learn(tb testing.TB, p modeltest.Protocol) *canned {
 		{modeltest.Text{"I keep it."}, modeltest.Call{Name: "keep", Args: `{"content":"something"}`}},
 		{modeltest.Text{"It is ", "kept."}},
 	})
-	var kept [][]byte
-	client := &http.Client{Transport: overhearing(func(body []byte) { kept = append(kept, body) })}
+	var stored [][]byte
+	client := &http.Client{Transport: overhearing(func(body []byte) { stored = append(stored, body) })}
 	b := newBench(tb, server.URL, client, keep(func() {}))
 	b.say(b.session(), &lathe.ModelRef{Provider: string(p), Model: "/v1"})
-	if len(kept) != 2 {
-		tb.Fatalf("%d answers", len(kept))
+	if len(stored) != 2 {
+		tb.Fatalf("%d answers", len(stored))
 	}
-	return &canned{call: kept[0], words: kept[1]}
+	return &canned{call: stored[0], words: stored[1]}
 }
 
-// overhearing is told the body of each answer.
+// overhearing receives the body of each answer.
 type overhearing func(body []byte)
 
 func (f overhearing) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -134,9 +134,9 @@ func (b *bench) past(id lathe.SessionID, exchanges int, m lathe.ModelRef) {
 }
 
 // BenchmarkPrompt is the engine's time before the first byte of a request, with 500 messages
-// and a megabyte behind it: after a prompt to a session that was just used, after one to a
-// session that must be read, and after a tool. A prompt is synced to the disk first, which
-// is taken off and told apart.
+// and a megabyte after it: after a prompt to a session that was just used, after one to a
+// session that must be read, and after a tool. A prompt is synced to the disk first, which is
+// taken off and distinguished.
 func BenchmarkPrompt(b *testing.B) {
 	for _, p := range []modeltest.Protocol{modeltest.Anthropic, modeltest.Chat, modeltest.Responses, modeltest.Gemini} {
 		b.Run(string(p), func(b *testing.B) {
@@ -146,8 +146,8 @@ func BenchmarkPrompt(b *testing.B) {
 			a.ask()
 			var cold, warm, tools, synced []float64
 			for b.Loop() {
-				if kept := engine.Forget(a.Engine); kept != 1 { // or what follows is not cold
-					b.Fatalf("%d memories were kept", kept)
+				if stored := engine.Forget(a.Engine); stored != 1 { // or what follows is not cold
+					b.Fatalf("%d memories were kept", stored)
 				}
 				cold = append(cold, ms(a.ask().prompt))
 				for range 4 {

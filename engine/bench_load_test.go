@@ -40,7 +40,7 @@ func arrived(samples []sample, text string) []sample {
 	return samples
 }
 
-// load is what streams of stamps were like, while all of them were under way.
+// load is what streams of stamps were like, while all of them were running.
 type load struct {
 	p50, p99, worst time.Duration
 	deltas          int
@@ -49,7 +49,7 @@ type load struct {
 }
 
 // streaming lets n streams run at once. Each is given the function that notes what arrived.
-func streaming(n int, stream func(i int, heard func(text string))) load {
+func streaming(n int, stream func(i int, received func(text string))) load {
 	debug.FreeOSMemory()
 	before, stop, most := processor(), make(chan struct{}), make(chan float64)
 	go watchMemory(stop, most)
@@ -125,8 +125,8 @@ func resident() float64 {
 }
 
 // BenchmarkLoad is a thousand sessions that stream twenty deltas a second each, every one with
-// a reader that encodes what it hears, and the same load on as many bare relays. The provider
-// is another process, on the same processors.
+// a reader that encodes its events, and the same load on as many bare relays. The provider is
+// another process, on the same processors.
 func BenchmarkLoad(b *testing.B) {
 	const sessions = 1000
 	url := startProvider(b)
@@ -138,10 +138,10 @@ func BenchmarkLoad(b *testing.B) {
 		ids[i] = w.session()
 	}
 	for b.Loop() {
-		ours := streaming(sessions, func(i int, heard func(string)) { w.hears(ids[i], path, heard) })
+		ours := streaming(sessions, func(i int, received func(string)) { w.hears(ids[i], path, received) })
 		transport.CloseIdleConnections()
-		floor := streaming(sessions, func(_ int, heard func(string)) {
-			r := relay{client: w.client, heard: heard}
+		floor := streaming(sessions, func(_ int, received func(string)) {
+			r := relay{client: w.client, received: received}
 			w.ok(r.run(context.Background(), url+path+"/messages"))
 		})
 		transport.CloseIdleConnections()
@@ -160,7 +160,7 @@ func BenchmarkLoad(b *testing.B) {
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // hears sends a prompt and listens until the session is idle.
-func (b *bench) hears(id lathe.SessionID, path string, heard func(string)) {
+func (b *bench) hears(id lathe.SessionID, path string, received func(string)) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	var out []byte
@@ -177,7 +177,7 @@ func (b *bench) hears(id lathe.SessionID, path string, heard func(string)) {
 				return
 			}
 		case *lathe.PartDelta:
-			heard(f.Delta)
+			received(f.Delta)
 		case *lathe.SessionIdle:
 			return
 		}
@@ -212,10 +212,10 @@ func BenchmarkIdle(b *testing.B) {
 		group.Wait()
 		w.client.CloseIdleConnections()
 		engine.AtRest(w.Engine)
-		kept := inUse()
+		stored := inUse()
 		engine.Forget(w.Engine)
 		b.ReportMetric(0, "ns/op")
-		b.ReportMetric((kept-before)/sessions/1024, "kept-KB")
+		b.ReportMetric((stored-before)/sessions/1024, "kept-KB")
 		b.ReportMetric((inUse()-before)/sessions/1024, "KB")
 		runtime.KeepAlive(w)
 	}

@@ -123,7 +123,7 @@ func (o order) piece(i int) string {
 }
 
 // TestBench_Provider is the provider's process when it is called so; otherwise it holds that
-// the relay and the engine hear the same from it.
+// the relay and the engine receive the same from it.
 func TestBench_Provider(t *testing.T) {
 	if flag.Arg(0) == "provide" {
 		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -132,7 +132,7 @@ func TestBench_Provider(t *testing.T) {
 		}
 		go func() { _ = http.Serve(l, http.HandlerFunc(provide)) }()
 		_, _ = fmt.Fprintln(os.Stdout, "provider: http://"+l.Addr().String())
-		_, _ = io.ReadAll(os.Stdin) // until whoever wants it is gone
+		_, _ = io.ReadAll(os.Stdin) // until a client that wants it is gone
 		return
 	}
 	url := startProvider(t)
@@ -147,14 +147,14 @@ func TestBench_Provider(t *testing.T) {
 		}
 	}
 	var relayed string
-	r := relay{client: &http.Client{}, heard: func(delta string) { relayed += delta }}
+	r := relay{client: &http.Client{}, received: func(delta string) { relayed += delta }}
 	b.ok(r.run(t.Context(), url+o.path()+"/messages"))
 	if got != strings.TrimRight(want, " ") || relayed != want {
 		t.Errorf("the engine heard %q, the relay %q, want %q", got, relayed, want)
 	}
 }
 
-// startProvider runs the provider in a process of its own until the end of the test.
+// startProvider runs the provider in its own process until the end of the test.
 func startProvider(tb testing.TB) (url string) {
 	tb.Helper()
 	exe, err := os.Executable()
@@ -176,7 +176,7 @@ func startProvider(tb testing.TB) (url string) {
 	}
 	tb.Cleanup(func() {
 		_ = in.Close()
-		_ = cmd.Wait() // it says PASS to nobody
+		_ = cmd.Wait() // its PASS is not read
 	})
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if url, ok := strings.CutPrefix(lines.Text(), "provider: "); ok {

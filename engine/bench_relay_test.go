@@ -12,11 +12,11 @@ import (
 )
 
 // relay is the floor: it asks a provider, parses each event of the answer, and writes each
-// delta as an event of ours to a buffer. It keeps nothing and tells nobody.
+// delta as an event of ours to a buffer. It stores and publishes nothing.
 type relay struct {
-	client *http.Client
-	heard  func(delta string) // nil if nobody wants to know
-	out    bytes.Buffer
+	client   *http.Client
+	received func(delta string) // nil if unused
+	out      bytes.Buffer
 }
 
 type providerEvent struct {
@@ -87,8 +87,8 @@ func (r *relay) event(data []byte) error {
 	r.out.WriteString("data: ")
 	r.out.Write(out)
 	r.out.WriteString("\n\n")
-	if r.heard != nil {
-		r.heard(ev.Delta.Text)
+	if r.received != nil {
+		r.received(ev.Delta.Text)
 	}
 	return nil
 }

@@ -27,10 +27,9 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// The figures the engine must reach; scripts/bench shows them beside their limits. The
-// provider is another process (bench_provider_test.go), so that what is measured here is
-// the engine alone, and the floor is a relay that does nothing but hand on
-// (bench_relay_test.go).
+// The numbers the engine must reach; scripts/bench shows them beside their limits. The provider
+// is another process (bench_provider_test.go), so that what is measured here is the engine
+// alone, and the floor is a relay that does nothing but hand on (bench_relay_test.go).
 
 // bench is an engine with a provider. It is its own Environment: the model that a prompt names is
 // the path that the provider is asked at.

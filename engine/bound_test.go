@@ -51,14 +51,14 @@ func longAnswer(t *testing.T, protocol modeltest.Protocol, answer recorded, limi
 	p.ok(err)
 	p.rest()
 	p.check()
-	kept, err := p.Message(t.Context(), p.session, m.ID)
+	stored, err := p.Message(t.Context(), p.session, m.ID)
 	p.ok(err)
-	fault := kept.Data.(*lathe.Assistant).Error
+	fault := stored.Data.(*lathe.Assistant).Error
 	if h.requests() != 1 || fault != nil && !strings.Contains(lathe.FaultMessage(fault), "KB of data, beyond this model's limit") {
 		t.Errorf("%d bytes: %v after %d requests", limit, fault, h.requests())
 	}
 	if fault == nil {
-		return wordsOf(kept) + ", whole"
+		return wordsOf(stored) + ", whole"
 	}
-	return wordsOf(kept) + ", too long"
+	return wordsOf(stored) + ", too long"
 }

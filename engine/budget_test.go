@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// A clock that stands while a person is waited for fires after the rest of its time.
+// A clock that is while a person is waited for fires after the rest of its time.
 func TestClock_Holds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -44,7 +44,7 @@ type chaos struct {
 	took     time.Duration
 	fault    string // part of the error at the end; "" is an answer
 	falls    bool   // another model answers in its place, if there is one
-	status   string // part of what clients are told while it waits
+	status   string // part of the status while it waits
 	runs     int    // of tools, at most: not every wire says before its end that a call is whole
 }
 
@@ -185,7 +185,7 @@ func TestCampaign_RandomChaos(t *testing.T) {
 				took := time.Since(began)
 				p.check()
 				ran.check(p)
-				// Each step has its attempts; cut off behind a call it is a step, too.
+				// Each step has its attempts; cut off after a call it is a step, too.
 				if most := attempts * (steps + attempts*steps); asked > most || took > 12*time.Hour {
 					t.Errorf("%d requests in %s", asked, took)
 				}

@@ -85,12 +85,12 @@ func (j *jump) run(t *testing.T, by time.Duration) {
 	if took := time.Since(began); wordsOf(m) != "Done." || took != j.took {
 		t.Errorf("%q with %v after %s, not %s; before the jump:\n%s", wordsOf(m), m.Data.(*lathe.Assistant).Error, took, j.took, before)
 	}
-	p.goesOnAfterJump()
+	p.continuesAfterJump()
 }
 
-// goesOnAfterJump holds that the next prompt has its place behind all others, and is
-// answered at once.
-func (p *playing) goesOnAfterJump() {
+// continuesAfterJump holds that the next prompt has its place after all others, and is answered
+// at once.
+func (p *playing) continuesAfterJump() {
 	p.Helper()
 	p.server.Add(modeltest.Answer{modeltest.Text{"Still here."}, modeltest.Finish("stop")})
 	began := time.Now()

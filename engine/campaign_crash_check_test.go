@@ -10,8 +10,8 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// answers is the script of a model that can go back: one that is told that its answer was
-// cut off says it again.
+// answers is the script of a model that can go back: after a notice that its answer was cut off
+// it repeats the answer.
 type answers struct {
 	mu    sync.Mutex // guards the fields below
 	all   modeltest.Script
@@ -25,14 +25,14 @@ func (a *answers) add(more ...modeltest.Answer) {
 	a.all, a.left = append(a.all, more...), append(a.left, more...)
 }
 
-// rewind goes on behind the first n answers.
+// rewind continues after the first n answers.
 func (a *answers) rewind(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.left = slices.Clone(a.all[min(n, len(a.all)):])
 }
 
-// improvise lets the model go on when the script is at its end, and never stall: who would
+// improvise lets the model continue when the script is at its end, and never stall: who would
 // have canceled it has done so.
 func (a *answers) improvise() {
 	a.mu.Lock()
@@ -75,8 +75,8 @@ func whenOf(a modeltest.Answer) (texts []string) {
 	return texts
 }
 
-// look notes how the transcript ended, and whether it would have to end so wherever it is
-// cut off: it has one prompt, a model without faults, and nobody who says no.
+// look notes how the transcript ended, and whether it would have to end so wherever it is cut
+// off: it has one prompt, a model without faults, and no rejections.
 func (c *crash) look() {
 	all := c.all()
 	answered := 0

@@ -59,8 +59,8 @@ func TestCampaign_CrashAtEveryCommit(t *testing.T) {
 type fate struct {
 	mu     sync.Mutex // guards the fields below
 	writes int        // so far
-	at     int        // the last; 0 is none
-	after  bool       // it is on the disk, though nobody hears of it
+	at     int        // the last; 0 means none
+	after  bool       // it is on the disk, though not published
 	paused bool       // writes do not count
 	struck bool
 }
@@ -99,7 +99,7 @@ type mortal struct {
 	dead bool
 }
 
-// errDead is what the rest of a dead process is told.
+// errDead is the error for the rest of a dead process.
 var errDead = lathe.Errorf(lathe.Unavailable, "the process is dead")
 
 func (m *mortal) Begin(ctx context.Context, durable bool) (store.Tx, error) {
@@ -164,7 +164,7 @@ func (c *crash) run() {
 			s.do[i] = append(slices.Clone(w), fmt.Sprintf("id=crash%02d", i))
 		}
 	}
-	s.settings = append(s.settings, []string{"prefix", "no"}) // what was cut off is told in other words
+	s.settings = append(s.settings, []string{"prefix", "no"}) // interrupted work is described in other words
 	c.fate.at, c.fate.after, c.fate.paused = c.at, c.after, true
 	c.runs.count = map[string]int{}
 	c.model = &answers{all: s.model, left: slices.Clone(s.model)}
@@ -241,7 +241,7 @@ func (c *crash) again() {
 	}
 }
 
-// takeUp is the next process: it closes what is open and lets the turns go on.
+// takeUp is the next process: it closes what is open and lets the turns continue.
 func (c *crash) takeUp() {
 	if c.last.isDead() { // else it was a kill or an end that struck, and this is the next one
 		c.kill()

@@ -30,7 +30,7 @@ func (a armed) Settings(ctx context.Context, at workspace.Place) (*engine.StepSe
 	return &own, nil
 }
 
-// deaf is a tool that hears no end: it asks when its time has long been over.
+// deaf is a tool that ignores its deadline: it asks when its time has long been over.
 func deaf(asks time.Duration) tool.Tool {
 	return tool.Define(tool.Spec{Name: "deaf", Description: "Hears nothing."}, func(ctx context.Context, c *tool.Call, _ struct{}) (tool.Result, error) {
 		<-time.After(asks)
@@ -39,7 +39,7 @@ func deaf(asks time.Duration) tool.Tool {
 	})
 }
 
-// A tool that asks after its deadline, while it has a moment to settle or when nobody waits
+// A tool that asks after its deadline, while it has a moment to settle or when no caller waits
 // for it any more, ends neither the process nor the turn.
 func TestCampaign_AsksAfterItsDeadline(t *testing.T) {
 	t.Parallel()

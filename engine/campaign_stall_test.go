@@ -97,8 +97,8 @@ func (r recorded) send(to io.Writer, n int) error {
 	return nil
 }
 
-// edges are the places where another deadline begins to count: behind the headers, and
-// behind the first chunk of the body.
+// edges are the places where another deadline begins to count: after the headers, and behind
+// the first chunk of the body.
 func (r recorded) edges() (headers, first int) {
 	all := r.bytes()
 	headers = bytes.Index(all, []byte("\r\n\r\n")) + 4
@@ -204,7 +204,7 @@ func TestCampaign_StallAtEveryByte(t *testing.T) {
 	}
 }
 
-// stallsAt lets the answer stall behind n bytes.
+// stallsAt lets the answer stall after n bytes.
 func stallsAt(t *testing.T, protocol modeltest.Protocol, answer recorded, n int, whole []string) {
 	t.Helper()
 	h := &halting{answer: answer, stops: []int{n}}

@@ -19,10 +19,10 @@ import (
 	"github.com/lathe-agent/lathe/store/sqlitetest"
 )
 
-// beginLong is beginErrand with words that need room, on a database of the test's own.
+// beginLong is beginJob with texts that need space, on the test's own database.
 func beginLong(t *testing.T, with func(*opening)) *playing {
 	t.Helper()
-	p := beginPlayWith(t, parseScript(t, errand), modeltest.Chat, with)
+	p := beginPlayWith(t, parseScript(t, job), modeltest.Chat, with)
 	long := strings.Repeat("All work and no play. ", 300)
 	p.server.Respond(func(r modeltest.Request) modeltest.Answer {
 		last := r.Prompt.Messages[len(r.Prompt.Messages)-1]
@@ -55,8 +55,8 @@ func (p *playing) whole() {
 	}
 }
 
-// toldWhy holds that clients heard why the turn stopped, if it did.
-func (p *playing) toldWhy(err error, words string) {
+// checkReported checks that clients received the reason why the turn stopped, if it did.
+func (p *playing) checkReported(err error, words string) {
 	p.Helper()
 	synctest.Wait()
 	asks, failed := p.Asks(p.Context(), lathe.Scope{})
@@ -71,9 +71,8 @@ func (p *playing) toldWhy(err error, words string) {
 	}
 }
 
-// A disk without room, and a file that may not be written, from any write of a turn on: the
-// turn stops and says why, and goes on when there is room again, in the same process or in
-// the next.
+// A full disk, and a file that may not be written, from any write of a turn on: the turn stops
+// and says why, and continues when there is space again, in the same process or in the next.
 func TestCampaign_StoreLacks(t *testing.T) {
 	t.Parallel()
 	seed := campaignSeed(t)
@@ -96,7 +95,7 @@ func TestCampaign_StoreLacks(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p, d := begin(t)
 			before := d.Writes()
-			p.ok(p.runErrand())
+			p.ok(p.runJob())
 			writes = d.Writes() - before
 		})
 		var stopped sync.Map
@@ -107,8 +106,8 @@ func TestCampaign_StoreLacks(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						p, d := begin(t)
 						d.Fail(c.what, n+1)
-						err := p.runErrand()
-						p.toldWhy(err, c.words)
+						err := p.runJob()
+						p.checkReported(err, c.words)
 						p.whole()
 						if err != nil {
 							stopped.Store(n, true)
@@ -117,7 +116,7 @@ func TestCampaign_StoreLacks(t *testing.T) {
 						if n%2 == 0 {
 							p.kill()
 						}
-						p.goesOn()
+						p.continues()
 						p.whole()
 					})
 				})
@@ -125,7 +124,7 @@ func TestCampaign_StoreLacks(t *testing.T) {
 		})
 		count := 0
 		stopped.Range(func(any, any) bool { count++; return true })
-		if count == 0 && len(tried) == writes { // a few may all be writes that need no more room
+		if count == 0 && len(tried) == writes { // a few may all be writes that need no more space
 			t.Errorf("%s: no turn was stopped", name)
 		}
 	}
@@ -158,13 +157,13 @@ func TestCampaign_StoreLocked(t *testing.T) {
 				if c.err == "" {
 					p.ok(err)
 				}
-				p.toldWhy(err, c.err)
+				p.checkReported(err, c.err)
 				if took := time.Since(began); took > c.hold+10*time.Second {
 					t.Errorf("it takes %s", took)
 				}
 				p.ok(<-released)
 				p.whole()
-				p.goesOn()
+				p.continues()
 			})
 		})
 	}
@@ -251,7 +250,7 @@ func TestCampaign_StoreSlowEnd(t *testing.T) {
 				_, err = p.Recover(t.Context(), true)
 				p.ok(err)
 				p.ok(p.settledIn(time.Hour))
-				p.goesOn()
+				p.continues()
 				p.whole()
 			})
 		})

@@ -228,7 +228,8 @@ func TestChecks_Defaults(t *testing.T) {
 	}
 }
 
-// TestChecks_Short holds that what a model is told is short: about four characters are a token.
+// TestChecks_Short checks that messages to a model are short: about four characters are a
+// token.
 func TestChecks_Short(t *testing.T) {
 	const most = 60 * 4
 	s := headless("fix it", "I have fixed it. Now let me run the tests:", todoCall("pending", "pending"), writeCall("/p/a.go", true), writeCall("/p/b.tmp", false))

@@ -53,12 +53,12 @@ func (r *runner) check(ctx context.Context, s state, c check.Result) error {
 	var facts []lathe.Fact
 	at := r.engine.now()
 	asked := history.LastAnswer(s.messages).Data.(*lathe.Assistant).Parent
-	fired := func(f check.Issue, told string) {
-		r.engine.log.Info("check reported an issue", "session", s.session.ID, "check", f.Check, "recipient", told)
+	fired := func(f check.Issue, recipient string) {
+		r.engine.log.Info("check reported an issue", "session", s.session.ID, "check", f.Check, "recipient", recipient)
 	}
 	for _, f := range c.ToUser {
 		fired(f, "people")
-		// On the prompt: programs take the last text behind it for the answer.
+		// On the prompt: programs take the last text after it for the answer.
 		facts = append(facts, &lathe.PartChanged{Time: at, Part: r.log.newPart(asked, &lathe.Text{
 			Text: f.Fact, Synthetic: lathe.Yes, Ignored: lathe.Yes, Metadata: check.WithMeta(nil, f),
 		})})
@@ -108,7 +108,7 @@ func (r *runner) usedFractions(ctx context.Context, s state) (out []check.UsedFr
 	return out
 }
 
-// noteResult takes note of what a call has shown: what checks said of it, and how tests are run.
+// noteResult records the outcome of a call: its issues, and how tests are run.
 func (s *stepRun) noteResult(c *fold.Call) {
 	if s.fold.Checker == nil || !c.Body().Settled() {
 		return

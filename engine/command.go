@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/prompt"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -115,9 +116,9 @@ func (c *commandRun) prompt(ctx context.Context) (lathe.Prompt, error) {
 	return p, err
 }
 
-// pieces are what the command says, and the words in it that may name files: those of template
-// and arguments, never what commands print. A skill is a text for models: nothing in it is a
-// place, a command or a name.
+// pieces are the text of the command, and the words in it that may name files: those of
+// template and arguments, never command output. A skill is a text for models: nothing in it is
+// a place, a command or a name.
 func (c *commandRun) pieces() (list []prompt.Piece, said string) {
 	if c.command.Source == lathe.CommandSkill {
 		return []prompt.Piece{{Text: c.command.Template}, {Text: "\n\n" + c.call.Arguments}}, c.call.Arguments
@@ -147,7 +148,11 @@ func (c *commandRun) prepare(ctx context.Context) error {
 			names = append(names, s.Name)
 		}
 		slices.Sort(names)
-		return lathe.Errorf(lathe.NotFound, "Command not found: %q. Available commands: %s", c.call.Command, strings.Join(names, ", "))
+		meant := ""
+		if near := phrase.Nearest(c.call.Command, names); near != "" {
+			meant = " Did you mean " + near + "?"
+		}
+		return lathe.Errorf(lathe.NotFound, "Command not found: %q.%s Available commands: %s", c.call.Command, meant, strings.Join(names, ", "))
 	}
 	c.command = c.settings.Commands[i]
 	if c.agent, err = c.settings.agent(cmp.Or(c.command.Agent, c.call.Agent)); err != nil {

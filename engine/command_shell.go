@@ -21,9 +21,9 @@ import (
 // errNeedsPerson refuses a template's command that only the user can allow.
 var errNeedsPerson = errors.New("a person must allow this")
 
-// runSnippets puts the output of a template's shell commands in their places. They are judged by
-// the rules that hold for the agent's own commands, and run as those do. What is refused by a
-// rule, or fails, is said in its place; what the user rejects ends the command.
+// runSnippets puts the output of a template's shell commands in their places. They follow the
+// same rules as the agent's own commands, and run like them. An error replaces the output of a
+// denied or failed one; a rejection by the user ends the slash command.
 func (c *commandRun) runSnippets(ctx context.Context, pieces []prompt.Piece) (string, error) {
 	outs, errs := make([]string, len(pieces)), make([]error, len(pieces))
 	var group sync.WaitGroup
@@ -114,8 +114,17 @@ func (h *snippetHost) Allowed(p tool.Permission) bool {
 	return err == nil && action == lathe.Allow
 }
 
-// Ask evaluates a request and asks the user if possible.
-func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
+// Ask evaluates requests and asks the user if possible, one after the other.
+func (h *snippetHost) Ask(ctx context.Context, all ...tool.Permission) error {
+	for _, p := range all {
+		if err := h.askOne(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *snippetHost) askOne(ctx context.Context, p tool.Permission) error {
 	action, err := h.evaluator.Decide(p)
 	if err != nil || action == lathe.Allow {
 		return err

@@ -73,8 +73,8 @@ func TestCommand_Builtin(t *testing.T) {
 	}
 }
 
-// A hook may change what a command says; the end of the command is told also to those who come
-// back later than the caller who left.
+// A hook may change what a command says; the end of the command is reported also to users who
+// come back later than the caller who left.
 func TestCommand_HookAndEnd(t *testing.T) {
 	text := "-- settings --\ncommand a \"Do $1.\"\n-- model --\npause 1s\ntext \"Done.\"\nfinish stop\n"
 	hook := func(o *opening) {

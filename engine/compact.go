@@ -15,8 +15,8 @@ const (
 	maxCompactions = 3
 )
 
-// Compact compresses the history of a session and returns when that is done; what went wrong is on the
-// summary. A session that is at work finishes its turn first.
+// Compact compresses the history of a session and returns when that is done. Its summary
+// carries any error. A session that is at work finishes its turn first.
 func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) error {
 	rec, err := e.store.Session(ctx, id)
 	if err != nil {
@@ -29,14 +29,14 @@ func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req lathe.Comp
 	if len(page.Messages) == 0 {
 		return lathe.Errorf(lathe.Invalid, "Session %s has nothing to compress yet", id)
 	}
-	wish := lathe.Prompt{
+	prompt := lathe.Prompt{
 		Agent: rec.Agent, Model: req.Model, Delivery: lathe.Queue,
 		Parts: []lathe.Part{{Body: &lathe.Compaction{Auto: req.Auto}}},
 	}
-	_, err = e.Prompt(ctx, id, wish)
-	if lathe.CodeOf(err) == lathe.NotFound && wish.Agent != "" { // an agent that is gone
-		wish.Agent = ""
-		_, err = e.Prompt(ctx, id, wish)
+	_, err = e.Prompt(ctx, id, prompt)
+	if lathe.CodeOf(err) == lathe.NotFound && prompt.Agent != "" { // an agent that is gone
+		prompt.Agent = ""
+		_, err = e.Prompt(ctx, id, prompt)
 	}
 	return err
 }
@@ -54,8 +54,8 @@ func (s state) pending() *history.Message {
 	return nil
 }
 
-// endsIn reports whether the turn ends with a summary: it was what the user wanted, or nothing
-// continues behind its request.
+// endsIn reports whether the turn ends with a summary: the user asked for it, or nothing
+// follows its request.
 func (s state) endsIn(summary *history.Message) bool {
 	parent, at := summary.Parent(), -1
 	for i, h := range s.messages {
@@ -69,7 +69,7 @@ func (s state) endsIn(summary *history.Message) bool {
 	if parent == s.wants && !history.CompactionOf(s.messages[at]).Auto {
 		return true
 	}
-	if history.UnansweredPrompt(history.KeptTail(s.messages, at)) >= 0 {
+	if history.UnansweredPrompt(history.PreservedTail(s.messages, at)) >= 0 {
 		return false // words that stayed as they were
 	}
 	return !slices.ContainsFunc(s.messages[at+1:], func(h *history.Message) bool { return h.Data.Role() == "user" && history.CompactionOf(h) == nil })
@@ -85,7 +85,7 @@ func (s state) isFull() bool {
 	return a != nil && !a.Summary.On() && compact.Used(a) >= int64(s.usable) && compact.Used(a)-int64(compact.PrunedSince(s.messages, a.Completed)) >= int64(s.usable)
 }
 
-// lastStep is the newest answer that came to its end; nil if there is none.
+// lastStep is the newest answer that ended; nil if there is none.
 func (s state) lastStep() *lathe.Assistant {
 	for _, h := range slices.Backward(s.messages) {
 		if a, ok := h.Data.(*lathe.Assistant); ok && a.Finish != "" && (a.Error == nil || !a.Summary.On()) {

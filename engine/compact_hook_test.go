@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// fullThenSummary fills the window with the first step, then sums up in words of its own.
+// fullThenSummary fills the window with the first step, then sums up in its own words.
 const fullThenSummary = `-- settings --
 prefix no the history was compressed
 -- model --

@@ -14,8 +14,8 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// forgetful is a model with a small window that knows nothing but what it is told: it does the
-// step after the last one it hears of. So what a compaction loses, it does twice, or never.
+// forgetful is a model with a small window that knows nothing but its input: it does the step
+// after the last one there. So what a compaction loses, it does twice, or never.
 type forgetful struct {
 	steps int // in all
 	t     *testing.T

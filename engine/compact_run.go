@@ -35,7 +35,7 @@ type compactRun struct {
 	compaction    *lathe.Compaction
 	head          []*history.Message // summarized messages
 	tail          []*history.Message // messages that stay verbatim
-	replay        *history.Message   // prompt to repeat afterwards; nil is none
+	replay        *history.Message   // prompt to repeat afterwards; nil means none
 	previous      string             // an earlier summary
 	source        string             // input of the summary
 	ask           string
@@ -44,8 +44,8 @@ type compactRun struct {
 	records       compact.Records
 }
 
-// compress does what a request to compress asks for. What goes wrong is on the summary; an
-// error returned is one of the store.
+// compress carries out a request to compress. The summary carries other errors; a returned
+// error comes from the store.
 func (r *runner) compress(ctx context.Context, s state, request *history.Message) error {
 	c, err := r.newCompactRun(ctx, s, request)
 	if err == nil {
@@ -99,8 +99,8 @@ func (r *runner) newCompactRun(ctx context.Context, s state, request *history.Me
 	return c, c.prepare(ctx)
 }
 
-// isWorthwhile says why nothing would come of it: there is nothing to compress, or what does
-// not fit is all that is left. Media that are no longer sent may still help.
+// isWorthwhile says why compressing would not help: the history is empty, or the oversized part
+// is all that is left. Media that are no longer sent may still help.
 func (c *compactRun) isWorthwhile() error {
 	switch {
 	case len(c.head) > 0:
@@ -113,7 +113,7 @@ func (c *compactRun) isWorthwhile() error {
 	return nil
 }
 
-// prompts are the messages that nothing but the records will tell of in their own words.
+// prompts are the messages that only the records will quote.
 func (c *compactRun) prompts() []*history.Message {
 	stays := map[*history.Message]bool{c.replay: true}
 	for _, h := range c.tail {
@@ -126,23 +126,23 @@ func (c *compactRun) prompts() []*history.Message {
 // split divides the history into summarized messages, messages that stay, and a prompt to repeat.
 func (c *compactRun) split(at int) {
 	before := c.state.messages[:at]
-	told := history.Visible(before)
-	if len(told) > 1 && history.CompactionOf(told[0]) != nil {
-		c.previous, told = compact.ModelText(told[1]), told[2:]
+	visible := history.Visible(before)
+	if len(visible) > 1 && history.CompactionOf(visible[0]) != nil {
+		c.previous, visible = compact.ModelText(visible[1]), visible[2:]
 	}
-	if again := history.ReplayedPrompt(before, c.compaction); again >= 0 && slices.Contains(told, before[again]) {
+	if again := history.ReplayedPrompt(before, c.compaction); again >= 0 && slices.Contains(visible, before[again]) {
 		c.replay = before[again]
-		told = told[:slices.Index(told, c.replay)]
+		visible = visible[:slices.Index(visible, c.replay)]
 	}
 	answers, settings := c.runner.model, c.settings.Compaction
-	start := compact.TailStart(told, compact.Sizes(c.log.mem, told, answers.Target), settings.TailBudget(settings.Usable(answers.window())), settings.TailTurns)
+	start := compact.TailStart(visible, compact.Sizes(c.log.mem, visible, answers.Target), settings.TailBudget(settings.Usable(answers.window())), settings.TailTurns)
 	if c.state.stuck() > 0 {
-		start = len(told) // leaving a tail has not helped
+		start = len(visible) // leaving a tail has not helped
 	}
-	if open := history.UnansweredPrompt(told); c.replay == nil && open > 0 && !c.compaction.Overflow.On() {
+	if open := history.UnansweredPrompt(visible); c.replay == nil && open > 0 && !c.compaction.Overflow.On() {
 		start = min(start, open) // the unanswered prompt stays
 	}
-	c.head, c.tail = told[:start], told[start:]
+	c.head, c.tail = visible[:start], visible[start:]
 }
 
 // prepare makes the request for the summary.
@@ -216,7 +216,7 @@ func (c *compactRun) openSummary(ctx context.Context) error {
 
 // run asks for a summary until there is one that can be used.
 func (c *compactRun) run(ctx context.Context) error {
-	if len(c.head) == 0 && c.previous != "" { // nothing was said since
+	if len(c.head) == 0 && c.previous != "" { // no message since
 		return c.accept(ctx, c.previous)
 	}
 	better, fewest := "", 0 // words that can be worked from, and what is wrong with them
@@ -364,8 +364,8 @@ func (c *compactRun) giveUp(ctx context.Context, err error) error {
 	return c.fail(ctx, err)
 }
 
-// accept writes the summary and all that follows from it, in one commit: until then the
-// history is what it was.
+// accept writes the summary and all that follows from it in one commit: until then the history
+// is unchanged.
 func (c *compactRun) accept(ctx context.Context, words string) error {
 	at, f := c.engine.now(), c.fold
 	more, err := c.continueFacts(ctx, at)
@@ -373,7 +373,7 @@ func (c *compactRun) accept(ctx context.Context, words string) error {
 		return c.giveUp(ctx, err)
 	}
 	c.saveHistory()
-	if len(f.Created) == 0 { // no attempt stands: what is said is ours
+	if len(f.Created) == 0 { // no attempt is valid: the text is ours
 		c.ledger.spend(c.fold, c.model)
 		f.OpenStep(at)
 		c.addText(words, lathe.Unset, at)
@@ -387,9 +387,9 @@ func (c *compactRun) accept(ctx context.Context, words string) error {
 	f.Close(at, nil)
 	c.batch.add(f.Take().Facts...)
 	if len(c.tail) > 0 {
-		wish := *c.compaction
-		wish.TailStart = c.tail[0].ID
-		c.part.Body = &wish
+		body := *c.compaction
+		body.TailStart = c.tail[0].ID
+		c.part.Body = &body
 		c.batch.add(&lathe.PartChanged{Part: c.part, Time: at})
 	}
 	c.batch.add(append(more, &lathe.SessionCompacted{Session: c.session.ID})...)

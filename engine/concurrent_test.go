@@ -10,15 +10,15 @@ import (
 )
 
 // Title, time, summary, metadata and the sums of usage are changed by many at once, in one
-// process and in two. No change is lost, and no record that was told shows an older value
-// than one told before. (spec 16.7.131)
+// process and in two. No change is lost, and no published record shows an older value than an
+// earlier one. (spec 16.7.131)
 func TestUpdate_NothingIsLost(t *testing.T) {
 	t.Parallel()
 	for _, processes := range []int{1, 2} {
 		t.Run(fmt.Sprintf("%d processes", processes), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			engines := []*world{w, w}
+			w := newFixture(t)
+			engines := []*fixture{w, w}
 			if processes == 2 {
 				engines[1] = w.another()
 			}
@@ -66,15 +66,15 @@ func TestUpdate_NothingIsLost(t *testing.T) {
 			w.same("at the end", w.get(s.ID), s)
 			for i, l := range readers {
 				w.ok(engines[i].Store().Poll(t.Context()))
-				last := onlyForward(t, l.heard())
+				last := onlyForward(t, l.received())
 				w.same("as it was told last", last, s)
 			}
 		})
 	}
 }
 
-// onlyForward checks that what only grows in the store also only grows in what is told,
-// and returns the last record.
+// onlyForward checks that what only grows in the store also only grows in what is reported, and
+// returns the last record.
 func onlyForward(t *testing.T, events []lathe.Event) (last lathe.Session) {
 	t.Helper()
 	count := func(s lathe.Session) [6]float64 {
@@ -108,10 +108,10 @@ func onlyForward(t *testing.T, events []lathe.Event) (last lathe.Session) {
 	return last
 }
 
-// A cancel goes on to the session itself when a child is removed meanwhile.
+// A cancel continues to the session itself when a child is removed meanwhile.
 func TestCancel_ChildrenGo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	inst, err := w.Instance(t.Context(), w.dir)
 	w.ok(err)
 	s := w.session()

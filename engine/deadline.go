@@ -66,7 +66,7 @@ func (h *host) runBounded(ctx context.Context, t tool.Tool, c *tool.Call, repeat
 	select {
 	case out := <-done:
 		var failure *tool.Failure
-		if out.Err == nil || t.Spec().Agent && errors.As(out.Err, &failure) { // it tells itself what it did
+		if out.Err == nil || t.Spec().Agent && errors.As(out.Err, &failure) { // it reports its own result
 			return out.Result, out.Err
 		}
 	case <-time.After(settleTools):

@@ -1,21 +1,23 @@
-// Package engine runs sessions. It is the only package that knows what one may do.
+// Package engine runs sessions. It is the only package that knows the rules of a session.
 //
-// It opens and closes the store and the bus, and runs turns. A session that has something to do is awake
-// (actor.go): one goroutine holds its lease, asks plan what comes next and does it (turn.go) until there is
-// nothing. What to do next (plan.go) and what a stream means (package fold) are pure. Whatever writes below
-// a session does so under its lease (runner.go); single columns of a session record are edited by anyone.
+// It opens and closes the store and the bus, and runs turns. A session with work to do is awake
+// (actor.go): one goroutine holds its lease, asks plan for the next action and executes it
+// (turn.go) until no action is left. The choice of the next action (plan.go) and the meaning of
+// a stream (package fold) are pure. All writes below a session happen under its lease
+// (runner.go), except edits of single columns of a session record.
 //
 // Operations that need no turn are in packages below: record (session records, histories, requests), directory
 // (projects) and events (streams to readers). Engine embeds them, so that it has all operations of package
 // api.
 //
-// It imports the store and the bus themselves rather than hiding them behind interfaces of its own: what differs
-// between one machine and many lies below them, in the store's driver and in what feeds the bus.
+// It imports the store and the bus directly, without interfaces of its own: the difference
+// between one machine and many is below them, in the store's driver and in the source of the
+// bus.
 //
-// An Engine is safe for use by many goroutines. Those it starts itself end with Close.
+// An Engine is safe for use by many goroutines. Its own goroutines end with Close.
 //
-// Start reading at turn.go, then plan.go, step.go and package fold; send.go is the way in, package events the way
-// out.
+// Start reading at turn.go, then plan.go, step.go and package fold; send.go admits prompts,
+// package events streams the results.
 package engine
 
 import (
@@ -153,7 +155,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.store = s
 	e.Directories = directory.New(s, o.Now, b.Publish)
 	e.Source = events.New(s, b, o.IDs, e.poll, o.Log)
-	e.Sessions, e.Histories, e.Requests = record.NewSessions(s, e.Directories, o.IDs, o.Now, o.Version), record.Histories{Store: s}, record.Requests{Store: s}
+	e.Sessions, e.Histories, e.Requests = record.NewSessions(s, e.Directories, o.IDs, o.Now, o.Version), record.Histories{Store: s}, record.NewRequests(s, e.Directories)
 	e.composer = &composer{services: e.services, dirs: e.Directories}
 	e.editor = editor{services: e.services, actors: &e.actors}
 	e.recovery = recovery{services: e.services, lifetime: e.lifetime, composer: e.composer, actors: &e.actors, files: &e.files, subagents: &e.subagents}

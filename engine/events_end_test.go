@@ -17,15 +17,15 @@ import (
 func TestEvents_End(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the reader went home")
-	begin := map[string]func(w *world) lathe.Opt[lathe.Cursor]{
-		"live":     func(*world) lathe.Opt[lathe.Cursor] { return lathe.Opt[lathe.Cursor]{} },
-		"resuming": func(*world) lathe.Opt[lathe.Cursor] { return lathe.Some(lathe.Cursor{}) },
+	begin := map[string]func(w *fixture) lathe.Opt[lathe.Cursor]{
+		"live":     func(*fixture) lathe.Opt[lathe.Cursor] { return lathe.Opt[lathe.Cursor]{} },
+		"resuming": func(*fixture) lathe.Opt[lathe.Cursor] { return lathe.Some(lathe.Cursor{}) },
 	}
 	for name, from := range begin {
 		for _, reads := range []int{0, 1, 2} {
 			t.Run(fmt.Sprintf("%s, after %d events", name, reads), func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
+				w := newFixture(t)
 				stream := func(ctx context.Context) (next func() (lathe.Event, error, bool), stop func()) {
 					next, stop = iter.Pull2(w.Events(ctx, lathe.Scope{}, from(w)))
 					t.Cleanup(stop)
@@ -42,19 +42,19 @@ func TestEvents_End(t *testing.T) {
 				}
 				w.user(w.session().ID, "something to tell")
 				ctx, cancel := context.WithCancelCause(t.Context())
-				cancelled, _ := stream(ctx)
+				canceled, _ := stream(ctx)
 				_, stop := stream(t.Context())
 				closed, _ := stream(t.Context())
 
 				cancel(cause)
 				var err error
 				for ok := true; ok && err == nil; {
-					_, err, ok = cancelled()
+					_, err, ok = canceled()
 				}
 				if !errors.Is(err, cause) {
 					t.Errorf("cancelled: %v", err)
 				}
-				if _, _, more := cancelled(); more {
+				if _, _, more := canceled(); more {
 					t.Error("it goes on after it was cancelled")
 				}
 				stop()
@@ -73,7 +73,7 @@ func TestEvents_End(t *testing.T) {
 // middle of a resume.
 func TestEvents_StopAndCancelInAResume(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.user(w.session().ID, "words")
 	for stopAt := range 5 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -91,7 +91,7 @@ func TestEvents_StopAndCancelInAResume(t *testing.T) {
 
 func TestEvents_OfAClosedEngine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.session()
 	w.ok(w.Close())
 	w.ok(w.Close())
@@ -106,11 +106,11 @@ func TestEvents_OfAClosedEngine(t *testing.T) {
 	w.is(err, lathe.Unavailable)
 }
 
-// Readers that are told what changed and ask the engine about it, all at once, do not
-// wait for each other for ever; nor does Close wait for one that has stopped reading.
+// Readers that receive a change and ask the engine about it, all at once, do not wait for each
+// other for ever; nor does Close wait for one that has stopped reading.
 func TestEvents_AskWhileResuming(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	w.user(s.ID, "words")
 	const readers = 12 // more than the store has connections
@@ -146,7 +146,7 @@ func TestEvents_AskWhileResuming(t *testing.T) {
 // Nothing is left running when streams have ended and the engine is closed.
 func TestEvents_LeaveNothingRunning(t *testing.T) { // not parallel: it looks at all goroutines
 	leavesNothing(t)
-	w := newWorld(t)
+	w := newFixture(t)
 	if engine.Watching(w.Engine) {
 		t.Error("it watches although nobody listens")
 	}
@@ -179,5 +179,5 @@ func TestEvents_LeaveNothingRunning(t *testing.T) { // not parallel: it looks at
 		t.Error("it does not watch although someone listens again")
 	}
 	w.session()
-	l.heard()
+	l.received()
 }

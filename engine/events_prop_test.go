@@ -49,9 +49,9 @@ func property(t *testing.T, processes int) {
 
 // play is a database with actors: processes that write and clients that read.
 type play struct {
-	*world
+	*fixture
 	dirs    []string
-	engines []*world
+	engines []*fixture
 	clients []*client
 	open    map[lathe.PartID]*growing // parts that a runner lets grow
 	runners map[lathe.SessionID]*work
@@ -61,7 +61,7 @@ type play struct {
 // work is a runner and where it runs.
 type work struct {
 	engine.Runner
-	w *world
+	w *fixture
 }
 
 // growing is an open part of a runner.
@@ -78,7 +78,7 @@ type moment struct {
 
 // client reads a stream and may be cut off. It keeps what it has.
 type client struct {
-	w     *world
+	w     *fixture
 	scope lathe.Scope
 	fold  *fold
 	at    lathe.Cursor
@@ -93,14 +93,14 @@ func newPlay(t *rapid.T, dir string, processes int) *play {
 			t.Fatal(err)
 		}
 	}
-	p.world = worldIn(t, filepath.Join(dir, "data"), p.dirs[0])
-	p.engines = []*world{p.world}
+	p.fixture = fixtureIn(t, filepath.Join(dir, "data"), p.dirs[0])
+	p.engines = []*fixture{p.fixture}
 	for len(p.engines) < processes {
 		p.engines = append(p.engines, p.another())
 	}
 	p.clock.forward(1)
-	must(p.Create(t.Context(), p.dirs[0], lathe.NewSession{}))(p.world)
-	must(p.Create(t.Context(), p.dirs[1], lathe.NewSession{}))(p.world)
+	must(p.Create(t.Context(), p.dirs[0], lathe.NewSession{}))(p.fixture)
+	must(p.Create(t.Context(), p.dirs[1], lathe.NewSession{}))(p.fixture)
 	return p
 }
 
@@ -117,11 +117,11 @@ func pick[T any](t *rapid.T, from []T, what string) T {
 	return from[rapid.IntRange(0, len(from)-1).Draw(t, what)]
 }
 
-func (p *play) anyEngine(t *rapid.T) *world { return pick(t, p.engines, "engine") }
+func (p *play) anyEngine(t *rapid.T) *fixture { return pick(t, p.engines, "engine") }
 
 // anySession draws a session, in the order of their creation.
 func (p *play) anySession(t *rapid.T) lathe.Session {
-	all := must(p.List(t.Context(), lathe.Query{Archived: lathe.WithArchived}))(p.world)
+	all := must(p.List(t.Context(), lathe.Query{Archived: lathe.WithArchived}))(p.fixture)
 	slices.SortFunc(all, func(a, b lathe.Session) int { return -compare(a.ID, b.ID) })
 	return pick(t, all, "session")
 }
@@ -142,14 +142,14 @@ func (p *play) anyMessage(t *rapid.T, id lathe.SessionID) lathe.Message {
 }
 
 // at returns an engine that may write below a session, and its runner if it has one.
-func (p *play) at(t *rapid.T, id lathe.SessionID) (*world, *work) {
+func (p *play) at(t *rapid.T, id lathe.SessionID) (*fixture, *work) {
 	if r := p.runners[id]; r != nil {
 		return r.w, r
 	}
 	return p.anyEngine(t), nil
 }
 
-// writes commits a fact by the runner of its session, or by whoever takes the lease.
+// writes commits a fact by the runner of its session, or by a client that takes the lease.
 func (p *play) writes(t *rapid.T, f lathe.Fact) {
 	w, r := p.at(t, lathe.SessionOf(f))
 	if r != nil {
@@ -171,7 +171,7 @@ func (p *play) actions() map[string]func(*rapid.T) {
 	for _, family := range []map[string]func(*rapid.T){p.sessionActions(), p.messageActions(), p.runnerActions(), p.clientActions()} {
 		maps.Copy(all, family)
 	}
-	for name, do := range all { // time goes on, and now and then a moment is remembered
+	for name, do := range all { // time continues, and now and then a moment is remembered
 		all[name] = func(t *rapid.T) {
 			p.clock.forward(1)
 			do(t)
@@ -190,7 +190,7 @@ func (p *play) sessionActions() map[string]func(*rapid.T) {
 			if rapid.Bool().Draw(t, "child") {
 				in.Parent = p.anySession(t).ID
 			}
-			must(p.anyEngine(t).Create(t.Context(), pick(t, p.dirs, "dir"), in))(p.world)
+			must(p.anyEngine(t).Create(t.Context(), pick(t, p.dirs, "dir"), in))(p.fixture)
 		},
 		"edit": func(t *rapid.T) {
 			e := pick(t, []lathe.Edit{
@@ -200,7 +200,7 @@ func (p *play) sessionActions() map[string]func(*rapid.T) {
 				{Share: lathe.Some(&lathe.Share{URL: "u"})},
 				{Share: lathe.Some[*lathe.Share](nil)},
 			}, "edit")
-			must(p.anyEngine(t).Update(t.Context(), p.anySession(t).ID, e))(p.world)
+			must(p.anyEngine(t).Update(t.Context(), p.anySession(t).ID, e))(p.fixture)
 		},
 		"fork": func(t *rapid.T) {
 			s := p.anySession(t)
@@ -208,7 +208,7 @@ func (p *play) sessionActions() map[string]func(*rapid.T) {
 			if h := p.history(s.ID); len(h) > 0 && rapid.Bool().Draw(t, "cut") {
 				before = pick(t, h, "before").ID
 			}
-			must(p.anyEngine(t).Fork(t.Context(), pick(t, p.dirs, "dir"), s.ID, before))(p.world)
+			must(p.anyEngine(t).Fork(t.Context(), pick(t, p.dirs, "dir"), s.ID, before))(p.fixture)
 		},
 		"remove": func(t *rapid.T) {
 			if rapid.IntRange(0, 3).Draw(t, "chance") > 0 {
@@ -269,7 +269,7 @@ func (p *play) messageActions() map[string]func(*rapid.T) {
 			w := p.anyEngine(t)
 			m := lathe.Message{ID: w.ids.Message(), Session: s.ID, Created: p.clock.now(), Data: &lathe.User{Agent: "build"}}
 			m.Parts = []lathe.Part{{ID: w.ids.Part(), Session: s.ID, Message: m.ID, Body: &lathe.Text{Text: propWords.Draw(t, "words")}}}
-			must(w.Store().Admit(t.Context(), s.ID, lathe.Submission{Message: m, Digest: "d"}))(p.world)
+			must(w.Store().Admit(t.Context(), s.ID, lathe.Submission{Message: m, Digest: "d"}))(p.fixture)
 		},
 		"promote": func(t *rapid.T) {
 			s := p.anySession(t)
@@ -289,9 +289,9 @@ func (p *play) messageActions() map[string]func(*rapid.T) {
 		},
 		"answer": func(t *rapid.T) {
 			id := p.anySession(t).ID
-			asks := must(p.Store().Asks(t.Context(), lathe.Scope{Session: id}))(p.world)
+			asks := must(p.Store().Asks(t.Context(), lathe.Scope{Session: id}))(p.fixture)
 			ask := pick(t, asks, "ask").(*lathe.QuestionAsked)
-			must(p.anyEngine(t).Store().Admit(t.Context(), id, lathe.QuestionAnswer{Ask: ask.ID, Answers: [][]string{{"this"}}}))(p.world)
+			must(p.anyEngine(t).Store().Admit(t.Context(), id, lathe.QuestionAnswer{Ask: ask.ID, Answers: [][]string{{"this"}}}))(p.fixture)
 		},
 		"delta": func(t *rapid.T) { // to a part that no runner lets grow
 			s := p.anySession(t)
@@ -300,7 +300,7 @@ func (p *play) messageActions() map[string]func(*rapid.T) {
 			}
 			m := p.anyMessage(t, s.ID)
 			open := slices.DeleteFunc(m.Parts, func(part lathe.Part) bool { return !part.Open() })
-			must(p.anyEngine(t).UpdatePart(t.Context(), pick(t, open, "open part"), propWords.Draw(t, "words")))(p.world)
+			must(p.anyEngine(t).UpdatePart(t.Context(), pick(t, open, "open part"), propWords.Draw(t, "words")))(p.fixture)
 		},
 	}
 }
@@ -330,7 +330,7 @@ func (p *play) runnerActions() map[string]func(*rapid.T) {
 			if rapid.Bool().Draw(t, "thought") {
 				part.Body = &lathe.Reasoning{Text: part.GrowingText(), Time: lathe.Span{Start: p.clock.now()}}
 			}
-			must(r.Commit(t.Context(), &lathe.PartChanged{Part: part}))(p.world)
+			must(r.Commit(t.Context(), &lathe.PartChanged{Part: part}))(p.fixture)
 			p.open[part.ID] = &growing{part, r}
 		},
 		"grow":      grow,
@@ -348,7 +348,7 @@ func (p *play) runnerActions() map[string]func(*rapid.T) {
 				b.Metadata = []byte(`{"acme":1}`)
 			default:
 			}
-			must(g.by.Commit(t.Context(), &lathe.PartChanged{Part: g.part}))(p.world)
+			must(g.by.Commit(t.Context(), &lathe.PartChanged{Part: g.part}))(p.fixture)
 		},
 		"settle":  func(t *rapid.T) { p.settle(p.anyOpen(t)) },
 		"release": func(t *rapid.T) { p.release(t, pick(t, slices.Sorted(maps.Keys(p.runners)), "runner")) },
@@ -361,7 +361,7 @@ func (p *play) runnerActions() map[string]func(*rapid.T) {
 			for _, m := range p.history(id) {
 				for _, part := range m.Parts {
 					if part.Open() {
-						must(repair.Commit(t.Context(), &lathe.PartChanged{Part: closeFacts(part)}))(p.world)
+						must(repair.Commit(t.Context(), &lathe.PartChanged{Part: closeFacts(part)}))(p.fixture)
 					}
 				}
 			}
@@ -387,7 +387,7 @@ func closeFacts(p lathe.Part) lathe.Part {
 }
 
 func (p *play) settle(g *growing) {
-	must(g.by.Commit(p.Context(), &lathe.PartChanged{Part: closeFacts(g.part.WithText(g.by.Text(g.part.ID)))}))(p.world)
+	must(g.by.Commit(p.Context(), &lathe.PartChanged{Part: closeFacts(g.part.WithText(g.by.Text(g.part.ID)))}))(p.fixture)
 	delete(p.open, g.part.ID)
 }
 
@@ -400,14 +400,14 @@ func (p *play) release(t *rapid.T, id lathe.SessionID) {
 		}
 	}
 	p.ok(r.Checkpoint(t.Context()))
-	must(r.Commit(t.Context(), &lathe.StatusChanged{Session: id, Status: lathe.Status{Type: lathe.Idle}}))(p.world)
+	must(r.Commit(t.Context(), &lathe.StatusChanged{Session: id, Status: lathe.Status{Type: lathe.Idle}}))(p.fixture)
 	p.ok(r.Release(t.Context()))
 	delete(p.runners, id)
 	p.forget(func(g *growing) bool { return g.by == r })
 }
 
-func (p *play) forget(meant func(*growing) bool) {
-	maps.DeleteFunc(p.open, func(_ lathe.PartID, g *growing) bool { return meant(g) })
+func (p *play) forget(matches func(*growing) bool) {
+	maps.DeleteFunc(p.open, func(_ lathe.PartID, g *growing) bool { return matches(g) })
 }
 
 func (p *play) clientActions() map[string]func(*rapid.T) {
@@ -448,13 +448,13 @@ func (p *play) clientActions() map[string]func(*rapid.T) {
 		"read": func(t *rapid.T) {
 			c := pick(t, connected(true), "client")
 			p.ok(c.w.Store().Poll(t.Context()))
-			c.fold.apply(c.l.heard()...)
+			c.fold.apply(c.l.received()...)
 			c.at = c.l.at
 		},
 		"cut": func(t *rapid.T) { // in the middle, where nothing can be noted
 			c := pick(t, connected(true), "client")
 			p.ok(c.w.Store().Poll(t.Context()))
-			events := c.l.heard()
+			events := c.l.received()
 			n := rapid.IntRange(0, len(events)).Draw(t, "events")
 			for _, e := range events[:n] {
 				if c.fold.apply(e); e.Last {
@@ -497,14 +497,14 @@ func (c *client) begin(m moment) {
 
 func (c *client) connect() { c.l = c.w.listen(c.scope, c.at) }
 
-// check lets everything be stored and told, and compares each client with the store.
+// check lets everything be stored and published, and compares each client with the store.
 func (p *play) check() {
 	p.Helper()
 	for _, r := range p.runners {
 		p.ok(r.Checkpoint(p.Context()))
 	}
 	for id, g := range p.open {
-		if got := must(p.Store().Part(p.Context(), g.part.Session, g.part.Message, id))(p.world).GrowingText(); got != g.by.Text(id) {
+		if got := must(p.Store().Part(p.Context(), g.part.Session, g.part.Message, id))(p.fixture).GrowingText(); got != g.by.Text(id) {
 			p.Fatalf("of %s %q is stored, %q was streamed", id, got, g.by.Text(id))
 		}
 	}
@@ -513,7 +513,7 @@ func (p *play) check() {
 			c.connect()
 		}
 		p.ok(c.w.Store().Poll(p.Context()))
-		c.fold.apply(c.l.heard()...)
+		c.fold.apply(c.l.received()...)
 		c.at = c.l.at
 		c.fold.compare(c.w, c.scope)
 	}
@@ -535,7 +535,7 @@ func (p *play) everyNumber() {
 		}
 		c.at.Seq, c.fold.ahead = n, true
 		c.connect()
-		c.fold.apply(c.l.heard()...)
+		c.fold.apply(c.l.received()...)
 		c.fold.equals(c.w, c.scope, last.stored)
 		c.l.stop()
 	}

@@ -19,7 +19,7 @@ import (
 // The first event is server.connected, with the number of the moment. (feed.md, Live 1)
 func TestEvents_Begin(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	l := w.listen(lathe.Scope{})
 	w.same("of an empty store", l.hello, lathe.Event{ID: l.hello.ID, Last: true, Fact: &lathe.ServerConnected{}})
 	s := w.session()
@@ -27,14 +27,14 @@ func TestEvents_Begin(t *testing.T) {
 	for _, scope := range []lathe.Scope{{}, {Directory: w.dir}, {Session: s.ID}, {Session: "ses_none"}} {
 		l := w.listen(scope)
 		w.same("hello", l.hello, lathe.Event{ID: l.hello.ID, Seq: w.counter(), Last: true, Fact: &lathe.ServerConnected{}})
-		w.same("nothing of before", kinds(l.heard()), []string{})
+		w.same("nothing of before", kinds(l.received()), []string{})
 	}
 }
 
-// What another process wrote while nobody listened here is no news to whoever comes.
+// What another process wrote while no client listened here is not sent to the next reader.
 func TestEvents_BeginsWithTheNumberOfTheMoment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.another()
 	for range 3 {
 		other.user(other.session().ID, "long ago")
@@ -44,18 +44,18 @@ func TestEvents_BeginsWithTheNumberOfTheMoment(t *testing.T) {
 		t.Errorf("the stream begins at %d, the store is at %d", l.hello.Seq, now)
 	}
 	w.ok(w.Store().Poll(t.Context()))
-	w.same("told", kinds(l.heard()), []string{})
+	w.same("told", kinds(l.received()), []string{})
 }
 
 // A stream that resumes says hello without a number if something has changed, and only
 // the last of what has changed carries one; if nothing has, hello does. (Since)
 func TestEvents_Resume(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	first := w.listen(lathe.Scope{})
 	s := w.session()
 	m := w.user(s.ID, "words")
-	events := w.listen(lathe.Scope{}, first.at).heard()
+	events := w.listen(lathe.Scope{}, first.at).received()
 	w.same("changed", kinds(events), []string{
 		"project.updated", "session.created", "session.updated", "message.updated", "message.part.updated",
 	})
@@ -82,15 +82,15 @@ func TestEvents_Resume(t *testing.T) {
 		t.Errorf("something changed in scope, hello has number %d", something.hello.Seq)
 	}
 	must(w.UpdatePart(t.Context(), m.Parts[0], ""))(w)
-	w.same("then it goes on live", kinds(nothing.heard()), []string{"message.part.updated"})
-	w.same("resumed, then live", kinds(something.heard()), []string{"session.created", "session.updated"})
+	w.same("then it goes on live", kinds(nothing.received()), []string{"message.part.updated"})
+	w.same("resumed, then live", kinds(something.received()), []string{"session.created", "session.updated"})
 }
 
-// A cursor that cannot be resumed from is answered with server.resync and the present
-// number; the stream then goes on.
+// A cursor that cannot be resumed from is answered with server.resync and the present number;
+// the stream then continues.
 func TestEvents_Resync(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, gone := w.session(), w.session()
 	early := w.counter()
 	w.ok(w.Remove(t.Context(), gone.ID))
@@ -114,7 +114,7 @@ func TestEvents_Resync(t *testing.T) {
 			resync := l.read()
 			w.same("resync", resync, lathe.Event{ID: resync.ID, Seq: w.counter(), Last: true, Fact: &lathe.ServerResync{}})
 			must(w.Rename(t.Context(), s.ID, name))(w)
-			w.same("then", kinds(l.heard()), []string{"session.updated"})
+			w.same("then", kinds(l.received()), []string{"session.updated"})
 			again := w.listen(lathe.Scope{Session: s.ID}, l.at)
 			if again.hello.Seq != l.at.Seq {
 				t.Errorf("the number it left, %v, is answered with %d", l.at, again.hello.Seq)
@@ -122,7 +122,7 @@ func TestEvents_Resync(t *testing.T) {
 		})
 	}
 	l := w.listen(lathe.Scope{}, lathe.Cursor{Seq: must(w.Store().Stats(t.Context()))(w).Floor, Feed: w.Feed()})
-	for _, e := range l.heard() {
+	for _, e := range l.received() {
 		if _, ok := e.Fact.(*lathe.ServerResync); ok {
 			t.Error("the floor itself can be resumed from")
 		}
@@ -146,7 +146,7 @@ func (h *hooked) Read(ctx context.Context, f func(store.Reader) error) error {
 // with what it reads, and not once more from the bus. (Live 1)
 func TestEvents_CommitWhileConnecting(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	start := lathe.Cursor{Seq: w.counter()}
 	w.ok(w.Close())
@@ -163,7 +163,7 @@ func TestEvents_CommitWhileConnecting(t *testing.T) {
 	if engine.Subscribers(w.Engine) != 2 || h.before.Load() != nil {
 		t.Fatalf("%d listen", engine.Subscribers(w.Engine))
 	}
-	events := l.heard()
+	events := l.received()
 	w.same("told once", kinds(events), []string{"session.updated"})
 	if events[0].Seq != w.counter() {
 		t.Errorf("with number %d", events[0].Seq)
@@ -173,7 +173,7 @@ func TestEvents_CommitWhileConnecting(t *testing.T) {
 // Events of a scope are those of its session or directory, and what concerns everyone.
 func TestEvents_Scope(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := gittest.RealTemp(t)
 	a := w.session()
 	b := must(w.Create(t.Context(), other, lathe.NewSession{}))(w)
@@ -188,7 +188,7 @@ func TestEvents_Scope(t *testing.T) {
 	}
 	w.ok(w.Remove(t.Context(), b.ID))
 	who := map[lathe.SessionID]string{a.ID: "a", b.ID: "b", c.ID: "c"}
-	told := func(events []lathe.Event) []string {
+	notified := func(events []lathe.Event) []string {
 		out := []string{}
 		for _, e := range events {
 			out = append(out, strings.TrimPrefix(e.Fact.Type(), "session.")+" "+who[e.Session])
@@ -199,21 +199,21 @@ func TestEvents_Scope(t *testing.T) {
 		"all": {"updated a", "updated b", "updated c", "deleted b"}, "here": {"updated a", "updated c"},
 		"there": {"updated b", "deleted b"}, "a": {"updated a"}, "b": {"updated b", "deleted b"},
 	} {
-		w.same("live, "+name, told(live[name].heard()), want)
+		w.same("live, "+name, notified(live[name].received()), want)
 	}
 	for name, want := range map[string][]string{
 		"all": {"created c", "updated c", "updated a", "deleted b"}, "here": {"created c", "updated c", "updated a"},
 		"there": {"deleted b"}, "a": {"updated a"}, "b": {"deleted b"},
 	} {
-		w.same("resumed, "+name, told(w.listen(live[name].scope, start).heard()), want)
+		w.same("resumed, "+name, notified(w.listen(live[name].scope, start).received()), want)
 	}
 }
 
-// Whoever joins while a part grows gets the text so far from the runner, not from the
+// A client that joins while a part grows gets the text so far from the runner, not from the
 // store, and then exactly the rest. (Deltas 2)
 func TestEvents_JoinWhileAPartGrows(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	m := w.answer(w.user(s.ID, "go"))
 	r := w.runner(s.ID)
@@ -230,7 +230,7 @@ func TestEvents_JoinWhileAPartGrows(t *testing.T) {
 	}
 	folds := map[string]*fold{}
 	for name, l := range readers {
-		events := l.heard()
+		events := l.received()
 		last := events[len(events)-1].Fact.(*lathe.PartChanged)
 		if got := last.Part.GrowingText(); got != "Eins 😀 zwei" || !last.Part.Open() {
 			t.Errorf("%s: joined with %q, open %v", name, got, last.Part.Open())
@@ -242,7 +242,7 @@ func TestEvents_JoinWhileAPartGrows(t *testing.T) {
 	w.ok(r.Grow(p.ID, " drei"))
 	w.ok(r.Grow(p.ID, " vier"))
 	for name, l := range readers {
-		events := l.heard()
+		events := l.received()
 		d := events[0].Fact.(*lathe.PartDelta)
 		if len(events) != 1 || d.Delta != " drei vier" || d.Offset != 12 {
 			t.Errorf("%s: %d events, %q at %d", name, len(events), d.Delta, d.Offset)
@@ -256,15 +256,15 @@ func TestEvents_JoinWhileAPartGrows(t *testing.T) {
 	must(r.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "Eins 😀 zwei drei vier.")}))(w)
 	w.ok(r.Release(t.Context()))
 	for name, l := range readers {
-		folds[name].apply(l.heard()...)
+		folds[name].apply(l.received()...)
 		folds[name].compare(w, lathe.Scope{})
 	}
 	late := w.listen(lathe.Scope{})
-	w.same("whoever comes later gets nothing of it", kinds(late.heard()), []string{})
+	w.same("a later subscriber receives nothing of it", kinds(late.received()), []string{})
 }
 
-// A reader that does not read while more than its queue holds passes by goes on in the
-// same stream, and misses nothing that still is. (Live 4)
+// A reader that does not read while more than its queue holds passes by continues in the same
+// stream, and misses nothing that still is. (Live 4)
 func TestEvents_Lag(t *testing.T) {
 	t.Parallel()
 	for name, scope := range map[string]func(dir string, id lathe.SessionID) lathe.Scope{
@@ -274,7 +274,7 @@ func TestEvents_Lag(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			s := w.session()
 			m := w.user(s.ID, "go")
 			gone := w.user(s.ID, "to be removed")
@@ -298,29 +298,29 @@ func TestEvents_Lag(t *testing.T) {
 			w.ok(r.Checkpoint(t.Context()))
 			must(w.Touch(t.Context(), s.ID))(w)
 
-			told, now := 0, w.counter()
+			notified, now := 0, w.counter()
 			for l.at.Seq < now {
 				e := l.read()
 				f.apply(e)
 				switch c := e.Fact.(type) {
 				case *lathe.PartChanged:
 					if c.Part.ID == p.ID {
-						told++
+						notified++
 					}
 				case *lathe.ServerConnected, *lathe.ServerResync:
 					t.Errorf("%s in the middle of a stream", e.Fact.Type())
 				default:
 				}
 			}
-			if told == 0 || told > changes/2 {
-				t.Errorf("%d of %d changes were told: that was no lag", told, changes)
+			if notified == 0 || notified > changes/2 {
+				t.Errorf("%d of %d changes were told: that was no lag", notified, changes)
 			}
-			f.apply(l.heard()...)
+			f.apply(l.received()...)
 			f.compare(w, scope)
 
 			w.ok(r.Grow(open.ID, "and on"))
 			w.ok(r.Checkpoint(t.Context()))
-			f.apply(l.heard()...)
+			f.apply(l.received()...)
 			f.compare(w, scope)
 			w.ok(r.Release(t.Context()))
 		})
@@ -331,7 +331,7 @@ func TestEvents_Lag(t *testing.T) {
 // with what is stored. (I1, I2)
 func TestEvents_ManyAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	const sessions, rounds = 4, 25
 	var all []lathe.SessionID
 	for range sessions {
@@ -385,7 +385,7 @@ const theEnd = "the end" // the title of a session when all is written
 
 // follow reads from the beginning, cuts the stream every so many events and resumes, until
 // a session has the last title.
-func (w *world) follow(f *fold, every int) {
+func (w *fixture) follow(f *fold, every int) {
 	at := lathe.Cursor{}
 	for ended := false; !ended; every++ { // a cut may come before anything can be noted
 		n := 0

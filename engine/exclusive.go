@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// leaveTime is how long an actor that has nothing to do any more may take to leave.
+	// leaveTime is how long an idle actor may take to end.
 	leaveTime = 2 * time.Second
 	// restTime is how long a session that was reported idle may still look busy.
 	restTime = 100 * time.Millisecond

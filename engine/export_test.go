@@ -36,7 +36,7 @@ func (r Runner) Holds() int { return len(r.log.texts.open) }
 // Text is what was streamed of an open part, on the bus and stored or not.
 func (r Runner) Text(id lathe.PartID) string { return r.log.texts.open[id].text.String() }
 
-// Publish puts news on the bus.
+// Publish puts events on the bus.
 func Publish(e *Engine, ev lathe.Event) { e.bus.Publish(ev) }
 
 // Texts is how many texts are open on the bus.

@@ -10,8 +10,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Fallback are the models to use when one cannot be: its retries are spent, it asks to wait
-// for too long, or it is gone.
+// Fallback lists the models to use when one is unavailable: its retries are spent, it asks to
+// wait for too long, or it no longer exists.
 type Fallback struct {
 	Models []lathe.ModelRef
 	// Unauthorized also falls back when a key is missing or refused. Otherwise that is an
@@ -31,8 +31,7 @@ func (f Fallback) covers(err error) bool {
 	}
 }
 
-// fallbackState is what a turn knows of models that could not be used. The next turn tries them
-// again.
+// fallbackState is a turn's record of unavailable models. The next turn tries them again.
 type fallbackState struct {
 	tried []lathe.ModelRef
 	from  lathe.ModelRef // model of the prompt

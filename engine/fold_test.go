@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// fold is a client: it takes events in and has the state of all sessions it was told of.
-// One half of it understands offsets, the other does not, as foreign clients.
+// fold is a client: it takes events in and has the state of all sessions it was reported. One
+// half of it understands offsets, the other does not, as foreign clients.
 type fold struct {
 	exact, plain map[lathe.SessionID]*lathe.Transcript
 	projects     map[string]lathe.Project
@@ -41,9 +41,9 @@ func (f *fold) apply(events ...lathe.Event) {
 		}
 		f.exact[id].Apply(e)
 		if d, ok := e.Fact.(*lathe.PartDelta); ok {
-			untold := *d
-			untold.Offset = -1
-			e.Fact = &untold
+			unset := *d
+			unset.Offset = -1
+			e.Fact = &unset
 		}
 		f.plain[id].Apply(e)
 	}
@@ -74,7 +74,7 @@ type state struct {
 }
 
 // stored reads the state of all sessions in scope.
-func (w *world) stored(scope lathe.Scope) map[lathe.SessionID]state {
+func (w *fixture) stored(scope lathe.Scope) map[lathe.SessionID]state {
 	w.Helper()
 	out := map[lathe.SessionID]state{}
 	busy := must(w.Statuses(w.Context(), scope))(w)
@@ -96,13 +96,13 @@ func (w *world) stored(scope lathe.Scope) map[lathe.SessionID]state {
 }
 
 // compare holds what was folded against what is stored. (I1)
-func (f *fold) compare(w *world, scope lathe.Scope) {
+func (f *fold) compare(w *fixture, scope lathe.Scope) {
 	w.Helper()
 	f.equals(w, scope, w.stored(scope))
 }
 
 // equals holds what was folded against a state.
-func (f *fold) equals(w *world, scope lathe.Scope, want map[lathe.SessionID]state) {
+func (f *fold) equals(w *fixture, scope lathe.Scope, want map[lathe.SessionID]state) {
 	w.Helper()
 	for name, half := range map[string]map[lathe.SessionID]*lathe.Transcript{"with offsets": f.exact, "without": f.plain} {
 		got := map[lathe.SessionID]state{}

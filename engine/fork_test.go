@@ -12,7 +12,7 @@ import (
 
 func TestFork_Record(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	parent := w.session()
 	full := lathetest.Session()
 	s := w.session(lathe.NewSession{
@@ -41,7 +41,7 @@ func TestFork_Record(t *testing.T) {
 
 func TestFork_Titles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, c := range []struct{ title, want string }{
 		{"Plain", "Plain (fork #1)"},
 		{"Plain (fork #1)", "Plain (fork #2)"},
@@ -62,7 +62,7 @@ var wrap = lathe.TimeOf(time.Date(2026, 8, 14, 11, 19, 55, 136_000_000, time.UTC
 
 // wrapped is a session with an exchange before the wrap and one after it. The clock
 // stands after it.
-func (w *world) wrapped() (s lathe.Session, m [4]lathe.Message) {
+func (w *fixture) wrapped() (s lathe.Session, m [4]lathe.Message) {
 	w.Helper()
 	w.clock.forward(wrap - 5000 - w.clock.now())
 	s = w.session()
@@ -85,7 +85,7 @@ func (w *world) wrapped() (s lathe.Session, m [4]lathe.Message) {
 }
 
 // reopen closes the engine and opens it again.
-func (w *world) reopen() (*engine.Engine, *lathe.IDs) {
+func (w *fixture) reopen() (*engine.Engine, *lathe.IDs) {
 	w.Helper()
 	w.ok(w.Close())
 	return w.open()
@@ -94,7 +94,7 @@ func (w *world) reopen() (*engine.Engine, *lathe.IDs) {
 // The boundary is a position in the list, not an id. (spec 1.3, 16.1.3, 18.14, 18.15)
 func TestFork_BoundaryAcrossTheWrap(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, m := w.wrapped()
 	for name, c := range map[string]struct {
 		before lathe.MessageID
@@ -135,12 +135,12 @@ func TestFork_BoundaryAcrossTheWrap(t *testing.T) {
 // tail that was not copied is none. (spec 2.4)
 func TestFork_References(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	first := w.user(s.ID, "one")
 	stray := w.answer(lathe.Message{Session: s.ID, ID: "msg_elsewhere"})
 	later := w.user(s.ID, "two")
-	kept := w.put(later, &lathe.Compaction{Auto: true, TailStart: first.ID, Extra: `"x-kept":1`})
+	stored := w.put(later, &lathe.Compaction{Auto: true, TailStart: first.ID, Extra: `"x-kept":1`})
 	w.put(later, &lathe.Compaction{TailStart: later.ID})
 	last := w.user(s.ID, "three")
 	w.put(later, &lathe.Compaction{Overflow: lathe.Yes, TailStart: last.ID})
@@ -158,14 +158,14 @@ func TestFork_References(t *testing.T) {
 		tails = append(tails, p.Body.(*lathe.Compaction).TailStart)
 	}
 	w.same("where tails begin", tails, []lathe.MessageID{got[0].ID, got[2].ID, "", ""})
-	want := *kept.Body.(*lathe.Compaction)
+	want := *stored.Body.(*lathe.Compaction)
 	want.TailStart = got[0].ID
 	w.same("the rest of a compaction", got[2].Parts[1].Body, lathe.Body(&want))
 }
 
 func TestFork_SumsWhatWasCopied(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	a := w.answer(w.user(s.ID, "one"))
 	w.finish(a, 0.125, 1)
@@ -188,7 +188,7 @@ func TestFork_SumsWhatWasCopied(t *testing.T) {
 // the text it has, and grows no further.
 func TestFork_OfABusySession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	m := w.answer(w.user(s.ID, "one"))
 	r := w.runner(s.ID)
@@ -209,7 +209,7 @@ func TestFork_OfABusySession(t *testing.T) {
 
 func TestFork_Refuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	_, err := w.Fork(t.Context(), w.dir, "ses_none", "")
 	w.is(err, lathe.NotFound)
 	_, err = w.Fork(t.Context(), w.dir+"/none", w.session().ID, "")

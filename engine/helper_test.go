@@ -24,8 +24,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestMain gives the git that the engine asks an empty home, so that no test depends on
-// the configuration of whoever runs it.
+// TestMain gives the git that the engine asks an empty home, so that no test depends on the
+// user's configuration.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	fewer("rapid.checks", "20") // each writes to a disk; ask for more with the flag
@@ -60,9 +60,9 @@ type tb interface {
 	Context() context.Context
 }
 
-// world is an engine on a new database and what a test needs around it. The clock stands
+// fixture is an engine on a new database and what a test needs around it. The clock stands
 // still unless it is moved; ids are the same each time.
-type world struct {
+type fixture struct {
 	tb
 	*engine.Engine
 	clock *clock
@@ -72,27 +72,27 @@ type world struct {
 	opens uint64
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return worldIn(t, t.TempDir(), gittest.RealTemp(t))
+	return fixtureIn(t, t.TempDir(), gittest.RealTemp(t))
 }
 
-func worldIn(t tb, data, dir string) *world {
+func fixtureIn(t tb, data, dir string) *fixture {
 	t.Helper()
-	w := &world{tb: t, clock: &clock{at: lathetest.Now}, data: data, dir: dir}
+	w := &fixture{tb: t, clock: &clock{at: lathetest.Now}, data: data, dir: dir}
 	w.Engine, w.ids = w.open()
 	return w
 }
 
 // open opens the database, as another process would, until the test ends.
-func (w *world) open() (*engine.Engine, *lathe.IDs) {
+func (w *fixture) open() (*engine.Engine, *lathe.IDs) {
 	w.Helper()
 	e, ids := w.openEngine()
 	w.Cleanup(func() { w.ok(e.Close()) })
 	return e, ids
 }
 
-func (w *world) openEngine() (*engine.Engine, *lathe.IDs) {
+func (w *fixture) openEngine() (*engine.Engine, *lathe.IDs) {
 	w.Helper()
 	w.opens++
 	ids := lathe.NewIDsFrom(w.clock.now, randomness(w.opens))
@@ -105,8 +105,8 @@ func (w *world) openEngine() (*engine.Engine, *lathe.IDs) {
 	return e, ids
 }
 
-// another is the same world seen by another process.
-func (w *world) another() *world {
+// another is the same fixture seen by another process.
+func (w *fixture) another() *fixture {
 	w.Helper()
 	other := *w
 	other.Engine, other.ids = w.open()
@@ -114,14 +114,14 @@ func (w *world) another() *world {
 	return &other
 }
 
-// in is the same world for a subtest.
-func (w *world) in(t *testing.T) *world {
+// in is the same fixture for a subtest.
+func (w *fixture) in(t *testing.T) *fixture {
 	inner := *w
 	inner.tb = t
 	return &inner
 }
 
-// clock moves only when told to.
+// clock moves only on request.
 type clock struct {
 	mu sync.Mutex
 	at lathe.Time
@@ -149,7 +149,7 @@ func randomness(seed uint64) func([]byte) {
 	}
 }
 
-func (w *world) ok(err error) {
+func (w *fixture) ok(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatalf("unexpected error: %v", err)
@@ -157,7 +157,7 @@ func (w *world) ok(err error) {
 }
 
 // is checks the code of an error.
-func (w *world) is(err error, code lathe.Code) {
+func (w *fixture) is(err error, code lathe.Code) {
 	w.Helper()
 	if got := lathe.CodeOf(err); got != code {
 		w.Fatalf("got code %q (%v), want %q", got, err, code)
@@ -165,8 +165,8 @@ func (w *world) is(err error, code lathe.Code) {
 }
 
 // must returns the value or fails the test: must(f())(w).
-func must[T any](v T, err error) func(w *world) T {
-	return func(w *world) T {
+func must[T any](v T, err error) func(w *fixture) T {
+	return func(w *fixture) T {
 		w.Helper()
 		w.ok(err)
 		return v
@@ -174,21 +174,21 @@ func must[T any](v T, err error) func(w *world) T {
 }
 
 // same compares whole values. What has two spellings in Go and one on the wire is equal.
-func (w *world) same(what string, got, want any) {
+func (w *fixture) same(what string, got, want any) {
 	w.Helper()
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		w.Fatalf("%s (-want +got):\n%s", what, d)
 	}
 }
 
-// session creates a session in the world's directory.
-func (w *world) session(in ...lathe.NewSession) lathe.Session {
+// session creates a session in the fixture's directory.
+func (w *fixture) session(in ...lathe.NewSession) lathe.Session {
 	w.Helper()
 	return must(w.Create(w.Context(), w.dir, append(in, lathe.NewSession{})[0]))(w)
 }
 
 // user writes a user message with a text.
-func (w *world) user(id lathe.SessionID, words string) lathe.Message {
+func (w *fixture) user(id lathe.SessionID, words string) lathe.Message {
 	w.Helper()
 	m := must(w.UpdateMessage(w.Context(), lathe.Message{
 		ID: w.ids.Message(), Session: id,
@@ -199,7 +199,7 @@ func (w *world) user(id lathe.SessionID, words string) lathe.Message {
 }
 
 // answer writes an answer to a message, without parts.
-func (w *world) answer(to lathe.Message) lathe.Message {
+func (w *fixture) answer(to lathe.Message) lathe.Message {
 	w.Helper()
 	return must(w.UpdateMessage(w.Context(), lathe.Message{
 		ID: w.ids.Message(), Session: to.Session,
@@ -208,20 +208,20 @@ func (w *world) answer(to lathe.Message) lathe.Message {
 }
 
 // put writes a part.
-func (w *world) put(of lathe.Message, b lathe.Body) lathe.Part {
+func (w *fixture) put(of lathe.Message, b lathe.Body) lathe.Part {
 	w.Helper()
 	return must(w.UpdatePart(w.Context(), lathe.Part{ID: w.ids.Part(), Session: of.Session, Message: of.ID, Body: b}, ""))(w)
 }
 
 // text writes a settled text part.
-func (w *world) text(of lathe.Message, words string) lathe.Part {
+func (w *fixture) text(of lathe.Message, words string) lathe.Part {
 	w.Helper()
 	now := w.clock.now()
 	return w.put(of, &lathe.Text{Text: words, Time: &lathe.Span{Start: now, End: now + 1}})
 }
 
 // growing makes an open text part, not written yet.
-func (w *world) growing(of lathe.Message, words string) lathe.Part {
+func (w *fixture) growing(of lathe.Message, words string) lathe.Part {
 	body := &lathe.Text{Text: words, Time: &lathe.Span{Start: w.clock.now()}}
 	return lathe.Part{ID: w.ids.Part(), Session: of.Session, Message: of.ID, Body: body}
 }
@@ -239,29 +239,29 @@ func Used(n int64) lathe.Tokens {
 }
 
 // finish writes a step-finish part.
-func (w *world) finish(of lathe.Message, dollars float64, n int64) lathe.Part {
+func (w *fixture) finish(of lathe.Message, dollars float64, n int64) lathe.Part {
 	w.Helper()
 	return w.put(of, &lathe.StepFinish{Reason: "stop", Cost: lathe.Dollars(dollars), Tokens: Used(n)})
 }
 
-func (w *world) history(id lathe.SessionID) []lathe.Message {
+func (w *fixture) history(id lathe.SessionID) []lathe.Message {
 	w.Helper()
 	return must(w.Messages(w.Context(), id, lathe.Position{}, 0))(w).Messages
 }
 
-func (w *world) get(id lathe.SessionID) lathe.Session {
+func (w *fixture) get(id lathe.SessionID) lathe.Session {
 	w.Helper()
 	return must(w.Get(w.Context(), id))(w)
 }
 
 // counter is the last number given.
-func (w *world) counter() int64 {
+func (w *fixture) counter() int64 {
 	w.Helper()
 	return must(w.Store().Stats(w.Context()))(w).Counter
 }
 
 // runner takes the lease of a session until the test ends.
-func (w *world) runner(id lathe.SessionID) engine.Runner {
+func (w *fixture) runner(id lathe.SessionID) engine.Runner {
 	w.Helper()
 	return must(engine.Take(w.Context(), w.Engine, id))(w)
 }
@@ -292,7 +292,7 @@ func messageID(m lathe.Message) lathe.MessageID { return m.ID }
 
 // listener reads a stream one event at a time, only when it is asked to.
 type listener struct {
-	w     *world
+	w     *fixture
 	scope lathe.Scope
 	next  func() (lathe.Event, error, bool)
 	stop  func()
@@ -302,7 +302,7 @@ type listener struct {
 }
 
 // listen begins a stream, with a cursor if one is given, and reads its first event.
-func (w *world) listen(scope lathe.Scope, after ...lathe.Cursor) *listener {
+func (w *fixture) listen(scope lathe.Scope, after ...lathe.Cursor) *listener {
 	w.Helper()
 	var from lathe.Opt[lathe.Cursor]
 	if len(after) > 0 {
@@ -337,11 +337,11 @@ func (l *listener) read() lathe.Event {
 	return ev
 }
 
-// heard reads all that was published until now. It is not for a stream that has lagged.
-func (l *listener) heard() []lathe.Event {
+// received reads all that was published until now. It is not for a stream that has lagged.
+func (l *listener) received() []lathe.Event {
 	l.w.Helper()
 	out := l.upToMark()
-	if l.marks == 1 { // of a stream that resumed, the texts so far come behind what was queued meanwhile
+	if l.marks == 1 { // of a stream that resumed, the texts so far come after what was queued meanwhile
 		out = append(out, l.upToMark()...)
 	}
 	return out

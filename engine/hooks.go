@@ -18,7 +18,7 @@ type Hooks struct {
 	// Messages may change the conversation in a request, for that request alone. It must not
 	// change its argument in place.
 	Messages func(ctx context.Context, history []lathe.Message) ([]lathe.Message, error)
-	// System may change what goes before the conversation.
+	// System may change the system prompt.
 	System func(ctx context.Context, o RequestInfo, system []string) ([]string, error)
 	// Params may change a request before it is sent: temperature and its like, options,
 	// headers.
@@ -27,7 +27,7 @@ type Hooks struct {
 	TextComplete func(ctx context.Context, p lathe.Part, text string) (string, error)
 	// CommandBefore may change what a slash command says before it becomes a prompt.
 	CommandBefore func(ctx context.Context, id lathe.SessionID, name, arguments string, parts []lathe.Part) ([]lathe.Part, error)
-	// ToolBefore may change the arguments of a call; they are judged as it leaves them.
+	// ToolBefore may change the arguments of a call; permissions are checked on the result.
 	ToolBefore func(ctx context.Context, name string, c *tool.Call) (json.RawMessage, error)
 	// ToolAfter may change the result of a call.
 	ToolAfter func(ctx context.Context, name string, c *tool.Call, r tool.Result) (tool.Result, error)

@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
 
-// opened counts how often a directory was opened, by what was told of its project.
+// opened counts how often a directory was opened, by the published project.
 func opened(events []lathe.Event) int {
 	n := 0
 	for _, e := range events {
@@ -32,7 +32,7 @@ func opened(events []lathe.Event) int {
 
 func TestInstance_SharedOpening(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top := repo(t)
 	l := w.listen(lathe.Scope{})
 	got := make([]directory.Instance, 50)
@@ -53,26 +53,26 @@ func TestInstance_SharedOpening(t *testing.T) {
 	for _, inst := range got {
 		w.same("instance", inst, got[0])
 	}
-	if n := opened(l.heard()); n != 1 || engine.Held(w.Engine) != 1 {
+	if n := opened(l.received()); n != 1 || engine.Held(w.Engine) != 1 {
 		t.Errorf("opened %d times, %d are held", n, engine.Held(w.Engine))
 	}
 }
 
 func TestInstance_ByDirectoryAsItWasAskedFor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	l := w.listen(lathe.Scope{})
 	first := must(w.Instance(t.Context(), w.dir))(w)
 	second := must(w.Instance(t.Context(), w.dir+"/."))(w)
 	w.same("the same place", second.Place, first.Place)
-	if n := opened(l.heard()); n != 2 || engine.Held(w.Engine) != 2 {
+	if n := opened(l.received()); n != 2 || engine.Held(w.Engine) != 2 {
 		t.Errorf("opened %d times, %d are held", n, engine.Held(w.Engine))
 	}
 }
 
 func TestInstance_FailureIsNotSaved(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.dir, "later")
 	for range 2 {
 		_, err := w.Instance(t.Context(), dir)
@@ -99,7 +99,7 @@ func TestInstance_NoWayIn(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may look everywhere")
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	shut := mkdir(t, filepath.Join(w.dir, "shut"))
 	mkdir(t, filepath.Join(shut, "in"))
 	w.ok(os.Chmod(shut, 0))
@@ -112,7 +112,7 @@ func TestInstance_NoWayIn(t *testing.T) {
 // the link is there too.
 func TestInstance_Symlink(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	link := filepath.Join(gittest.RealTemp(t), "link")
 	if err := os.Symlink(w.dir, link); err != nil {
 		t.Skip("no symlinks here: ", err)
@@ -135,10 +135,10 @@ func TestInstance_Symlink(t *testing.T) {
 // Locate notes nothing.
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	l := w.listen(lathe.Scope{})
 	place := must(w.Locate(t.Context(), w.dir))(w)
-	w.same("events", kinds(l.heard()), []string{})
+	w.same("events", kinds(l.received()), []string{})
 	if n := engine.Held(w.Engine); n != 0 {
 		t.Errorf("%d instances are held", n)
 	}
@@ -148,14 +148,14 @@ func TestLocate(t *testing.T) {
 
 func TestInstance_LetGoWhenIdle(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := gittest.RealTemp(t)
 	const minute = lathe.Time(60_000)
 	l := w.listen(lathe.Scope{})
 	use := func(dir string) int {
 		t.Helper()
 		must(w.Instance(t.Context(), dir))(w)
-		return opened(l.heard())
+		return opened(l.received())
 	}
 	use(w.dir)
 	use(other)
@@ -179,7 +179,7 @@ func TestInstance_LetGoWhenIdle(t *testing.T) {
 	use(w.dir) // a clock that goes back breaks nothing
 }
 
-// gate is a driver that lets nobody write while it is shut.
+// gate is a driver that blocks writes while it is shut.
 type gate struct {
 	store.Driver
 	mu      sync.Mutex
@@ -209,10 +209,10 @@ func (g *gate) set(shut bool) {
 	}
 }
 
-// gated is a world whose engine writes through a gate.
-func gated(t *testing.T) (*world, *gate) {
+// gated is a fixture whose engine writes through a gate.
+func gated(t *testing.T) (*fixture, *gate) {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.ok(w.Close())
 	d, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(w.data, "lathe.db")})
 	w.ok(err)
@@ -223,7 +223,7 @@ func gated(t *testing.T) (*world, *gate) {
 	return w, g
 }
 
-// Whoever waits for another's opening is not failed by the other's cancel.
+// A client that waits for another's opening is not failed by the other's cancel.
 func TestInstance_OpenerIsCanceled(t *testing.T) {
 	t.Parallel()
 	w, g := gated(t)
@@ -255,7 +255,7 @@ func TestInstance_OpenerIsCanceled(t *testing.T) {
 	}
 }
 
-// Nobody waits longer than its own context allows.
+// No caller waits longer than its own context allows.
 func TestInstance_WaiterIsCanceled(t *testing.T) {
 	t.Parallel()
 	w, g := gated(t)
@@ -276,40 +276,40 @@ func TestInstance_WaiterIsCanceled(t *testing.T) {
 
 func TestDispose(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := gittest.RealTemp(t)
 	all, here, there := w.listen(lathe.Scope{}), w.listen(lathe.Scope{Directory: w.dir}), w.listen(lathe.Scope{Directory: other})
 	must(w.Instance(t.Context(), w.dir))(w)
 	for _, l := range []*listener{all, here, there} {
-		w.same("a project concerns everyone", kinds(l.heard()), []string{"project.updated"})
+		w.same("a project concerns everyone", kinds(l.received()), []string{"project.updated"})
 	}
 	w.Dispose(other) // not open
 	w.Dispose(w.dir)
 	w.Dispose(w.dir) // no longer open
-	w.same("of all", all.heard()[0].Fact, lathe.Fact(&lathe.InstanceDisposed{Directory: w.dir}))
-	w.same("of this directory", kinds(here.heard()), []string{"server.instance.disposed"})
-	w.same("of another", kinds(there.heard()), []string{})
+	w.same("of all", all.received()[0].Fact, lathe.Fact(&lathe.InstanceDisposed{Directory: w.dir}))
+	w.same("of this directory", kinds(here.received()), []string{"server.instance.disposed"})
+	w.same("of another", kinds(there.received()), []string{})
 	must(w.Instance(t.Context(), w.dir))(w)
-	w.same("opened again", kinds(here.heard()), []string{"project.updated"})
+	w.same("opened again", kinds(here.received()), []string{"project.updated"})
 }
 
 func TestProjects(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top := repo(t)
 	linked := filepath.Join(gittest.RealTemp(t), "linked")
 	git(t, top, "worktree", "add", "-q", linked)
 	must(w.Instance(t.Context(), w.dir))(w)
-	born := w.clock.now()
+	created := w.clock.now()
 	must(w.Instance(t.Context(), top))(w)
 	w.clock.forward(1000)
 	inst := must(w.Instance(t.Context(), linked))(w)
 	want := lathe.Project{
 		ID: git(t, top, "rev-parse", "HEAD"), Worktree: top, VCS: "git",
-		Time: lathe.ProjectTime{Created: born, Updated: w.clock.now()}, Sandboxes: []string{linked},
+		Time: lathe.ProjectTime{Created: created, Updated: w.clock.now()}, Sandboxes: []string{linked},
 	}
 	w.same("the linked checkout is of the same project", inst.Project, want)
-	global := lathe.Project{ID: lathe.GlobalProject, Worktree: "/", Time: lathe.ProjectTime{Created: born, Updated: born}}
+	global := lathe.Project{ID: lathe.GlobalProject, Worktree: "/", Time: lathe.ProjectTime{Created: created, Updated: created}}
 	w.same("opened last first", must(w.Projects(t.Context()))(w), []lathe.Project{want, global})
 
 	w.ok(os.RemoveAll(linked))
@@ -321,7 +321,7 @@ func TestProjects(t *testing.T) {
 // Sessions of a directory that becomes a repository become the new project's. (spec 2.1)
 func TestProject_AdoptsWhatWasGlobal(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top := gittest.RealTemp(t)
 	sub := mkdir(t, filepath.Join(top, "sub"))
 	create := func(dir string) lathe.Session { return must(w.Create(t.Context(), dir, lathe.NewSession{}))(w) }
@@ -337,7 +337,7 @@ func TestProject_AdoptsWhatWasGlobal(t *testing.T) {
 	if inst.Place.ProjectID != git(t, top, "rev-parse", "HEAD") {
 		t.Fatalf("the project is %s", inst.Place.ProjectID)
 	}
-	w.same("events", kinds(l.heard()), []string{"session.updated", "session.updated", "project.updated"})
+	w.same("events", kinds(l.received()), []string{"session.updated", "session.updated", "project.updated"})
 	moved := w.get(mine.ID)
 	mine.Project = inst.Place.ProjectID
 	w.same("only its project has changed", moved, mine)
@@ -348,13 +348,13 @@ func TestProject_AdoptsWhatWasGlobal(t *testing.T) {
 // along, and no instance stays behind.
 func TestProject_ChangesItsIdentity(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top := repo(t)
 	sub := mkdir(t, filepath.Join(top, "sub"))
 	create := func(dir string) lathe.Session { return must(w.Create(t.Context(), dir, lathe.NewSession{}))(w) }
 	a, b := create(top), create(sub)
 	old := a.Project
-	born := w.clock.now()
+	created := w.clock.now()
 	w.clock.forward(1000)
 	git(t, top, "remote", "add", "origin", "https://forge.example/owner/app.git")
 	w.Dispose(top)
@@ -367,8 +367,8 @@ func TestProject_ChangesItsIdentity(t *testing.T) {
 		w.same("moved", w.get(s.ID), s)
 	}
 	w.same("projects", must(w.Projects(t.Context()))(w), []lathe.Project{inst.Project})
-	if inst.Project.Time.Created != born {
-		t.Errorf("created %v, was %v", inst.Project.Time.Created, born)
+	if inst.Project.Time.Created != created {
+		t.Errorf("created %v, was %v", inst.Project.Time.Created, created)
 	}
 	if late := create(sub); late.Project != inst.Project.ID {
 		t.Errorf("a directory that was open files under %s, which is gone", late.Project)

@@ -6,9 +6,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// jobs are what a session has done in the background: a title, and a summary of its changes. They never
-// write; the goroutine of the session applies their results. What a job brings is lost with the process,
-// and made again by the next turn that needs it.
+// jobs are a session's background tasks: a title, and a summary of its changes. They never
+// write; the goroutine of the session applies their results. What a job brings is lost with the
+// process, and made again by the next turn that needs it.
 type jobs struct {
 	engine  *Engine
 	log     *sessionLog

@@ -12,7 +12,7 @@ import (
 // so across the wrap. (spec 2.4, 18.15)
 func TestMessages_Pages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, m := w.wrapped()
 	more := w.user(s.ID, "last")
 	all := []lathe.MessageID{m[0].ID, m[1].ID, m[2].ID, m[3].ID, more.ID}
@@ -52,7 +52,7 @@ func TestMessages_Pages(t *testing.T) {
 // time. (turn.md)
 func TestUpdateMessage_Time(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	put := func(id lathe.MessageID, at lathe.Time) lathe.Message {
 		return must(w.UpdateMessage(t.Context(), lathe.Message{ID: id, Session: s.ID, Created: at, Data: &lathe.User{Agent: "build"}}))(w)
@@ -67,7 +67,7 @@ func TestUpdateMessage_Time(t *testing.T) {
 
 func TestUpdateMessage_KeepsParts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	m := w.user(s.ID, "words")
 	m.Data = &lathe.User{Agent: "plan", Model: lathe.ModelRef{Provider: "acme", Model: "m-2"}, Extra: `"x-kept":1`}
@@ -78,7 +78,7 @@ func TestUpdateMessage_KeepsParts(t *testing.T) {
 // A message that becomes the other side's is read as what it was written.
 func TestUpdateMessage_ChangesSides(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	m := w.user(s.ID, "words")
 	for _, said := range []lathe.RoleData{
@@ -92,7 +92,7 @@ func TestUpdateMessage_ChangesSides(t *testing.T) {
 
 func TestEdit_Refuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, other := w.session(), w.session()
 	m, foreign := w.user(s.ID, "mine"), w.user(other.ID, "not mine")
 	before := w.stored(lathe.Scope{})
@@ -139,7 +139,7 @@ func TestEdit_Refuses(t *testing.T) {
 			w := w.in(t)
 			l := w.listen(lathe.Scope{})
 			w.is(c.do(), c.code)
-			w.same("events", kinds(l.heard()), []string{})
+			w.same("events", kinds(l.received()), []string{})
 			must(w.Touch(t.Context(), other.ID))(w) // nothing is left busy or broken
 			r := w.runner(s.ID)
 			w.ok(r.Release(t.Context()))
@@ -150,7 +150,7 @@ func TestEdit_Refuses(t *testing.T) {
 
 func TestRemove_MessageAndPart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	m := w.user(s.ID, "one")
 	second := w.text(m, "two")
@@ -170,7 +170,7 @@ func TestRemove_MessageAndPart(t *testing.T) {
 // another process, and no further once it has ended.
 func TestUpdatePart_Delta(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	m := w.answer(w.user(s.ID, "go"))
 	p := w.growing(m, "Ein ")
@@ -182,12 +182,12 @@ func TestUpdatePart_Delta(t *testing.T) {
 	w.same("stored", must(w.Store().Part(t.Context(), s.ID, m.ID, p.ID))(w), p.WithText("Ein Wört"))
 
 	l = w.listen(lathe.Scope{Session: s.ID}, l.at)
-	l.heard()
+	l.received()
 	f := newFold()
 	f.read(w.stored(lathe.Scope{Session: s.ID})[s.ID])
 	for i, delta := range []string{" 😀", "…"} {
 		must(w.UpdatePart(t.Context(), p, delta))(w)
-		events := l.heard()
+		events := l.received()
 		want := []string{"message.part.delta"}
 		if i == 0 { // the part is new to this process
 			want = append([]string{"message.part.updated"}, want...)
@@ -203,10 +203,10 @@ func TestUpdatePart_Delta(t *testing.T) {
 	w.same("at the end", says(w.history(s.ID)), [][]string{{"go"}, {"Ein Wört 😀…"}})
 }
 
-// A part that is written open again with another text is told anew, and grows from there.
+// A part that is written open again with another text is reported again, and grows from there.
 func TestUpdatePart_OpenAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	m := w.answer(w.user(s.ID, "go"))
 	l := w.listen(lathe.Scope{})
@@ -217,25 +217,25 @@ func TestUpdatePart_OpenAgain(t *testing.T) {
 		{"first", " more"}, {"another", " text"}, {"another text", "."}, {"ano", "ther way"}, {"", "from nothing"},
 	} {
 		must(w.UpdatePart(t.Context(), p.WithText(c.text), ""))(w)
-		f.apply(l.heard()...)
+		f.apply(l.received()...)
 		f.compare(w, lathe.Scope{})
 		must(w.UpdatePart(t.Context(), p, c.delta))(w)
 		w.same("stored", says(w.history(s.ID))[1], []string{c.text + c.delta})
-		f.apply(l.heard()...)
+		f.apply(l.received()...)
 		f.compare(w, lathe.Scope{})
 	}
 }
 
-// While a runner works on a session nobody else writes below it; its columns can still be
+// While a runner works on a session no other process writes below it; its columns can still be
 // edited, and it can be removed. (I8, turn.md)
 func TestBusySession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.another()
 	s := w.session()
 	m := w.user(s.ID, "one")
 	r := w.runner(s.ID)
-	for name, w := range map[string]*world{"this process": w, "another process": other} {
+	for name, w := range map[string]*fixture{"this process": w, "another process": other} {
 		t.Run(name, func(t *testing.T) {
 			w := w.in(t)
 			before := w.history(s.ID)
@@ -265,10 +265,10 @@ func TestBusySession(t *testing.T) {
 	w.ok(r.Release(t.Context()))
 }
 
-// A panic while a session is edited does not leave it busy: a server goes on after one.
+// A panic while a session is edited does not leave it busy: a server continues after one.
 func TestEdit_PanicLeavesNothingBusy(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	func() {
 		defer func() {

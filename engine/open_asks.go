@@ -14,26 +14,38 @@ import (
 // openAsks are the requests of a step that wait for the user.
 type openAsks struct {
 	batch     *batch
-	evaluator permission.Evaluator // with the approvals that were given since the step began
-	waiting   map[lathe.AskID]toolAsks
+	evaluator permission.Evaluator // with the approvals as they were last read
+	approvals func(ctx context.Context, which approvalScope) (lathe.Ruleset, error)
+	waiting   map[lathe.AskID]openAsk
 }
 
-// add writes a request down for people to see. What an approval has come to allow
+// openAsk is a request; the answer goes to reply, which is buffered.
+type openAsk struct {
+	ask   *ask
+	reply chan<- answer
+}
+
+// add writes requests down for people to see, together. What an approval has come to allow
 // meanwhile needs no person.
-func (o *openAsks) add(ctx context.Context, h toolAsks) error {
-	a, log := h.ask, o.batch.log
-	if a.permission != nil && o.evaluator.AllApproved(*a.permission) {
-		h.reply <- answer{reply: lathe.Always}
-		return nil
+func (o *openAsks) add(ctx context.Context, all ...openAsk) error {
+	log := o.batch.log
+	if err := o.readApprovals(ctx); err != nil {
+		return err
 	}
-	if a.permission != nil {
-		a.id = lathe.AskID(log.ids.New(lathe.PrefixPermission))
-		o.batch.add(&lathe.PermissionAsked{PermissionRequest: a.request(log.lease.Session)})
-	} else {
-		a.id = lathe.AskID(log.ids.New(lathe.PrefixQuestion))
-		o.batch.add(&lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{ID: a.id, Session: log.lease.Session, Questions: a.questions, Tool: &a.by}})
+	for _, h := range all {
+		switch a := h.ask; {
+		case a.permission == nil:
+			a.id = lathe.AskID(log.ids.New(lathe.PrefixQuestion))
+			o.batch.add(&lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{ID: a.id, Session: log.lease.Session, Questions: a.questions, Tool: &a.by}})
+		case o.evaluator.AllApproved(*a.permission):
+			h.reply <- answer{reply: lathe.Always}
+			continue
+		default:
+			a.id = lathe.AskID(log.ids.New(lathe.PrefixPermission))
+			o.batch.add(&lathe.PermissionAsked{PermissionRequest: a.request(log.lease.Session)})
+		}
+		o.waiting[h.ask.id] = h
 	}
-	o.waiting[a.id] = h
 	return o.batch.flush(ctx)
 }
 
@@ -49,6 +61,9 @@ func (o *openAsks) receive(ctx context.Context) error {
 	if err != nil {
 		return writeError{err} // of the store: no reason to ask the model again
 	}
+	if err := o.readApprovals(settled); err != nil {
+		return err
+	}
 	for _, id := range slices.Sorted(maps.Keys(got)) {
 		if h, ok := o.waiting[id]; ok {
 			delete(o.waiting, id)
@@ -58,13 +73,31 @@ func (o *openAsks) receive(ctx context.Context) error {
 			}
 		}
 	}
+	if len(o.waiting) == 0 {
+		return nil
+	}
+	tree := o.evaluator
+	if tree.Approved, err = o.approvals(settled, treeOnly); err != nil {
+		return writeError{err}
+	}
+	o.settleOthers(tree.AllApproved, lathe.Once) // granted to the session in the request of another agent
+	return o.batch.flush(ctx)
+}
+
+// readApprovals reads the approvals again: they were given or revoked since, here or in another process.
+func (o *openAsks) readApprovals(ctx context.Context) error {
+	rules, err := o.approvals(ctx, allApprovals)
+	if err != nil {
+		return writeError{err}
+	}
+	o.evaluator.Approved = rules
 	return nil
 }
 
 // deliver hands an answer to the tool that asked, and settles what else it decides: a
 // rejection refuses all other permissions the session waits for, an "always" allows those
 // that it covers.
-func (o *openAsks) deliver(h toolAsks, got store.Answer) {
+func (o *openAsks) deliver(h openAsk, got store.Answer) {
 	switch f := got.Fact.(type) {
 	case *lathe.PermissionReplied:
 		h.reply <- answer{reply: f.Reply, note: got.Note, unattended: got.Unattended}
@@ -73,11 +106,6 @@ func (o *openAsks) deliver(h toolAsks, got store.Answer) {
 		case f.Reply == lathe.Reject:
 			o.settleOthers(func(tool.Permission) bool { return true }, lathe.Reject)
 		case f.Reply == lathe.Always:
-			for _, pattern := range h.ask.permission.Always {
-				o.evaluator.Approved = append(slices.Clip(o.evaluator.Approved), lathe.Rule{
-					Permission: h.ask.permission.Name, Pattern: pattern, Action: lathe.Allow,
-				})
-			}
 			o.settleOthers(o.evaluator.AllApproved, lathe.Always)
 		}
 	case *lathe.QuestionReplied:
@@ -88,10 +116,10 @@ func (o *openAsks) deliver(h toolAsks, got store.Answer) {
 }
 
 // settleOthers gives other waiting permissions the same answer.
-func (o *openAsks) settleOthers(meant func(tool.Permission) bool, reply lathe.Reply) {
+func (o *openAsks) settleOthers(matches func(tool.Permission) bool, reply lathe.Reply) {
 	for _, id := range slices.Sorted(maps.Keys(o.waiting)) {
 		h := o.waiting[id]
-		if h.ask.permission != nil && meant(*h.ask.permission) {
+		if h.ask.permission != nil && matches(*h.ask.permission) {
 			delete(o.waiting, id)
 			o.batch.add(&lathe.PermissionReplied{Session: o.batch.log.lease.Session, Request: id, Reply: reply})
 			h.reply <- answer{reply: reply}
@@ -101,10 +129,10 @@ func (o *openAsks) settleOthers(meant func(tool.Permission) bool, reply lathe.Re
 
 // withdraw closes the requests that meant selects and answers them with a: their calls no longer
 // wait for the user.
-func (o *openAsks) withdraw(meant func(*ask) bool, a answer) {
+func (o *openAsks) withdraw(matches func(*ask) bool, a answer) {
 	for _, id := range slices.Sorted(maps.Keys(o.waiting)) {
 		h := o.waiting[id]
-		if !meant(h.ask) {
+		if !matches(h.ask) {
 			continue
 		}
 		delete(o.waiting, id)

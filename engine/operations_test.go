@@ -17,7 +17,7 @@ import (
 // each operation. (spec 2.4, 12.3)
 func TestOperations_Events(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	path := strings.TrimPrefix(filepath.ToSlash(w.dir), "/")
 	elsewhere := repo(t)
 	commit := git(t, elsewhere, "rev-parse", "HEAD")
@@ -29,7 +29,7 @@ func TestOperations_Events(t *testing.T) {
 		t.Helper()
 		w.ok(err)
 		out.WriteString("# " + name + "\n")
-		events := l.heard()
+		events := l.received()
 		for _, line := range s.lines(events) {
 			out.WriteString(line + "\n")
 		}

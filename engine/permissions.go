@@ -14,8 +14,24 @@ import (
 // loadPermissions asks what the calls of the step may do.
 func (s *stepRun) loadPermissions(ctx context.Context) (err error) {
 	s.evaluator, err = s.permissions(ctx, s.engine.store, s.session)
-	s.asks.evaluator = s.evaluator
+	s.asks.evaluator, s.asks.approvals = s.evaluator, s.approvals
 	return err
+}
+
+// approvalScope says which approvals to read.
+type approvalScope int
+
+const (
+	allApprovals approvalScope = iota
+	treeOnly                   // granted to the session and its subagents
+)
+
+// approvals reads what users have approved for the session.
+func (s *stepInput) approvals(ctx context.Context, which approvalScope) (lathe.Ruleset, error) {
+	if which == treeOnly {
+		return s.engine.store.Approvals(ctx, "", "", s.session.ID)
+	}
+	return s.engine.store.Approvals(ctx, s.session.Project, s.session.Directory, s.session.ID)
 }
 
 // permissions gathers all that decides on permissions: the session's rules over its agent's,
@@ -44,7 +60,7 @@ func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, ses
 		id = parent.Parent
 	}
 	var err error
-	j.Approved, err = sessions.Approvals(ctx, session.Project, session.Directory)
+	j.Approved, err = sessions.Approvals(ctx, session.Project, session.Directory, session.ID)
 	return j, err
 }
 
@@ -54,7 +70,7 @@ type rulesSource interface {
 	Agents(at workspace.Place) ([]Agent, error)
 }
 
-// withAgentRules returns the evaluator with the agents' current rules. Approvals and switches stay.
+// withAgentRules returns the evaluator with the agents' current rules. Switches stay.
 func withAgentRules(j permission.Evaluator, agents []Agent) permission.Evaluator {
 	j.Chain = slices.Clone(j.Chain)
 	for i, b := range j.Chain {
@@ -65,8 +81,10 @@ func withAgentRules(j permission.Evaluator, agents []Agent) permission.Evaluator
 	return j
 }
 
-// refreshRules loads rules that were changed during the step. An unreadable config changes nothing.
-func (h *host) refreshRules() {
+// refreshRules loads rules and approvals that were changed during the step. An unreadable config changes nothing;
+// without approvals lathe asks.
+func (h *host) refreshRules(ctx context.Context) {
+	h.evaluator.Approved, _ = h.step.approvals(ctx, allApprovals)
 	source, ok := h.step.engine.env.(rulesSource)
 	if !ok {
 		return

@@ -152,7 +152,7 @@ func (s state) hasFailed(answers []*history.Message) bool {
 }
 
 // isDone reports whether the last answer is the end of the turn. A summary is one only where
-// nothing continues behind it.
+// nothing continues after it.
 func (s state) isDone(answers []*history.Message) bool {
 	if n := len(answers); n > 0 && history.IsSummary(answers[n-1]) {
 		return s.endsIn(answers[n-1])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -21,8 +22,8 @@ func (h *host) PlanFile() string {
 	return file
 }
 
-// SwitchAgent lets another agent continue when the step has ended: a prompt of its own waits for that,
-// so that it survives the process.
+// SwitchAgent lets another agent continue when the step has ended: its own prompt waits for
+// that, so that it survives the process.
 func (h *host) SwitchAgent(ctx context.Context, agent, text string) error {
 	s := h.step
 	a, err := s.settings.agent(agent)
@@ -35,6 +36,11 @@ func (h *host) SwitchAgent(ctx context.Context, agent, text string) error {
 	m.Parts = []lathe.Part{{ID: s.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: history.Synthetic(text)}}
 	_, err = s.engine.store.Admit(ctx, s.session.ID, lathe.Submission{Message: m, Digest: string(m.ID)})
 	return err
+}
+
+// AcceptEdits lets the session change files of the project without asking, until the user revokes it.
+func (h *host) AcceptEdits(ctx context.Context) error {
+	return store.Grants{Store: h.step.engine.store}.Add(ctx, store.GrantScope{Session: h.step.session.ID}, "edit", "*")
 }
 
 // planPath is the path of a session's plan: in the repository, else in the shared folder;

@@ -50,9 +50,9 @@ func spoke(t *lathe.Text) string {
 	if len(names) == 0 {
 		return ""
 	}
-	told := "shown"
+	received := "shown"
 	if !t.Ignored.On() {
-		told = "told"
+		received = "told"
 	}
-	return fmt.Sprintf(" by %s, %s", strings.Join(names, " "), told)
+	return fmt.Sprintf(" by %s, %s", strings.Join(names, " "), received)
 }

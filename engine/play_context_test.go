@@ -72,7 +72,7 @@ func resource(_ context.Context, server, uri string) ([]prompt.Resource, error) 
 	}
 }
 
-// builtin gives the agents that come with the program, with the rules of the transcript behind
+// builtin gives the agents that come with the program, with the rules of the transcript after
 // their own, and the tools that change between them.
 func (p *playing) builtin(s *engine.StepSettings) {
 	at := permission.Folders{Worktree: p.dir, Plans: s.Plans, Outputs: filepath.Join(p.data, "outputs")}
@@ -156,7 +156,7 @@ func (p *playing) actOnContext(w []string) bool {
 		id, e := p.session, p.Engine
 		go func() {
 			if _, err := e.SubmitCommand(p.Context(), id, call); err != nil {
-				<-time.After(time.Millisecond) // what it was told of comes first
+				<-time.After(time.Millisecond) // its own event comes first
 				p.shown.line(fmt.Sprintf("! %s: %v", lathe.CodeOf(err), err))
 			}
 		}()

@@ -103,7 +103,7 @@ func (p *playing) answersOf(lines []string) modeltest.Script {
 	return more
 }
 
-// reportedOnce holds that the end of each background task was told, and told once.
+// reportedOnce holds that the end of each background task was reported exactly once.
 func (p *playing) reportedOnce() {
 	p.Helper()
 	left, err := p.BackgroundTasks(p.Context(), "")
@@ -111,14 +111,14 @@ func (p *playing) reportedOnce() {
 	for _, s := range left {
 		p.Errorf("the end of %s was not told", s.ID)
 	}
-	told := map[string]int{}
+	received := map[string]int{}
 	for _, m := range p.all() {
 		for _, part := range m.Parts {
 			if t, ok := part.Body.(*lathe.Text); ok && t.Synthetic.On() && strings.HasPrefix(t.Text, "A task that ran in the background has ended.") {
 				_, rest, _ := strings.Cut(t.Text, "<task id=\"")
 				id, _, _ := strings.Cut(rest, "\"")
-				if told[id]++; told[id] > 1 {
-					p.Errorf("the end of %s was told %d times", id, told[id])
+				if received[id]++; received[id] > 1 {
+					p.Errorf("the end of %s was told %d times", id, received[id])
 				}
 			}
 		}

@@ -39,14 +39,14 @@ type opening struct {
 	Hooks engine.Hooks
 }
 
-// playing is a transcript under way.
+// playing is a transcript running.
 type playing struct {
 	*testing.T
 	*engine.Engine
 	script   *script
 	protocol modeltest.Protocol
 	server   *modeltest.Server
-	session  lathe.SessionID // the one that is spoken to
+	session  lathe.SessionID // the current session
 	sessions []lathe.SessionID
 	data     string
 	dir      string
@@ -173,7 +173,7 @@ func (p *playing) now() lathe.Time {
 // bubble is when the clock of a bubble begins.
 func bubble() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// speakTo makes a session the one that is spoken to.
+// speakTo makes a session the current one.
 func (p *playing) speakTo(id lathe.SessionID) {
 	p.session = id
 	if !slices.Contains(p.sessions, id) {
@@ -224,7 +224,7 @@ func (p *playing) rest() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.Context()), time.Hour)
 	defer cancel()
 	p.adopt()
-	for i := 0; i < len(p.sessions); i++ { // some are born meanwhile
+	for i := 0; i < len(p.sessions); i++ { // some are created meanwhile
 		id := p.sessions[i]
 		if _, err := p.Wait(ctx, id); err != nil && lathe.CodeOf(err) == lathe.Canceled {
 			p.Errorf("the session does not come to rest: %v\n%s", err, p.shown.events())
@@ -300,7 +300,7 @@ func (p *playing) all() (out []lathe.Message) {
 	return out
 }
 
-// requests shows what the model was told, without the system prompt, the tools and the
+// requests shows what the model was notified, without the system prompt, the tools and the
 // choice among them, unless the settings want to see those.
 func (p *playing) requests() string {
 	var steps, titles strings.Builder
@@ -364,12 +364,6 @@ func (p *playing) files() string {
 		return err
 	}))
 	return b.String()
-}
-
-func (p *playing) place() workspace.Place {
-	at, err := p.Locate(p.Context(), p.dir)
-	p.ok(err)
-	return at
 }
 
 // pending is the oldest request that waits, or comes soon; or the one that is named.

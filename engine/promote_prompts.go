@@ -56,8 +56,8 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 	case old == nil:
 		texts = append(said.overview(ctx, s, r.config.place), texts...)
 	case isFor(old, fresh) && !isCold(s, r.engine.now()):
-		if told := source.Changed(old.Sources, fresh.Sources); told != "" {
-			texts = append(texts, told)
+		if received := source.Changed(old.Sources, fresh.Sources); received != "" {
+			texts = append(texts, received)
 		}
 		fresh.Text = old.Text
 	}
@@ -102,8 +102,8 @@ func (c *stepConfig) overview(ctx context.Context, s state, at workspace.Place) 
 	return nil
 }
 
-// modeReminders say that the mode has changed: on the first prompt of plan mode, and on the first
-// behind it.
+// modeReminders say that the mode has changed: on the first prompt of plan mode, and on the
+// first after it.
 func (c *stepConfig) modeReminders(s state, at workspace.Place) []string {
 	last := ""
 	if answers := history.Answers(s.messages); len(answers) > 0 {

@@ -24,7 +24,7 @@ func masked(messages []*history.Message) (ids []string) {
 	return ids
 }
 
-// later are two exchanges and ten small calls, behind which all may go.
+// later are two exchanges and ten small calls, after which all may go.
 func later() []*history.Message {
 	small := make([]lathe.Body, compact.PruneCalls)
 	for i := range small {

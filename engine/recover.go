@@ -119,7 +119,7 @@ func (r *runner) repairSession(ctx context.Context) error {
 		r.publishCompacting(ctx, 0)
 	}
 	next := plan(s)
-	if c, ok := next.(endCheck); ok && len(c.ToModel) == 0 { // all was done but to tell people what was found
+	if c, ok := next.(endCheck); ok && len(c.ToModel) == 0 { // all was done but the report to the user
 		if err := r.check(ctx, s, c.Result); err != nil {
 			return err
 		}
@@ -154,14 +154,14 @@ func (e *recovery) resumeTurn(ctx context.Context, id lathe.SessionID) error {
 		_, err = e.actors.wake(id)
 		return err
 	}
-	// Two who resume at the same time send the same message, which is then one.
+	// Two processes that resume at the same time send the same message, which is stored once.
 	sum := sha256.Sum256([]byte(page.Messages[len(page.Messages)-1].ID))
 	m := lathe.Message{ID: lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26]), Session: id, Data: samePrompt(last.Data.(*lathe.User))}
 	m.Parts = append([]lathe.Part{{Body: history.Synthetic(interruptedText(page.Messages))}}, tasksLeft(*last, page.Messages)...)
 	for i := range m.Parts {
 		m.Parts[i].ID, m.Parts[i].Session, m.Parts[i].Message = e.ids.Part(), id, m.ID
 	}
-	if again := compactAgain(page.Messages); again != nil { // a summary is not gone on with but made again
+	if again := compactAgain(page.Messages); again != nil { // a summary is not continued but made again
 		m.Data, m.Parts[0].Body = again.Data, again.Parts[0].Body
 	}
 	if _, err := e.store.Admit(ctx, id, lathe.Submission{Message: m, Digest: string(m.ID)}); err != nil {

@@ -26,8 +26,8 @@ var lastStepPrompt string
 //go:embed prompt/structured.md
 var structuredPrompt string
 
-// stepInput is what a step works with. Nothing changes it while calls run, so that they may read it in
-// goroutines of their own. Between two attempts a fallback may replace the model.
+// stepInput is the input of a step. Nothing changes it while calls run, so that they may read
+// it in their own goroutines. Between two attempts a fallback may replace the model.
 type stepInput struct {
 	stepConfig
 	engine      *Engine
@@ -138,7 +138,7 @@ func (s *stepRun) reserve(ctx context.Context, facts ...lathe.Fact) error {
 	return s.ledger.reserve(ctx, s.prompt, s.model.Price, facts...)
 }
 
-// addLastStepNotice writes down that this is the last step. It is a message of its own: words that
+// addLastStepNotice writes down that this is the last step. It is its own message: words that
 // were only in this request would be missing from the next (I7).
 func (r *runner) addLastStepNotice(ctx context.Context, s *state) error {
 	notice := r.log.message(r.engine.now(), samePrompt(r.user.Data.(*lathe.User)), history.Synthetic(strings.TrimSpace(lastStepPrompt)))

@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// BenchmarkRequest is the assembly of a request with 2,000 messages behind it: the first of a
+// BenchmarkRequest is the assembly of a request with 2,000 messages after it: the first of a
 // process, for which all of them are converted, and the next, for which the last one is.
 func BenchmarkRequest(b *testing.B) {
 	agent := prompt.Agents(permission.Folders{})[0]

@@ -27,7 +27,7 @@ const (
 	retryMaxWait  = 10 * time.Minute
 )
 
-// retryPlan is what comes after a failed attempt.
+// retryPlan is the next action after a failed attempt.
 type retryPlan struct {
 	again   bool
 	wait    time.Duration
@@ -48,8 +48,8 @@ func (r Retry) retry(err error, n int, now time.Time, random float64) retryPlan 
 	if n > attempts || code != lathe.Limited && code != lathe.Unavailable {
 		return retryPlan{}
 	}
-	wait, told := retryAfter(err, now)
-	if !told || wait <= 0 { // at once is over in a moment, with all attempts
+	wait, received := retryAfter(err, now)
+	if !received || wait <= 0 { // at once is over in a moment, with all attempts
 		wait = backoff(n, random)
 	}
 	if wait > max(maxWait, retryCap) {
@@ -133,7 +133,7 @@ func retryAfter(err error, now time.Time) (time.Duration, bool) {
 	return model.RetryAfter(h, now)
 }
 
-// retryMessage is what the status says.
+// retryMessage is the message of the status.
 func retryMessage(err error) string {
 	text := faultText(err)
 	if strings.Contains(strings.ToLower(text), "overloaded") {
@@ -142,7 +142,7 @@ func retryMessage(err error) string {
 	return text
 }
 
-// faultOf is the form in which an error stands on a message.
+// faultOf converts an error to the form stored on a message.
 func faultOf(err error) lathe.Fault {
 	var e *lathe.Error
 	switch {

@@ -10,10 +10,10 @@ import (
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
-// Revert undoes what a session said and did from a point on. Its messages stay until the
-// next prompt; of the files only those are touched that the undone steps wrote, and only if
-// they are what those steps left. A session that is at work refuses it. A point that does not
-// exist changes nothing.
+// Revert undoes the messages and changes of a session from a point on. The messages stay until
+// the next prompt. Only files that the undone steps wrote are touched, and only if they are as
+// those steps left them. A session that is at work refuses it. A point that does not exist
+// changes nothing.
 func (e *Engine) Revert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
 	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return r.revert(ctx, u) })
 }
@@ -23,8 +23,8 @@ func (e *Engine) Unrevert(ctx context.Context, id lathe.SessionID, u lathe.Undo)
 	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return r.unrevert(ctx, u.DryRun) })
 }
 
-// Undo undoes the last exchange that stands, or everything from the point that is named on. A point that does
-// not exist is NotFound, other than for [Engine.Revert].
+// Undo undoes the last exchange that is not undone, or everything from the point that is named
+// on. A point that does not exist is NotFound, other than for [Engine.Revert].
 func (e *Engine) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
 	s, err := e.Get(ctx, id)
 	if err == nil {

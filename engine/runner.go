@@ -34,7 +34,7 @@ type runner struct {
 	stepConfig // loaded again in each round
 }
 
-// turnState is what a turn remembers from one round to the next. The next turn begins without it.
+// turnState is the state of a turn between rounds. The next turn begins without it.
 type turnState struct {
 	failures int // requests in a row that failed
 	fallback fallbackState
@@ -86,7 +86,7 @@ func (r *runner) loadConversation(ctx context.Context) (err error) {
 		return err
 	}
 	r.config.place = inst.Place
-	if err != nil { // the directory is gone: its tools will say so
+	if err != nil { // the directory was deleted: its tools will report that
 		r.config.place = workspace.Place{Directory: r.log.mem.Session.Directory, Worktree: "/"}
 	}
 	return nil

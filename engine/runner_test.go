@@ -14,7 +14,7 @@ import (
 
 // stage is a session with an answer that a runner works on.
 type stage struct {
-	*world
+	*fixture
 	engine.Runner
 	s lathe.Session
 	m lathe.Message
@@ -22,7 +22,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	m := w.answer(w.user(s.ID, "go"))
 	return &stage{w, w.runner(s.ID), s, m}
@@ -32,14 +32,14 @@ func newStage(t *testing.T) *stage {
 func (g *stage) opens(words string) lathe.Part {
 	g.Helper()
 	p := g.growing(g.m, words)
-	must(g.Commit(g.Context(), &lathe.PartChanged{Part: p}))(g.world)
+	must(g.Commit(g.Context(), &lathe.PartChanged{Part: p}))(g.fixture)
 	return p
 }
 
 // stored is the text of a part in the store.
 func (g *stage) text(id lathe.PartID) string {
 	g.Helper()
-	return must(g.Store().Part(g.Context(), g.s.ID, g.m.ID, id))(g.world).GrowingText()
+	return must(g.Store().Part(g.Context(), g.s.ID, g.m.ID, id))(g.fixture).GrowingText()
 }
 
 func TestRunner_CommitOpensAndClosesTexts(t *testing.T) {
@@ -48,13 +48,13 @@ func TestRunner_CommitOpensAndClosesTexts(t *testing.T) {
 	a, b := g.opens(""), g.opens("so far")
 	must(g.Commit(t.Context(), &lathe.PartChanged{Part: lathe.Part{
 		ID: g.ids.Part(), Session: g.s.ID, Message: g.m.ID, Body: &lathe.Text{Text: "whole"},
-	}}))(g.world)
+	}}))(g.fixture)
 	if g.Holds() != 2 || engine.Texts(g.Engine) != 2 {
 		t.Errorf("%d texts are held, %d are on the bus", g.Holds(), engine.Texts(g.Engine))
 	}
 	g.ok(g.Grow(a.ID, "one"))
 	g.is(g.Grow("prt_none", "x"), lathe.Conflict)
-	must(g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(a, "one")}))(g.world)
+	must(g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(a, "one")}))(g.fixture)
 	g.is(g.Grow(a.ID, "late"), lathe.Conflict)
 	if g.Holds() != 1 || engine.Texts(g.Engine) != 1 || g.Text(b.ID) != "so far" {
 		t.Errorf("%d texts are held, %d are on the bus", g.Holds(), engine.Texts(g.Engine))
@@ -71,14 +71,14 @@ func TestRunner_RemovalsCloseTexts(t *testing.T) {
 	a, b := g.opens(""), g.opens("")
 	g.ok(g.Grow(a.ID, "never stored"))
 	g.ok(g.Grow(b.ID, "kept"))
-	must(g.Commit(t.Context(), &lathe.PartRemoved{Session: g.s.ID, Message: g.m.ID, Part: a.ID}))(g.world)
+	must(g.Commit(t.Context(), &lathe.PartRemoved{Session: g.s.ID, Message: g.m.ID, Part: a.ID}))(g.fixture)
 	g.is(g.Grow(a.ID, "x"), lathe.Conflict)
 	g.ok(g.Checkpoint(t.Context()))
 	if got := g.text(b.ID); got != "kept" {
 		t.Errorf("stored is %q", got)
 	}
 	g.ok(g.Grow(b.ID, ", then not"))
-	must(g.Commit(t.Context(), &lathe.MessageRemoved{Session: g.s.ID, Message: g.m.ID}))(g.world)
+	must(g.Commit(t.Context(), &lathe.MessageRemoved{Session: g.s.ID, Message: g.m.ID}))(g.fixture)
 	g.is(g.Grow(b.ID, "x"), lathe.Conflict)
 	g.ok(g.Checkpoint(t.Context()))
 	if g.Holds() != 0 || engine.Texts(g.Engine) != 0 {
@@ -86,7 +86,7 @@ func TestRunner_RemovalsCloseTexts(t *testing.T) {
 	}
 }
 
-// A part that begins and ends in one commit is told as it was committed, and no reader is
+// A part that begins and ends in one commit is published as it was committed, and no reader is
 // left with an open copy of it.
 func TestRunner_BeginsAndEndsInOneCommit(t *testing.T) {
 	t.Parallel()
@@ -103,28 +103,28 @@ func TestRunner_BeginsAndEndsInOneCommit(t *testing.T) {
 	} {
 		m := g.m
 		m.ID = g.ids.Message()
-		must(g.Commit(t.Context(), &lathe.MessageChanged{Info: m}))(g.world)
+		must(g.Commit(t.Context(), &lathe.MessageChanged{Info: m}))(g.fixture)
 		l := g.listen(lathe.Scope{})
 		f := newFold()
 		f.read(g.stored(lathe.Scope{})[g.s.ID])
 		p := g.growing(m, "")
 		last := end(p)
-		must(g.Commit(t.Context(), &lathe.PartChanged{Part: p}, last))(g.world)
-		events := l.heard()
+		must(g.Commit(t.Context(), &lathe.PartChanged{Part: p}, last))(g.fixture)
+		events := l.received()
 		g.same(name, kinds(events), []string{"message.part.updated", last.Type()})
 		f.apply(events...)
-		f.compare(g.world, lathe.Scope{})
+		f.compare(g.fixture, lathe.Scope{})
 		if open := name == "told again"; open != (g.Holds() == 1) || open != (engine.Texts(g.Engine) == 1) {
 			t.Errorf("%s: %d texts are held, %d are on the bus", name, g.Holds(), engine.Texts(g.Engine))
 		}
 		if g.Holds() > 0 {
-			must(g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "more")}))(g.world)
+			must(g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "more")}))(g.fixture)
 		}
 	}
 }
 
-// An open part that is written again, because something else about it changed, goes on
-// growing, and nobody is told its text twice.
+// An open part that is written again, because something else about it changed, continues
+// growing, and no client is notified its text twice.
 func TestRunner_WritesAnOpenPartAgain(t *testing.T) {
 	t.Parallel()
 	g := newStage(t)
@@ -135,30 +135,30 @@ func TestRunner_WritesAnOpenPartAgain(t *testing.T) {
 	g.ok(g.Grow(p.ID, "one "))
 	again := p.WithText(g.Text(p.ID))
 	again.Body.(*lathe.Text).Metadata = []byte(`{"acme":{"signature":"x"}}`)
-	must(g.Commit(t.Context(), &lathe.PartChanged{Part: again}))(g.world)
+	must(g.Commit(t.Context(), &lathe.PartChanged{Part: again}))(g.fixture)
 	g.ok(g.Grow(p.ID, "two"))
-	events := l.heard()
+	events := l.received()
 	g.same("told", kinds(events), []string{"message.part.updated", "message.part.delta", "message.part.updated", "message.part.delta"})
 	f.apply(events...)
 	g.ok(g.Checkpoint(t.Context()))
-	f.compare(g.world, lathe.Scope{})
+	f.compare(g.fixture, lathe.Scope{})
 	if got := g.text(p.ID); got != "one two" {
 		t.Errorf("stored is %q", got)
 	}
 	for _, short := range []string{"one ", ""} { // what it has not is made up for by the next checkpoint
-		must(g.Commit(t.Context(), &lathe.PartChanged{Part: p.WithText(short)}))(g.world)
+		must(g.Commit(t.Context(), &lathe.PartChanged{Part: p.WithText(short)}))(g.fixture)
 		g.ok(g.Grow(p.ID, "!"))
 		g.ok(g.Checkpoint(t.Context()))
-		f.apply(l.heard()...)
-		f.compare(g.world, lathe.Scope{})
+		f.apply(l.received()...)
+		f.compare(g.fixture, lathe.Scope{})
 	}
 	if got := g.text(p.ID); got != "one two!!" {
 		t.Errorf("stored is %q", got)
 	}
 }
 
-// A checkpoint writes what is new and takes a number for each part that has grown; nobody
-// is told. (Deltas 4)
+// A checkpoint writes what is new and takes a number for each part that has grown; no client is
+// notified. (Deltas 4)
 func TestRunner_CheckpointWritesOnlyWhatIsNew(t *testing.T) {
 	t.Parallel()
 	g := newStage(t)
@@ -189,7 +189,7 @@ func TestRunner_CheckpointWritesOnlyWhatIsNew(t *testing.T) {
 	if got := g.text(b.ID); got != "other 😀" {
 		t.Errorf("stored is %q", got)
 	}
-	for _, e := range l.heard() {
+	for _, e := range l.received() {
 		if e.Fact.Type() != "message.part.delta" && e.Fact.Type() != "message.part.updated" || e.Seq != 0 {
 			t.Errorf("told %s with number %d", e.Fact.Type(), e.Seq)
 		}
@@ -229,13 +229,13 @@ func TestRunner_ReleaseAfterCancel(t *testing.T) {
 	}
 	g.ok(g.Release(ctx))
 	g.ok(g.runner(g.s.ID).Release(ctx))
-	if hs := must(g.Store().Leases(t.Context()))(g.world); len(hs) != 0 {
+	if hs := must(g.Store().Leases(t.Context()))(g.fixture); len(hs) != 0 {
 		t.Errorf("held: %+v", hs)
 	}
 }
 
-// A text that the store has whole stays on the bus when its runner goes, for whoever
-// comes; one that it has not ends there, and whoever goes on begins with what is stored.
+// A text that the store has whole stays on the bus when its runner goes, for the next reader;
+// one that it has not ends there, and a client that continues begins with what is stored.
 func TestRunner_ReleaseLeavesWhatIsStored(t *testing.T) {
 	t.Parallel()
 	g := newStage(t)
@@ -249,25 +249,25 @@ func TestRunner_ReleaseLeavesWhatIsStored(t *testing.T) {
 		t.Errorf("%d texts are on the bus", n)
 	}
 	l := g.listen(lathe.Scope{})
-	joined := l.heard()
+	joined := l.received()
 	if p := joined[0].Fact.(*lathe.PartChanged).Part; len(joined) != 1 || p.ID != whole.ID || p.GrowingText() != "stored" {
 		t.Errorf("joined with %v", joined)
 	}
 	f := newFold()
 	f.read(g.stored(lathe.Scope{})[g.s.ID])
 	for _, p := range []lathe.Part{whole, cut} {
-		got := must(g.UpdatePart(t.Context(), p, ", continued"))(g.world)
+		got := must(g.UpdatePart(t.Context(), p, ", continued"))(g.fixture)
 		if got.GrowingText() != "stored, continued" {
 			t.Errorf("%q", got.GrowingText())
 		}
 	}
-	f.apply(l.heard()...)
-	f.compare(g.world, lathe.Scope{})
+	f.apply(l.received()...)
+	f.compare(g.fixture, lathe.Scope{})
 	for _, p := range []lathe.Part{whole, cut} {
-		must(g.UpdatePart(t.Context(), closedBody(p, "done"), ""))(g.world)
+		must(g.UpdatePart(t.Context(), closedBody(p, "done"), ""))(g.fixture)
 	}
-	f.apply(l.heard()...)
-	f.compare(g.world, lathe.Scope{})
+	f.apply(l.received()...)
+	f.compare(g.fixture, lathe.Scope{})
 	if n := engine.Texts(g.Engine); n != 0 {
 		t.Errorf("%d texts are on the bus at the end", n)
 	}
@@ -318,10 +318,10 @@ func TestRunner_HistoryIsWhatWasStreamed(t *testing.T) {
 				t.Fatalf("stored is %q, sent %q", got, sent)
 			}
 		}
-		must(g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, sent)}))(g.world)
+		must(g.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, sent)}))(g.fixture)
 		if got := g.text(p.ID); got != sent {
 			t.Fatalf("at the end %q, sent %q", got, sent)
 		}
-		must(g.Commit(t.Context(), &lathe.PartRemoved{Session: g.s.ID, Message: g.m.ID, Part: p.ID}))(g.world)
+		must(g.Commit(t.Context(), &lathe.PartRemoved{Session: g.s.ID, Message: g.m.ID, Part: p.ID}))(g.fixture)
 	})
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/lathe-agent/lathe/lathetest"
 )
 
-// scribe writes events in short: ids get names in the order in which they appear, times
-// count from the beginning, and of a record that was told before only what has changed is
-// written. The first character says whether a reader may note the number here (*), the
-// event has one (+), or none (-).
+// scribe writes events in short: ids get names in the order in which they appear, times count
+// from the beginning, and of a known record only the changes are written. The first character
+// says whether a reader may note the number here (*), the event has one (+), or none (-).
 type scribe struct {
 	replace *strings.Replacer            // what differs from run to run
 	names   map[string]string            // of ids
 	count   map[string]int               // names given, by kind
-	last    map[string]map[string]string // what was told of a record
+	last    map[string]map[string]string // the last published record
 }
 
 func newScribe(replace ...string) *scribe {
@@ -87,7 +86,7 @@ func (s *scribe) record(e lathe.Event) string {
 func fields(now, before map[string]string) []string {
 	out := []string{}
 	for _, key := range slices.Sorted(maps.Keys(now)) {
-		if was, told := before[key]; !told || was != now[key] {
+		if was, received := before[key]; !received || was != now[key] {
 			out = append(out, key+"="+now[key])
 		}
 	}

@@ -43,8 +43,8 @@ func (f *sessionFiles) isDue(now lathe.Time) bool {
 	return (last == 0 || now-lathe.Time(last) >= lathe.Time(cleanUpEvery.Milliseconds())) && f.cleaned.CompareAndSwap(last, int64(now))
 }
 
-// cleanUp deletes old outputs of tools and old snapshots, at most once an hour, in the background. The age of an
-// output is that of the file: names tell no time.
+// cleanUp deletes old outputs of tools and old snapshots, at most once an hour, in the
+// background. The age of an output is that of the file: names have no time.
 func (e *Engine) cleanUp(k Retention) {
 	now, f := e.now(), &e.files
 	if !f.isDue(now) {

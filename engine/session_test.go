@@ -12,7 +12,7 @@ import (
 
 func TestCreate_LeastRecord(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	path := strings.TrimPrefix(filepath.ToSlash(w.dir), "/")
 	want := lathe.Session{
@@ -30,7 +30,7 @@ func TestCreate_LeastRecord(t *testing.T) {
 
 func TestCreate_AllThatMayBeGiven(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	in := lathe.NewSession{
 		ID: "ses_mine", Title: "Mine", Agent: "plan", Workspace: "wrk_1",
 		Model:    &lathe.SessionModel{ID: "m-1", Provider: "acme", Variant: "default"},
@@ -47,7 +47,7 @@ func TestCreate_AllThatMayBeGiven(t *testing.T) {
 
 func TestCreate_Refuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	taken := w.session()
 	before := w.counter()
 	for name, c := range map[string]struct {
@@ -78,7 +78,7 @@ func TestCreate_Refuses(t *testing.T) {
 // what else the parent allows is not its own.
 func TestCreate_Child(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	rule := func(permission, pattern string, a lathe.Action) lathe.Rule {
 		return lathe.Rule{Permission: permission, Pattern: pattern, Action: a}
 	}
@@ -113,7 +113,7 @@ func TestCreate_Child(t *testing.T) {
 
 func TestCreateNext(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	inst := must(w.Instance(t.Context(), w.dir))(w)
 	s := must(w.CreateNext(t.Context(), inst, lathe.NewSession{Title: "Next"}))(w)
 	want := w.session(lathe.NewSession{Title: "Next"})
@@ -123,7 +123,7 @@ func TestCreateNext(t *testing.T) {
 
 func TestGet_AnyProject(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	in := repo(t)
 	s := must(w.Create(t.Context(), in, lathe.NewSession{}))(w)
 	if s.Project != git(t, in, "rev-parse", "HEAD") || s.Directory != in || *s.Path != "" {
@@ -140,7 +140,7 @@ func TestGet_AnyProject(t *testing.T) {
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top := repo(t)
 	sub := mkdir(t, filepath.Join(top, "sub", "deep"))
 	mkdir(t, filepath.Join(top, "subway"))
@@ -192,7 +192,7 @@ func TestList(t *testing.T) {
 
 func TestChildren(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top := w.session()
 	one := w.session(lathe.NewSession{Parent: top.ID})
 	w.clock.forward(1)
@@ -211,7 +211,7 @@ func TestChildren(t *testing.T) {
 // last change. (131, 113)
 func TestUpdate_ChangesOnlyWhatIsNamed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	full := lathetest.Session()
 	archived := lathe.Time(-3)
 	for name, c := range map[string]struct {
@@ -286,7 +286,7 @@ func TestUpdate_ChangesOnlyWhatIsNamed(t *testing.T) {
 
 func TestUpdate_Refuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	_, err := w.Rename(t.Context(), s.ID, "")
 	w.is(err, lathe.Invalid)
@@ -300,7 +300,7 @@ func TestUpdate_Refuses(t *testing.T) {
 
 func TestRemove_WithAllBelow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top := w.session(lathe.NewSession{Title: "top"})
 	kid := w.session(lathe.NewSession{Title: "kid", Parent: top.ID})
 	grand := w.session(lathe.NewSession{Title: "grandchild", Parent: kid.ID})
@@ -309,7 +309,7 @@ func TestRemove_WithAllBelow(t *testing.T) {
 	l := w.listen(lathe.Scope{})
 	w.ok(w.Remove(t.Context(), top.ID))
 	var gone []string
-	for _, e := range l.heard() {
+	for _, e := range l.received() {
 		gone = append(gone, e.Fact.Type()+" "+e.Fact.(*lathe.SessionDeleted).Info.Title)
 	}
 	w.same("events", gone, []string{"session.deleted grandchild", "session.deleted kid", "session.deleted top"})

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/engine/subagent"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/bash"
@@ -32,9 +33,9 @@ type Environment interface {
 	Model(ctx context.Context, at workspace.Place, ref lathe.ModelRef) (*Model, error)
 }
 
-// StepSettings are what the engine needs to know of a directory's settings.
+// StepSettings are the parts of a directory's config that the engine needs.
 type StepSettings struct {
-	// Source is what the Environment made them of, for it alone.
+	// Source belongs to the Environment: the data it made them from.
 	Source any
 
 	Agents       []Agent
@@ -95,10 +96,10 @@ type Retention struct {
 	Bytes int64
 }
 
-// Agent is an agent, and how its rules are judged.
+// Agent is an agent with the evaluation of its rules.
 type Agent struct {
 	lathe.Agent
-	Permissions permission.Rules // nil judges by Rules
+	Permissions permission.Rules // nil evaluates Rules
 	Fallback    []lathe.ModelRef // empty are those of the settings
 	Confined    prompt.Confined
 }
@@ -153,7 +154,11 @@ func (s *StepSettings) agent(name string) (*Agent, error) {
 	if standard && name != "" {
 		return nil, lathe.Errorf(lathe.NotFound, "agent %q of default_agent not found; set default_agent to one of: %s", name, strings.Join(s.names(open), ", "))
 	}
-	return nil, lathe.Errorf(lathe.NotFound, "Agent not found: %q. Available agents: %s", name, strings.Join(s.names(visible), ", "))
+	end := "."
+	if near := phrase.Similar(name, s.names(visible)); len(near) > 0 {
+		end = phrase.DidYouMean(near)
+	}
+	return nil, lathe.Errorf(lathe.NotFound, "Agent not found: %q%s Available agents: %s", name, end, strings.Join(s.names(visible), ", "))
 }
 
 // names are those of the agents for which is holds.
@@ -167,7 +172,7 @@ func (s *StepSettings) names(is func(*Agent) bool) (names []string) {
 	return names
 }
 
-// window is what compaction needs of a model; none says that nothing is known.
+// window holds the model limits that compaction needs; none means that they are unknown.
 func (m *Model) window() compact.Window {
 	if m == nil {
 		return compact.Window{}
@@ -175,7 +180,7 @@ func (m *Model) window() compact.Window {
 	return compact.Window{Context: m.Context, Input: m.Input, Output: m.Output}
 }
 
-// Ordered puts the default agent first and the others behind it by name, as clients list them.
+// Ordered puts the default agent first and the others after it by name, as clients list them.
 func (s *StepSettings) Ordered() []lathe.Agent {
 	first := ""
 	if a, err := s.agent(""); err == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// finish closes a step that came to its end.
+// finish closes a step that has ended.
 func (s *stepRun) finish(ctx context.Context) error {
 	patch := s.endSnapshot(ctx)
 	at := s.engine.now()
@@ -91,7 +91,9 @@ func (s *stepRun) waitForTools(ctx context.Context) error {
 	for {
 		for _, it := range s.queue.take() {
 			if asks, ok := it.other.(toolAsks); ok { // too late
-				asks.reply <- answer{reply: lathe.Reject, dismissed: true}
+				for _, h := range asks {
+					h.reply <- answer{reply: lathe.Reject, dismissed: true}
+				}
 				continue
 			}
 			if it.model == nil {

@@ -34,7 +34,7 @@ func newShown(dir string) *shown {
 	return &shown{dir: dir, names: map[string]string{}, parts: map[lathe.MessageID]int{}, title: map[lathe.SessionID]string{}}
 }
 
-// know numbers a session; what is told of all but the first is marked with its number.
+// know numbers a session; events of all but the first are marked with its number.
 func (s *shown) know(id lathe.SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,8 @@ func (s *shown) add(text string) {
 	s.at = append(s.at, when{time.Now(), 0})
 }
 
-// when is when a line was told, and which tool call of its message it is about; 0 is none.
+// when is when a line was reported, and which tool call of its message it is about; 0 means
+// none.
 type when struct {
 	at   time.Time
 	call int
@@ -148,7 +149,7 @@ func (s *shown) clean(text string) string {
 	return outputFile.ReplaceAllString(strings.ReplaceAll(text, s.dir, "DIR"), "OUTPUT")
 }
 
-// machine is what a survey tells of the machine.
+// machine is what a overview tells of the machine.
 var machine = regexp.MustCompile(`Machine: \d+ cores[^"\\]*`)
 
 // callID is the id of a call that no model made.

@@ -44,8 +44,8 @@ func (s *stepRun) prepareSnapshot(ctx context.Context, ev model.Event) {
 	}
 }
 
-// endSnapshot ends the saving, and says what the step changed. What cannot be said fails
-// nothing: the files are as they are.
+// endSnapshot ends the snapshot, and returns the changes of the step. An error here fails
+// nothing: the files stay as they are.
 func (s *stepRun) endSnapshot(ctx context.Context) snapshot.Patch {
 	if s.snap == nil {
 		return snapshot.Patch{}

@@ -48,12 +48,12 @@ func (r *runner) newStepRun(s state) *stepRun {
 		},
 		log: r.log, batch: b, jobs: r.jobs, fallback: &r.fallback, wake: r.actor.wake,
 		ledger: &ledger{batch: b, limits: r.settings.Budget, telemetry: &r.engine.telemetry, today: r.engine.Today},
-		asks:   &openAsks{batch: b, waiting: map[lathe.AskID]toolAsks{}},
+		asks:   &openAsks{batch: b, waiting: map[lathe.AskID]openAsk{}},
 	}
 }
 
-// step asks the model once, with as many attempts as it takes. What goes wrong is on its
-// message; an error returned is one of the store.
+// step asks the model once, with as many attempts as it takes. Its message carries other
+// errors; a returned error comes from the store.
 func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
 	ctx, end := r.engine.telemetry.Step(ctx, s.session.ID)
 	defer func() { end(err) }()
@@ -224,7 +224,7 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	case toolMarked:
 		s.fold.Progress(h.call, "", history.WithMark(nil, history.DoomLoop), at)
 	case toolAsks:
-		return false, s.asks.add(ctx, h)
+		return false, s.asks.add(ctx, h...)
 	case textShown:
 		s.running--
 		s.fold.Complete(h.part, h.text, at)

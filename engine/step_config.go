@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
-// stepConfig is what the settings say for a prompt, loaded at the start of a round.
+// stepConfig is the config for a prompt, loaded at the start of a round.
 type stepConfig struct {
 	settings  *StepSettings
 	agent     *Agent
@@ -78,8 +78,8 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 
 // editable is a [Environment] whose settings people may change while a turn runs.
 type editable interface {
-	// HasConfigChanged reports whether the files that settings were made of say something else now. The error is
-	// why they cannot be read.
+	// HasConfigChanged reports whether the config files have changed since. The error is why
+	// they cannot be read.
 	HasConfigChanged(at workspace.Place, was *StepSettings) (bool, error)
 }
 

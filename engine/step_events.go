@@ -52,11 +52,8 @@ type (
 	}
 	// toolMarked notes that a repeated call was allowed once.
 	toolMarked struct{ call *fold.Call }
-	// toolAsks asks the user; the answer goes to reply, which is buffered.
-	toolAsks struct {
-		ask   *ask
-		reply chan<- answer
-	}
+	// toolAsks asks the user, for one call at once.
+	toolAsks []openAsk
 	// askExpired is a request without an answer in time.
 	askExpired struct{ ask *ask }
 	// textShown is the text that a hook returned.

@@ -164,9 +164,8 @@ func (s *stepInput) mentions(name string) bool {
 	})
 }
 
-// childFor is the session a task is done in: a new one, or one that this session has had work
-// for it before. No other can be gone on with: a session that waited for its brother could be
-// waited for by him.
+// childFor returns the session for a task: a new one, or one that this session has had work for
+// it before. No other can be continued: two sibling sessions could wait for each other.
 func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (lathe.Session, error) {
 	s := h.step
 	if a.Resume != "" {
@@ -185,8 +184,8 @@ func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (l
 	})
 }
 
-// childRules are the rules a child has beside what it inherits from its parent's. Whatever they
-// say, it is judged by those of all above it too.
+// childRules are the rules of a child in addition to those it inherits from its parent's. The
+// rules of all its parents apply too.
 func (s *stepInput) childRules(agent *Agent) (own lathe.Ruleset) {
 	deny := func(permission string) {
 		r := lathe.Rule{Permission: permission, Pattern: "*", Action: lathe.Deny}
@@ -225,7 +224,7 @@ func (s *stepInput) writes(agent *Agent) bool {
 	return agent.permissions().Evaluate("edit", "*").Action != lathe.Deny && s.evaluator.Action("edit", "*") != lathe.Deny
 }
 
-// metadata is what the parent's part says of the child.
+// metadata describes the child on the parent's part.
 func (t *task) metadata() json.RawMessage {
 	type model struct {
 		Provider string `json:"providerID"`

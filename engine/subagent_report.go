@@ -25,8 +25,7 @@ func isReport(h *history.Message) bool {
 	})
 }
 
-// report is what became of the task until now. One that is too long goes to a file, and its
-// head is returned.
+// report is the result of the task so far. A long one goes to a file, and its head is returned.
 func (t *task) report(ctx context.Context) (tool.Report, error) {
 	e := t.host.step.engine
 	page, err := e.store.History(ctx, t.child.ID, lathe.Position{}, 0)
@@ -99,8 +98,8 @@ func (e *recovery) reportToParent(ctx context.Context, child lathe.Session, mess
 	if err != nil {
 		return err
 	}
-	told, err := e.store.ReportToParent(ctx, child.ID, in)
-	if err == nil && told && live && !p.NoReply {
+	received, err := e.store.ReportToParent(ctx, child.ID, in)
+	if err == nil && received && live && !p.NoReply {
 		_, err = e.actors.wake(parent.ID)
 	}
 	return err

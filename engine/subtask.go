@@ -14,12 +14,12 @@ import (
 	"github.com/lathe-agent/lathe/tool/builtin"
 )
 
-// afterCommand asks for words after a task that came of a command.
+// afterCommand asks for a text after a task from a slash command.
 const afterCommand = "Summarize the result of the task above for the user, and continue the work if some is left."
 
 // subtask runs the first of the tasks a prompt holds; the others have their turn in the rounds
-// that follow. It is an answer of its own with one call of the task tool, as if the agent had
-// made it: hooks, deadline and progress are those of any call.
+// that follow. It is its own answer with one call of the task tool, as if the agent had made
+// it: hooks, deadline and progress are those of any call.
 func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error {
 	if r.stepConfig.err != nil {
 		return r.refuse(ctx, s, r.stepConfig.err)
@@ -32,7 +32,7 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 	ctx, cancel := st.ledger.start(ctx)
 	defer cancel()
 	st.start(ctx, fold.StartTool{Call: c})
-	st.queue.put(streamEnded{}) // no model speaks
+	st.queue.put(streamEnded{}) // no model answers
 	if err := st.follow(ctx); err != nil {
 		return st.fail(ctx, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// systemPrompt is what the system prompt is made of.
+// systemPrompt holds the parts of the system prompt.
 func (c *stepConfig) systemPrompt(session lathe.Session, at workspace.Place) prompt.System {
 	set := c.settings
 	return prompt.System{
@@ -30,7 +30,7 @@ func isFor(p *lathe.SystemPrompt, other lathe.SystemPrompt) bool {
 		p.Directory == other.Directory && p.Summary == other.Summary
 }
 
-// lastSummary is the newest message that stands for what was said before it.
+// lastSummary is the newest message that summarizes those before it.
 func lastSummary(messages []*history.Message) lathe.MessageID {
 	for _, h := range slices.Backward(messages) {
 		if a, ok := h.Data.(*lathe.Assistant); ok && a.Summary.On() && a.Error == nil && a.Completed != 0 {

@@ -85,7 +85,7 @@ func titleSource(s state) []lathe.Message {
 	return messages
 }
 
-// titleModel is what gives titles: the small model, if there is one.
+// titleModel is the model for titles: the small model, if there is one.
 func (j *jobs) titleModel(ctx context.Context, c *stepConfig) (*Model, *Agent) {
 	agent, err := c.settings.agent(prompt.TitleAgent)
 	if err != nil {
@@ -169,10 +169,10 @@ func titleMessages(history []lathe.Message, m *Model) []model.Message {
 	return []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: strings.Join(tasks, "\n")}}}}
 }
 
-// thoughts are what some models put before the title.
+// thoughts matches the reasoning that some models put before the title.
 var thoughts = phrase.Regexp(`(?s)<think>.*?</think>\s*`)
 
-// cleanTitle makes one line of what a model said.
+// cleanTitle reduces a model's answer to one line.
 func cleanTitle(text string) string {
 	text = thoughts().ReplaceAllString(text, "")
 	for line := range strings.Lines(text) {

@@ -37,11 +37,11 @@ func (s *stepRun) newCall(c *fold.Call) *tool.Call {
 	}
 }
 
-// run takes a call through its hooks, its rules and its tool. It is in a goroutine of its
-// own and writes nothing.
+// run takes a call through its hooks, its rules and its tool. It is in its own goroutine and
+// writes nothing.
 func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int) (tool.Result, error) {
 	s, spec, hooks := h.step, t.Spec(), &h.step.settings.Hooks
-	h.refreshRules()
+	h.refreshRules(ctx)
 	if err := s.allowed(spec, h.evaluator); err != nil {
 		return tool.Result{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -124,9 +125,9 @@ func (s *script) section(name string) string {
 	return ""
 }
 
-// compare holds what happened against the transcript. What the model was told is compared
-// on the first wire alone, since each says it in its own words; that the others are asked
-// nothing they would refuse is checked for all.
+// compare holds what happened against the transcript. The model's input is compared on the
+// first wire alone, since each says it in its own words; that the others are asked nothing they
+// would refuse is checked for all.
 func (s *script) compare(t *testing.T, got sections, first bool) {
 	t.Helper()
 	found := false
@@ -231,6 +232,14 @@ func rulesOf(t *testing.T, text string) (rules lathe.Ruleset) {
 	return rules
 }
 
+// grantSession is the session of a grant, if a line says that it is one of the session.
+func (p *playing) grantSession(w []string) lathe.SessionID {
+	if len(w) == 0 {
+		return ""
+	}
+	return p.session
+}
+
 // perform runs a transcript and returns what happened.
 func perform(t *testing.T, s *script, protocol modeltest.Protocol) sections {
 	t.Helper()
@@ -272,7 +281,9 @@ func (p *playing) act(w []string) {
 	case "write":
 		p.ok(os.WriteFile(filepath.Join(p.dir, w[1]), []byte(w[2]), 0o644))
 	case "revoke":
-		p.note(p.Revoke(p.Context(), p.place(), w[1], w[2]))
+		p.note(p.RevokeGrant(p.Context(), p.dir, grant.Grant{Permission: w[1], Pattern: w[2], Session: p.grantSession(w[3:])}))
+	case "grant":
+		p.note(p.Grant(p.Context(), p.pending(of), grant.Scope(w[1]), w[2:]))
 	case "remove":
 		p.ok(os.Remove(filepath.Join(p.dir, w[1])))
 	case "revert":
@@ -420,7 +431,7 @@ func (p *playing) file(ref string) lathe.Part {
 // note adds an error of an action to the events.
 func (p *playing) note(err error) {
 	if err != nil {
-		synctest.Wait() // what it was told of comes first
+		synctest.Wait() // its own event comes first
 		p.shown.line(fmt.Sprintf("! %s: %v", lathe.CodeOf(err), err))
 	}
 }
@@ -428,7 +439,7 @@ func (p *playing) note(err error) {
 // showUndone shows what an undo did to the files.
 func (p *playing) showUndone(u lathe.Undone, err error) {
 	p.Helper()
-	synctest.Wait() // what happened is told first
+	synctest.Wait() // what happened is reported first
 	for _, c := range u.Files {
 		name, _ := filepath.Rel(p.dir, filepath.FromSlash(c.File))
 		what := map[string]string{

@@ -18,7 +18,7 @@ import (
 )
 
 // export writes a session.
-func (w *world) export(id lathe.SessionID) string {
+func (w *fixture) export(id lathe.SessionID) string {
 	w.Helper()
 	var out bytes.Buffer
 	w.ok(w.Export(w.Context(), id, &out, nil))
@@ -26,7 +26,7 @@ func (w *world) export(id lathe.SessionID) string {
 }
 
 // imports reads an export and takes it in.
-func (w *world) imports(dir, text string) lathe.Session {
+func (w *fixture) imports(dir, text string) lathe.Session {
 	w.Helper()
 	x := must(lathe.ParseExport([]byte(text)))(w)
 	return must(w.Import(w.Context(), dir, x))(w)
@@ -43,8 +43,8 @@ func samples() lathe.Export {
 // What was exported and taken in elsewhere is exported with the same bytes.
 func TestExport_RoundTrip(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	there := worldIn(t, t.TempDir(), w.dir) // the same directory on another machine
+	w := newFixture(t)
+	there := fixtureIn(t, t.TempDir(), w.dir) // the same directory on another machine
 	fresh := w.session()
 	talk := w.session(lathe.NewSession{Title: "Talk", Metadata: json.RawMessage(`{"k":"\ud83d\ude00 \u00e9"}`)})
 	w.answer(w.user(talk.ID, "Hello,\n\"wörld\" 😀 </script>\u2028"))
@@ -68,7 +68,7 @@ func TestExport_RoundTrip(t *testing.T) {
 // The samples come out of the store as they went in, but for what an import decides.
 func TestImport_KeepsWhatItIsGiven(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	x := samples()
 	got := must(w.Import(t.Context(), w.dir, x))(w)
 	path := strings.TrimPrefix(filepath.ToSlash(w.dir), "/")
@@ -83,7 +83,7 @@ func TestImport_KeepsWhatItIsGiven(t *testing.T) {
 // The form is JSON with two spaces an indent, as other programs write it.
 func TestExport_Form(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	w.user(s.ID, "words")
 	for name, id := range map[string]lathe.SessionID{"with messages": s.ID, "empty": w.session().ID} {
@@ -106,7 +106,7 @@ func TestExport_Form(t *testing.T) {
 
 func TestExport_ManyPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, n := range []int{record.PageSize - 1, record.PageSize, record.PageSize + 1, 2*record.PageSize + 7} {
 		x := long(n)
 		x.Info.ID = lathe.SessionID(fmt.Sprintf("ses_%d", n))
@@ -140,7 +140,7 @@ func long(n int) lathe.Export {
 // stays comes, once.
 func TestExport_WhileItIsWritten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	const page = record.PageSize
 	x := long(3*page + 50)
 	id := x.Info.ID
@@ -191,7 +191,7 @@ func TestExport_WhileItIsWritten(t *testing.T) {
 
 func TestExport_Change(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session(lathe.NewSession{Title: "secret"})
 	w.user(s.ID, "secret words")
 	var out bytes.Buffer
@@ -211,7 +211,7 @@ func TestExport_Change(t *testing.T) {
 
 func TestExport_Refuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var out bytes.Buffer
 	if w.is(w.Export(t.Context(), "ses_none", &out, nil), lathe.NotFound); out.Len() > 0 {
 		t.Errorf("wrote %q", out.String())
@@ -228,7 +228,7 @@ func TestExport_Refuses(t *testing.T) {
 	}
 }
 
-// tight is a writer with little room.
+// tight is a writer with little space.
 type tight struct {
 	room int
 	err  error
@@ -244,7 +244,7 @@ func (w *tight) Write(b []byte) (int, error) {
 // An import belongs where it is taken in, whatever it says itself.
 func TestImport_Place(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top := repo(t)
 	sub := mkdir(t, filepath.Join(top, "sub"))
 	x := samples()
@@ -254,7 +254,7 @@ func TestImport_Place(t *testing.T) {
 		t.Errorf("project %q, directory %q, path %q", s.Project, s.Directory, *s.Path)
 	}
 	f := newFold()
-	events := l.heard()
+	events := l.received()
 	f.apply(events...)
 	f.compare(w, lathe.Scope{})
 	want := []string{"project.updated", "session.created", "message.updated", "message.updated"}
@@ -269,7 +269,7 @@ func TestImport_Place(t *testing.T) {
 	if moved.Directory != w.dir || moved.Project != lathe.GlobalProject {
 		t.Errorf("directory %q, project %q", moved.Directory, moved.Project)
 	}
-	events = l.heard()
+	events = l.received()
 	f.apply(events...)
 	f.compare(w, lathe.Scope{})
 	w.same("events of the second time", kinds(events), []string{"project.updated", "session.updated"})
@@ -277,7 +277,7 @@ func TestImport_Place(t *testing.T) {
 
 func TestImport_FillsInWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, c := range []struct {
 		parent lathe.SessionID
 		title  string
@@ -293,7 +293,7 @@ func TestImport_FillsInWhatIsMissing(t *testing.T) {
 // All or nothing: an id that belongs to another session spoils the whole.
 func TestImport_Refuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.session()
 	m := w.user(s.ID, "mine")
 	before := w.stored(lathe.Scope{})
@@ -311,13 +311,13 @@ func TestImport_Refuses(t *testing.T) {
 	_, err := w.Import(t.Context(), w.dir+"/none", samples())
 	w.is(err, lathe.NotFound)
 	w.same("stored", w.stored(lathe.Scope{}), before)
-	w.same("told", kinds(l.heard()), []string{})
+	w.same("told", kinds(l.received()), []string{})
 }
 
 // After an import with foreign ids the session is used like any other. (spec 18.16)
-func TestImport_ThenGoOn(t *testing.T) {
+func TestImport_ThenContinue(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	x := long(3)
 	x.Messages[2].ID, x.Messages[2].Created = "msg_zzz", lathetest.Now+1e6 // newest by far, in time and by id
 	s := must(w.Import(t.Context(), w.dir, x))(w)
@@ -333,8 +333,8 @@ func TestImport_ThenGoOn(t *testing.T) {
 // Any history survives the way out and in. (property)
 func TestExport_RoundTripOfAnything(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	there := worldIn(t, t.TempDir(), w.dir)
+	w := newFixture(t)
+	there := fixtureIn(t, t.TempDir(), w.dir)
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		w, there := *w, *there

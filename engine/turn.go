@@ -47,7 +47,7 @@ func (r *runner) turn(ctx context.Context) error {
 	return r.abort(ctx)
 }
 
-// load says where the session stands.
+// load reads the state of the session.
 func (r *runner) load(ctx context.Context) (state, error) {
 	if r.actor != nil {
 		r.actor.markSeen()
@@ -149,7 +149,8 @@ func (r *runner) withdrawAll(ctx context.Context) (facts []lathe.Fact, err error
 	return facts, err
 }
 
-// finalizeRevert removes what a revert has undone. Places are those of the list: ids tell no order.
+// finalizeRevert removes the messages that a revert has undone. It compares positions in the
+// list: ids have no order.
 func (r *runner) finalizeRevert(ctx context.Context, s state) error {
 	back, past := s.session.Revert, false
 	var facts []lathe.Fact

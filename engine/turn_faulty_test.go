@@ -46,7 +46,7 @@ func (f *faulty) fails() (fails, commit bool) {
 	return f.from > 0 && (f.writes == f.from || f.writes > f.from && !f.single), f.commit
 }
 
-// failed reports whether the write that is to fail was reached.
+// failed reports whether the write that should fail was reached.
 func (f *faulty) failed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

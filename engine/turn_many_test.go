@@ -54,7 +54,7 @@ finish stop
 	})
 }
 
-// Those who wait for a turn that is canceled get its last message and no error. (trap 57)
+// Callers that wait for a turn that is canceled get its last message and no error. (trap 57)
 func TestTurn_CanceledWaiters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestTurn_CanceledWaiters(t *testing.T) {
 	})
 }
 
-// A cancel at any moment after a prompt was sent wins, and the session can go on.
+// A cancel at any moment after a prompt was sent wins, and the session can continue.
 func TestTurn_CancelAtOnce(t *testing.T) {
 	t.Parallel()
 	most := 12
@@ -160,8 +160,8 @@ func sendFifty(p *playing, delivery lathe.Delivery) {
 	group.Wait()
 }
 
-// checkFifty looks at the history: no prompt twice, none without an answer behind it, and
-// of those that queue each with its own.
+// checkFifty looks at the history: no prompt twice, none without an answer after it, and of
+// those that queue each with its own.
 func checkFifty(p *playing, delivery lathe.Delivery) {
 	p.Helper()
 	prompts := map[string]bool{}
@@ -236,7 +236,7 @@ func TestTurn_SlowAndVanishedSubscribers(t *testing.T) {
 	})
 }
 
-// read reads a stream until it says that the session is idle, or that it must be read anew.
+// read reads a stream until it says that the session is idle, or that it must be read again.
 func read(t *testing.T, p *playing, next func() (lathe.Event, error, bool)) {
 	t.Helper()
 	all := p.all()

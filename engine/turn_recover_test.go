@@ -11,7 +11,7 @@ import (
 )
 
 // stalling opens a play whose model begins to speak, calls a tool that waits, and is never
-// done, until it is told that it was interrupted.
+// done, until a prompt says that it was interrupted.
 func stalling(t *testing.T) *playing {
 	t.Helper()
 	p := beginPlay(t, parseScript(t, "-- model --\n"), modeltest.Anthropic)
@@ -34,7 +34,7 @@ func (p *playing) lastOf(id lathe.SessionID) lathe.Message {
 	return page.Messages[0]
 }
 
-// What a dead process left is closed for all its sessions, and goes on when told to.
+// What a dead process left is closed for all its sessions, and continues on request.
 func TestRecover_AllThatADeadProcessLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,8 +91,8 @@ func TestRecover_AllThatADeadProcessLeft(t *testing.T) {
 	})
 }
 
-// A program that ends in order leaves its turns to the next one; the model is told which
-// call had begun.
+// A program that ends properly leaves its turns to the next one; the model is told which call
+// had started.
 func TestRecover_AfterAnOrderlyEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestRecover_AfterAnOrderlyEnd(t *testing.T) {
 		p.restart()
 		p.check()
 		var group sync.WaitGroup
-		for range 3 { // at the same time: it goes on once
+		for range 3 { // at the same time: it continues once
 			group.Go(func() { p.ok(p.Resume(t.Context(), p.session)) })
 		}
 		group.Wait()
@@ -115,14 +115,14 @@ func TestRecover_AfterAnOrderlyEnd(t *testing.T) {
 		if n := len(requests); n != 2 {
 			t.Errorf("the model was asked %d times", n)
 		}
-		if told := requests[len(requests)-1].String(); !strings.Contains(told, `may have taken effect`) || !strings.Contains(told, `wait {\"ms\":3600000}`) {
-			t.Errorf("the model was told %s", told)
+		if received := requests[len(requests)-1].String(); !strings.Contains(received, `may have taken effect`) || !strings.Contains(received, `wait {\"ms\":3600000}`) {
+			t.Errorf("the model was told %s", received)
 		}
 		p.check()
 	})
 }
 
-// A turn that its user canceled does not go on by itself, and a new word makes an
+// A turn that its user canceled does not continue by itself, and a new word makes an
 // interrupted one an ordinary one.
 func TestRecover_NotWhatAUserEnded(t *testing.T) {
 	t.Parallel()

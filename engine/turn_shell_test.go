@@ -119,8 +119,8 @@ func shellState(m lathe.Message) *lathe.Completed {
 	return nil
 }
 
-// What the user runs is kept as a call of bash, whatever its exit code, and the model is told
-// of it with the next prompt. (§6.14)
+// What the user runs is kept as a call of bash, whatever its exit code, and the model is
+// notified of it with the next prompt. (§6.14)
 func TestShell_SavedAndSent(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, `text "I see."
@@ -229,7 +229,7 @@ stall`)
 	}
 }
 
-// A command that cannot be run is told to who typed it, and leaves the session as it was for
+// A command that cannot be run is an error for its sender, and leaves the session as it was for
 // the next prompt.
 func TestShell_CannotRun(t *testing.T) {
 	t.Parallel()
@@ -299,11 +299,11 @@ func TestShell_MessageIsTaken(t *testing.T) {
 	}
 }
 
-// A session goes on while a prompt waits or is answered, and not while one is held.
+// A session continues while a prompt waits or is answered, and not while one is held.
 func TestContinues(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "text \"a\"\nstall")
-	goesOn := func(want bool, when string) {
+	continues := func(want bool, when string) {
 		t.Helper()
 		got, err := d.HasMore(t.Context(), d.session)
 		d.ok(err)
@@ -311,11 +311,11 @@ func TestContinues(t *testing.T) {
 			t.Errorf("%s: %v", when, got)
 		}
 	}
-	goesOn(false, "nothing was said")
+	continues(false, "nothing was said")
 	_, err := d.Submit(t.Context(), d.session, lathe.Prompt{Parts: text("look")})
 	d.ok(err)
-	goesOn(true, "a prompt waits, or is answered")
+	continues(true, "a prompt waits, or is answered")
 	d.ok(d.Send(t.Context(), d.session, lathe.Cancel{}))
 	d.ok(d.Drain(t.Context()))
-	goesOn(false, "the turn was cancelled")
+	continues(false, "the turn was cancelled")
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// errand is a turn with all that a turn writes: a text, a call that asks, a second step.
-const errand = `
+// job is a turn with all that a turn writes: a text, a call that asks, a second step.
+const job = `
 -- rules --
 ask edit *
 -- model --
 `
 
-// beginErrand opens a session whose model writes a file when it is asked to, and then says so.
-func beginErrand(t *testing.T) *playing {
+// beginJob opens a session whose model writes a file when it is asked to, and then says so.
+func beginJob(t *testing.T) *playing {
 	t.Helper()
-	p := beginPlay(t, parseScript(t, errand), modeltest.Chat)
+	p := beginPlay(t, parseScript(t, job), modeltest.Chat)
 	p.server.Respond(func(r modeltest.Request) modeltest.Answer {
 		last := r.Prompt.Messages[len(r.Prompt.Messages)-1]
 		if text, ok := last.Content[len(last.Content)-1].(model.TextContent); ok && last.Role == model.UserRole && text.Text == "write" {
@@ -37,8 +37,8 @@ func beginErrand(t *testing.T) *playing {
 	return p
 }
 
-// runErrand sends the prompt and brings the turn to its end.
-func (p *playing) runErrand() error {
+// runJob sends the prompt and brings the turn to its end.
+func (p *playing) runJob() error {
 	if _, err := p.Submit(p.Context(), p.session, lathe.Prompt{Parts: text("write")}); err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func ignore(err error) error {
 
 func text(words string) []lathe.Part { return []lathe.Part{{Body: &lathe.Text{Text: words}}} }
 
-// goesOn checks that the session, in whatever state, comes to rest, and answers the next
+// continues checks that the session, in whatever state, comes to rest, and answers the next
 // prompt with nothing left open.
-func (p *playing) goesOn() {
+func (p *playing) continues() {
 	p.Helper()
 	if err := p.settled(); err != nil {
 		p.Fatalf("the session cannot be repaired: %v\n%s", err, p.shown.events())
@@ -112,25 +112,25 @@ func (p *playing) answered() bool {
 	return ok && a.Completed != 0 && len(last.Parts) > 1 && last.Parts[1].GrowingText() == "Done."
 }
 
-// A store that fails from the n-th write on, for every n: the turn stops, whoever waits is
-// told why, nothing is left running; another process finds a true state and goes on.
+// A store that fails from the n-th write on, for every n: the turn stops, a client that waits
+// learns why, nothing is left running; another process finds a true state and continues.
 func TestTurn_StoreFailsForGood(t *testing.T) {
 	t.Parallel()
 	eachWrite(t, func(p *playing, n int, commit bool) {
 		p.driver.failing(n, commit)
-		err := p.runErrand()
-		if told := err != nil && strings.Contains(err.Error(), errDisk.Error()); !told && (err != nil || !p.answered()) {
+		err := p.runJob()
+		if received := err != nil && strings.Contains(err.Error(), errDisk.Error()); !received && (err != nil || !p.answered()) {
 			p.Errorf("whoever waits is told %v\n%s", err, p.shown.events())
 		}
-		p.toldIdle()
+		p.waitIdle()
 		p.kill()
-		p.goesOn()
+		p.continues()
 	})
 }
 
-// toldIdle looks that clients who saw the turn, or why it stopped, also hear that it is over;
-// and not before they heard why, or they would take it for done.
-func (p *playing) toldIdle() {
+// waitIdle checks that clients that saw the turn, or why it stopped, also receive its end, and
+// not before the reason, or they would take it for done.
+func (p *playing) waitIdle() {
 	p.Helper()
 	synctest.Wait()
 	asks, err := p.Asks(p.Context(), lathe.Scope{})
@@ -146,37 +146,36 @@ func (p *playing) toldIdle() {
 	}
 }
 
-// A store that fails once, for every write: the same process goes on with the next word.
+// A store that fails once, for every write: the same process continues the next word.
 func TestTurn_StoreFailsOnce(t *testing.T) {
 	t.Parallel()
 	eachWrite(t, func(p *playing, n int, commit bool) {
 		p.driver.failing(n, commit)
 		p.driver.once()
-		told := func(err error) {
+		received := func(err error) {
 			if err != nil && !strings.Contains(err.Error(), errDisk.Error()) {
 				p.Errorf("whoever waits is told %v", err)
 			}
 		}
-		told(p.runErrand())
-		p.toldIdle()
-		told(p.settled())
+		received(p.runJob())
+		p.waitIdle()
+		received(p.settled())
 		for tries := 0; !p.driver.failed() && tries < 20; tries++ { // the last writes come when the session rests
 			<-time.After(time.Second)
-			told(p.settled())
+			received(p.settled())
 		}
-		told(p.settled())
-		p.goesOn()
+		received(p.settled())
+		p.continues()
 	})
 }
 
-// eachWrite runs f for each write that an errand makes, failing when it begins and when it
-// ends.
+// eachWrite runs f for each write that an job makes, failing when it begins and when it ends.
 func eachWrite(t *testing.T, f func(p *playing, n int, commit bool)) {
 	writes := 0
 	synctest.Test(t, func(t *testing.T) {
-		p := beginErrand(t)
+		p := beginJob(t)
 		before := p.driver.count()
-		p.ok(p.runErrand())
+		p.ok(p.runJob())
 		writes = p.driver.count() - before
 		p.check()
 	})
@@ -190,7 +189,7 @@ func eachWrite(t *testing.T, f func(p *playing, n int, commit bool)) {
 	for n := 1; n <= writes; n += every {
 		for _, commit := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d,commit=%v", n, commit), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { f(beginErrand(t), n, commit) })
+				synctest.Test(t, func(t *testing.T) { f(beginJob(t), n, commit) })
 			})
 		}
 	}

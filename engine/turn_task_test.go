@@ -76,7 +76,7 @@ share 1
 }
 
 // The model is told whom it may hand tasks to: subagents that the rules of all above allow,
-// sorted, and nobody else.
+// sorted, and no others.
 func TestTurn_TaskNamesTheAgents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ allow read
 	})
 }
 
-// A report that is too long for its reader goes to a file, and its head is told.
+// A report that is too long for its reader goes to a file, and its head is reported.
 func TestTurn_TaskLongReport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestCampaign_ManyTasksAtOnce(t *testing.T) {
 // second.
 func timeOfTasks(t *testing.T, n int) time.Duration {
 	t.Helper()
-	// On the real clock, over a real socket, and with nobody who listens.
+	// On the real clock, over a real socket, and without listeners.
 	p := &playing{T: t, script: parseScript(t, "-- settings --\nsubagents parallel=-1\n-- model --\n"), protocol: modeltest.Anthropic, server: modeltest.Start(t, nil), data: t.TempDir(), dir: t.TempDir()}
 	p.shown = newShown(p.dir)
 	p.open()

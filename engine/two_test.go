@@ -18,7 +18,7 @@ import (
 )
 
 // looks lets an engine look at what others wrote, as it does five times a second.
-func (w *world) looks() {
+func (w *fixture) looks() {
 	w.Helper()
 	w.ok(w.Store().Poll(w.Context()))
 }
@@ -27,14 +27,14 @@ func (w *world) looks() {
 // of the other grow as its own do. (feed.md, Two processes on one SQLite file)
 func TestTwo_SeeEachOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.another()
 	l := w.listen(lathe.Scope{})
 	f := newFold()
 	sees := func(want ...string) []lathe.Event {
 		t.Helper()
 		w.looks()
-		events := l.heard()
+		events := l.received()
 		w.same("told", kinds(events), want)
 		f.apply(events...)
 		f.compare(w, lathe.Scope{})
@@ -88,14 +88,14 @@ func TestTwo_SeeEachOther(t *testing.T) {
 	w.user(fork.ID, "and back")
 	back := other.listen(lathe.Scope{Session: fork.ID}, lathe.Cursor{})
 	g := newFold()
-	g.apply(back.heard()...)
+	g.apply(back.received()...)
 	g.compare(other, lathe.Scope{Session: fork.ID})
 }
 
 // A batch of another process that holds growth and more can be noted by readers.
 func TestTwo_NumbersOfABatch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.another()
 	l := w.listen(lathe.Scope{})
 	s := other.session()
@@ -105,12 +105,12 @@ func TestTwo_NumbersOfABatch(t *testing.T) {
 	must(r.Commit(t.Context(), &lathe.PartChanged{Part: p}))(w)
 	w.looks()
 	f := newFold()
-	f.apply(l.heard()...)
+	f.apply(l.received()...)
 	must(other.Rename(t.Context(), s.ID, "Named"))(w)
 	w.ok(r.Grow(p.ID, "words"))
 	w.ok(r.Checkpoint(t.Context()))
 	w.looks()
-	events := l.heard()
+	events := l.received()
 	w.same("told", kinds(events), []string{"message.part.delta", "session.updated"})
 	f.apply(events...)
 	f.compare(w, lathe.Scope{})
@@ -123,23 +123,23 @@ func TestTwo_NumbersOfABatch(t *testing.T) {
 	}
 }
 
-// A part of another process that ended while nobody listened here is not shown as open
-// to whoever comes next, with a cursor or without.
+// A part of another process that ended while no client listened here is not shown as open to
+// the next reader, with a cursor or without.
 func TestTwo_EndsWithoutListeners(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(w *world, r engine.Runner, p lathe.Part){
-		"settled": func(w *world, r engine.Runner, p lathe.Part) {
+	for name, end := range map[string]func(w *fixture, r engine.Runner, p lathe.Part){
+		"settled": func(w *fixture, r engine.Runner, p lathe.Part) {
 			must(r.Commit(w.Context(), &lathe.PartChanged{Part: closedBody(p, "over")}))(w)
 		},
-		"removed": func(w *world, r engine.Runner, p lathe.Part) {
+		"removed": func(w *fixture, r engine.Runner, p lathe.Part) {
 			must(r.Commit(w.Context(), &lathe.PartRemoved{Session: p.Session, Message: p.Message, Part: p.ID}))(w)
 		},
-		"removed with its session": func(w *world, _ engine.Runner, p lathe.Part) { w.ok(w.Remove(w.Context(), p.Session)) },
+		"removed with its session": func(w *fixture, _ engine.Runner, p lathe.Part) { w.ok(w.Remove(w.Context(), p.Session)) },
 	} {
 		for _, own := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, begun here %v", name, own), func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
+				w := newFixture(t)
 				other := w.another()
 				s := w.session()
 				m := w.answer(w.user(s.ID, "go"))
@@ -156,7 +156,7 @@ func TestTwo_EndsWithoutListeners(t *testing.T) {
 				w.looks()
 				f := newFold()
 				f.read(w.stored(lathe.Scope{})[s.ID])
-				f.apply(l.heard()...)
+				f.apply(l.received()...)
 				f.compare(w, lathe.Scope{})
 				l.stop()
 				end(other, r, p)
@@ -168,9 +168,9 @@ func TestTwo_EndsWithoutListeners(t *testing.T) {
 				for _, st := range w.stored(lathe.Scope{}) {
 					fresh.read(st)
 				}
-				fresh.apply(joined.heard()...)
+				fresh.apply(joined.received()...)
 				fresh.compare(w, lathe.Scope{})
-				f.apply(w.listen(lathe.Scope{}, l.at).heard()...)
+				f.apply(w.listen(lathe.Scope{}, l.at).received()...)
 				f.compare(w, lathe.Scope{})
 				if n := engine.Texts(w.Engine); n != 0 {
 					t.Errorf("%d texts are left on the bus", n)
@@ -184,7 +184,7 @@ func TestTwo_EndsWithoutListeners(t *testing.T) {
 // it was shown as settled is not opened again by what the bus still has of it.
 func TestTwo_StoreIsAheadOfTheBus(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.another()
 	l := w.listen(lathe.Scope{}) // so that another reader is not the first, and does not look
 	s := other.session()
@@ -193,24 +193,24 @@ func TestTwo_StoreIsAheadOfTheBus(t *testing.T) {
 	p := other.growing(m, "so far")
 	must(r.Commit(t.Context(), &lathe.PartChanged{Part: p}))(w)
 	w.looks()
-	l.heard()
+	l.received()
 	must(r.Commit(t.Context(), &lathe.PartChanged{Part: closedBody(p, "so far and over")}))(w)
 	w.ok(r.Release(t.Context()))
 	resumed := w.listen(lathe.Scope{}, l.at)
 	f := newFold()
 	f.read(w.stored(lathe.Scope{})[s.ID])
 	for range 3 {
-		f.apply(resumed.heard()...)
+		f.apply(resumed.received()...)
 		f.compare(w, lathe.Scope{})
 		w.looks()
 	}
 }
 
-// A prompt that is admitted in one process is told in the other, also while the other
+// A prompt that is admitted in one process is published in the other, also while the other
 // works on its session.
 func TestTwo_PromptArrives(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.another()
 	s := w.session()
 	r := w.runner(s.ID)
@@ -219,7 +219,7 @@ func TestTwo_PromptArrives(t *testing.T) {
 	m.Parts = []lathe.Part{{ID: other.ids.Part(), Session: s.ID, Message: m.ID, Body: &lathe.Text{Text: "Stop!"}}}
 	must(other.Store().Admit(t.Context(), s.ID, lathe.Submission{Message: m, Digest: "d"}))(w)
 	w.looks()
-	events := l.heard()
+	events := l.received()
 	w.same("told", kinds(events), []string{"message.updated", "message.part.updated", "session.updated"})
 	if got := events[1].Fact.(*lathe.PartChanged).Part.GrowingText(); got != "Stop!" {
 		t.Errorf("it says %q", got)
@@ -236,24 +236,24 @@ func TestTwo_PromptArrives(t *testing.T) {
 // An own commit that finds changes of another process tells those first, in number order.
 func TestTwo_OwnCommitComesAfterTheirs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.another()
 	s := w.session()
 	l := w.listen(lathe.Scope{})
 	must(other.Rename(t.Context(), s.ID, "theirs"))(w)
 	must(w.Rename(t.Context(), s.ID, "ours"))(w)
 	var titles []string
-	for _, e := range l.heard() {
+	for _, e := range l.received() {
 		titles = append(titles, e.Fact.(*lathe.SessionChanged).Info.Title)
 	}
 	w.same("told", titles, []string{"theirs", "ours"})
 }
 
-// The engine looks by itself while someone listens: what another process settles arrives
-// without anybody's doing, and so do deltas.
+// The engine looks by itself while someone listens: what another process settles arrives by
+// itself, and so do deltas.
 func TestTwo_LooksByItself(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.another()
 	s := other.session()
 	m := other.answer(other.user(s.ID, "go"))
@@ -283,13 +283,13 @@ func TestTwo_LooksByItself(t *testing.T) {
 	w.ok(r.Release(t.Context()))
 }
 
-// TestTwo_ChildProcess is the other side of TestTwo_Processes. It does what it is told on
-// its input, a line each, and answers each with a line.
+// TestTwo_ChildProcess is the other side of TestTwo_Processes. It runs the commands on its
+// input, a line each, and answers each with a line.
 func TestTwo_ChildProcess(t *testing.T) {
 	if flag.NArg() != 3 || flag.Arg(0) != "child" {
 		t.Skip("only as a child of TestTwo_Processes")
 	}
-	w := worldIn(t, flag.Arg(1), flag.Arg(2))
+	w := fixtureIn(t, flag.Arg(1), flag.Arg(2))
 	w.opens = 100
 	w.ok(w.Close())
 	w.Engine, w.ids = w.open() // with ids of its own
@@ -325,13 +325,13 @@ func TestTwo_ChildProcess(t *testing.T) {
 
 // child is another process on the same database.
 type child struct {
-	w   *world
+	w   *fixture
 	in  io.WriteCloser
 	out *bufio.Scanner
 	cmd *exec.Cmd
 }
 
-func (w *world) child(t *testing.T) *child {
+func (w *fixture) child(t *testing.T) *child {
 	t.Helper()
 	exe, err := os.Executable()
 	w.ok(err)
@@ -363,7 +363,7 @@ func (c *child) do(what string) string {
 // here arrives there; and when it is killed in the middle, its session is free at once.
 func TestTwo_Processes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.child(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Without a message an undo takes back the last exchange that stands, and a redo brings back the first that does
-// not. A point that does not exist is an error, other than for Revert.
+// Without a message an undo takes back the last exchange that is, and a redo brings back the
+// first that does not. A point that does not exist is an error, other than for Revert.
 func TestUndo_ChoosesTheExchange(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "text \"One.\"\nfinish stop\n--\ntext \"Two.\"\nfinish stop")

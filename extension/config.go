@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Configure lets plugins change the settings and returns what they add to them, "" if nothing. What they
-// take away stays, and who is loaded is no longer theirs to say.
+// Configure lets plugins change the settings and returns what they add to them, "" if nothing.
+// Values they remove stay, and they cannot change the list of plugins.
 func (g *Set) Configure(ctx context.Context, settings json.RawMessage) (string, error) {
 	if g.plugins == nil {
 		return "", nil
@@ -55,7 +55,7 @@ func (g *Set) smallModel(ctx context.Context, big, small lathe.ModelRef) (lathe.
 	return lathe.ModelRef{Provider: out.Model.Provider, Model: out.Model.ID}, nil
 }
 
-// difference is what of an object is new or other, deeply.
+// difference returns the new or changed members of an object, deeply.
 func difference(was, is json.RawMessage) (map[string]json.RawMessage, error) {
 	var a, b map[string]json.RawMessage
 	if err := json.Unmarshal(was, &a); err != nil {

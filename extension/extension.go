@@ -42,7 +42,8 @@ type Options struct {
 	Cache   string // a folder
 	Env     []string
 	Tokens  *mcp.Tokens
-	// Confine is what a server is confined to, ConfinePlugins what plugins are; nil confines none.
+	// Confine returns the sandbox of a server, ConfinePlugins the sandbox of plugins; nil
+	// confines none.
 	Confine        func(mcp.Server) (sandbox.Profile, error)
 	ConfinePlugins func() (sandbox.Profile, error)
 	// Transport carries requests to remote servers; nil is one without a proxy.
@@ -52,7 +53,7 @@ type Options struct {
 	Client http.Handler
 	// Models describes a model and its provider in the words of the wire.
 	Models func(lathe.ModelRef) (model, provider json.RawMessage)
-	// Events are what happens in the directory from now on; nil has none.
+	// Events streams the events of the directory from now on; nil has none.
 	Events  func(ctx context.Context) iter.Seq2[lathe.Event, error]
 	Publish func(lathe.Fact)
 	Log     *slog.Logger
@@ -74,7 +75,7 @@ type Set struct {
 	cached     cachedSettings
 }
 
-// cachedSettings is what was made of settings, until they or the servers change.
+// cachedSettings is the result for some settings, valid until they or the servers change.
 type cachedSettings struct {
 	base       *engine.StepSettings
 	generation uint64
@@ -86,7 +87,7 @@ func Open(o Options) *Set {
 	g := &Set{Options: o}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	if len(o.Plugins)+len(o.Tools) > 0 {
-		project, _ := json.Marshal(o.Project) // a record of ours
+		project, _ := json.Marshal(o.Project) // written by lathe
 		g.plugins = plugin.Open(plugin.Options{
 			Dir: o.Place.Directory, Worktree: o.Place.Worktree, Project: project, Plugins: o.Plugins, Tools: o.Tools, Runner: o.Runner,
 			Cache: filepath.Join(o.Cache, "plugins"), Env: o.Env, Client: o.Client, ServerURL: "http://lathe.internal/", Publish: o.Publish, Log: o.Log,
@@ -169,10 +170,10 @@ func (g *Set) forwardEvents() {
 		return
 	}
 	g.mu.Lock()
-	heard := g.forwarding
+	wasForwarding := g.forwarding
 	g.forwarding = true
 	g.mu.Unlock()
-	if heard {
+	if wasForwarding {
 		return
 	}
 	g.work.Go(func() {

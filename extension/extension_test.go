@@ -27,7 +27,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// TestMain makes this program the guests of its own tests.
+// TestMain makes this program the extensions of its own tests.
 func TestMain(m *testing.M) {
 	if exit, mine := sandbox.Launch(os.Args, os.Environ); mine {
 		os.Exit(exit)
@@ -44,13 +44,13 @@ func TestMain(m *testing.M) {
 }
 
 // bePlugin answers hooks as a file says, {"hook": output}, and notes their inputs in another.
-func bePlugin(answers, heard string) int {
+func bePlugin(answers, received string) int {
 	text, err := os.ReadFile(answers)
 	var outputs map[string]json.RawMessage
 	if err != nil || json.Unmarshal(text, &outputs) != nil {
 		return 1
 	}
-	note, err := os.OpenFile(heard, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	note, err := os.OpenFile(received, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 1
 	}
@@ -124,19 +124,19 @@ func beServer() int {
 	return 0
 }
 
-// world is a directory with guests.
-type world struct {
+// fixture is a directory with extensions.
+type fixture struct {
 	*testing.T
-	dir   string
-	heard string
-	opt   extension.Options
+	dir      string
+	received string
+	opt      extension.Options
 }
 
-// newWorld has a plugin with these answers, none if it is nil.
-func newWorld(t *testing.T, answers map[string]string) *world {
+// newFixture has a plugin with these answers, none if it is nil.
+func newFixture(t *testing.T, answers map[string]string) *fixture {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir()}
-	w.heard = filepath.Join(w.dir, "heard")
+	w := &fixture{T: t, dir: t.TempDir()}
+	w.received = filepath.Join(w.dir, "heard")
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Grace: 300 * time.Millisecond})
 	t.Cleanup(func() {
 		if err := runner.Close(); err != nil {
@@ -165,17 +165,17 @@ func newWorld(t *testing.T, answers map[string]string) *world {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.opt.Plugins = []plugin.Plugin{{Spec: "stub", Command: []string{os.Args[0], "a-plugin", file, w.heard}}}
+	w.opt.Plugins = []plugin.Plugin{{Spec: "stub", Command: []string{os.Args[0], "a-plugin", file, w.received}}}
 	return w
 }
 
 // serve adds an MCP server.
-func (w *world) serve() *world {
+func (w *fixture) serve() *fixture {
 	w.opt.Servers = []mcp.Server{{Name: "docs", Command: []string{os.Args[0], "a-server"}}}
 	return w
 }
 
-func (w *world) open() *extension.Set {
+func (w *fixture) open() *extension.Set {
 	w.Helper()
 	g := extension.Open(w.opt)
 	w.Cleanup(func() {
@@ -186,7 +186,7 @@ func (w *world) open() *extension.Set {
 	return g
 }
 
-func (w *world) join(g *extension.Set) *engine.StepSettings {
+func (w *fixture) join(g *extension.Set) *engine.StepSettings {
 	w.Helper()
 	base := &engine.StepSettings{
 		Tools: tool.NewSet(tooltest.All()...), Headless: true, DefaultModel: lathe.ModelRef{Provider: "p", Model: "big"},
@@ -200,16 +200,16 @@ func (w *world) join(g *extension.Set) *engine.StepSettings {
 }
 
 // was reports what the plugin was asked.
-func (w *world) was() []string {
+func (w *fixture) was() []string {
 	w.Helper()
-	text, err := os.ReadFile(w.heard)
+	text, err := os.ReadFile(w.received)
 	if err != nil {
 		w.Fatal(err)
 	}
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-func (w *world) asked(want string) {
+func (w *fixture) asked(want string) {
 	w.Helper()
 	if got := w.was(); !slices.Contains(got, want) {
 		w.Errorf("the plugin was asked\n%s\nwant\n%s", strings.Join(got, "\n"), want)

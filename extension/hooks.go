@@ -40,7 +40,7 @@ func put[F any](g *Set, place *F, name string, hook F) {
 	}
 }
 
-// call runs a hook of all plugins that have it: out is what they may change.
+// call runs a hook of all plugins that have it; they may change out.
 func call[T any](ctx context.Context, g *Set, name string, in any, out *T) error {
 	input, err := json.Marshal(in)
 	if err != nil {
@@ -142,7 +142,7 @@ func (g *Set) system(ctx context.Context, o engine.RequestInfo, system []string)
 	return out.System, err
 }
 
-// request is what a request to a model is made for.
+// request describes the purpose of a request to a model.
 func (g *Set) request(o engine.RequestInfo) requestInput {
 	in := requestInput{Session: o.Session, Agent: o.Agent, Message: o.Prompt.AppendInfo(nil)}
 	if g.Models != nil {

@@ -20,7 +20,7 @@ var occasion = engine.RequestInfo{
 
 // Each hook is given what its authors expect, and may change what they expect to.
 func TestHooks_RequestsAndTexts(t *testing.T) {
-	w := newWorld(t, map[string]string{
+	w := newFixture(t, map[string]string{
 		"experimental.chat.system.transform":   `{"system":["a","b"]}`,
 		"chat.params":                          `{"temperature":0.5,"topP":0.9,"topK":7,"maxOutputTokens":99,"options":{"x":1}}`,
 		"chat.headers":                         `{"headers":{"X-A":"1"}}`,
@@ -71,7 +71,7 @@ func TestHooks_RequestsAndTexts(t *testing.T) {
 }
 
 func TestHooks_PromptsAndCalls(t *testing.T) {
-	w := newWorld(t, map[string]string{
+	w := newFixture(t, map[string]string{
 		"chat.message":           `{"message":{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1},"agent":"plan","model":{"providerID":"p","modelID":"big"},"system":"Hm."},"parts":[{"type":"text","text":"new"}]}`,
 		"command.execute.before": `{"parts":[{"type":"text","text":"instead"}]}`,
 		"tool.execute.before":    `{"args":{"a":2}}`,
@@ -118,7 +118,7 @@ func TestHooks_PromptsAndCalls(t *testing.T) {
 // What a plugin makes of an output that cannot be used is an error that names the hook, and nothing
 // of it is taken.
 func TestHooks_Nonsense(t *testing.T) {
-	w := newWorld(t, map[string]string{
+	w := newFixture(t, map[string]string{
 		"chat.params": `{"temperature":"hot","options":{}}`, "tool.execute.before": `{"args":[1]}`, "shell.env": `{"env":{"A":3}}`,
 		"chat.message": `{"message":{"role":"assistant"},"parts":[]}`,
 	})

@@ -13,8 +13,9 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// permissions are asked for and are no tools: a server's tool with such a name, directory of a server
-// external, would be judged by rules that mean something else, and "always" to it would allow that.
+// permissions are names of permissions that are not tools. A server's tool with such a name
+// (tool directory of server external) would match rules that mean something else, and "always"
+// would allow that.
 var permissions = []string{"external_directory", "doom_loop"}
 
 // tools are those of the settings, of plugins and of servers. A plugin's takes the place of another of

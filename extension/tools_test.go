@@ -24,16 +24,16 @@ type host struct {
 	asked []tool.Permission
 }
 
-func (h *host) Ask(_ context.Context, p tool.Permission) error {
-	h.asked = append(h.asked, p)
+func (h *host) Ask(_ context.Context, all ...tool.Permission) error {
+	h.asked = append(h.asked, all...)
 	return nil
 }
 func (*host) Progress(string, json.RawMessage) {}
 
 // Tools of plugins take the place of those with their name and ask like all others; variables come
 // for commands; descriptions may be other words.
-func TestJoin_Plugin(t *testing.T) {
-	w := newWorld(t, map[string]string{
+func TestApply_Plugin(t *testing.T) {
+	w := newFixture(t, map[string]string{
 		"shell.env": `{"env":{"A":"b"}}`, "tool.definition": `{"description":"In other words.","parameters":{"type":"object"}}`,
 		"experimental.provider.small_model": `{"model":{"id":"tiny","providerID":"q"}}`, "config": `{"agent":{"x":{"prompt":"X"}},"plugin":["y"],"model":"a/b"}`,
 		"event": `{}`,
@@ -93,8 +93,8 @@ func TestJoin_Plugin(t *testing.T) {
 
 // What a server offers becomes tools, a command, an instruction and resources; a name that is taken
 // stays whose it was.
-func TestJoin_Server(t *testing.T) {
-	w := newWorld(t, nil).serve()
+func TestApply_Server(t *testing.T) {
+	w := newFixture(t, nil).serve()
 	w.opt.Wait = 20 * time.Second
 	g := w.open()
 	s := w.join(g)
@@ -128,8 +128,8 @@ func TestJoin_Server(t *testing.T) {
 
 // A server cannot take the place of a tool by its name, nor that of a permission; one that is called
 // like a tool has names of its own, and rules of the tool do not reach them.
-func TestJoin_NameTaken(t *testing.T) {
-	w := newWorld(t, nil).serve()
+func TestApply_NameTaken(t *testing.T) {
+	w := newFixture(t, nil).serve()
 	for _, name := range []string{"external", "bash"} {
 		other := w.opt.Servers[0]
 		other.Name = name
@@ -177,8 +177,8 @@ func (n named) Run(context.Context, *tool.Call) (tool.Result, error) {
 }
 
 // Twenty servers that never answer hold up nothing.
-func TestJoin_SilentServers(t *testing.T) {
-	w := newWorld(t, nil)
+func TestApply_SilentServers(t *testing.T) {
+	w := newFixture(t, nil)
 	for _, n := range strings.Split("abcdefghijklmnopqrst", "") {
 		w.opt.Servers = append(w.opt.Servers, mcp.Server{Name: n, Command: []string{"sleep", "600"}})
 	}

@@ -108,14 +108,14 @@ func (b *backend) method(k *DirConfig, id string) (auth.Method, bool) {
 type logins struct {
 	running sync.WaitGroup
 
-	mu    sync.Mutex // guards begun
-	begun map[string]*login
+	mu      sync.Mutex // guards started
+	started map[string]*login
 }
 
 // close ends all logins and waits for them.
 func (l *logins) close() {
 	l.mu.Lock()
-	for _, one := range l.begun {
+	for _, one := range l.started {
 		one.stop()
 	}
 	l.mu.Unlock()
@@ -136,19 +136,19 @@ const loginTime = 10 * time.Minute
 func (l *logins) replace(id string, next *login) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if old := l.begun[id]; old != nil {
+	if old := l.started[id]; old != nil {
 		old.stop()
 	}
-	if l.begun == nil {
-		l.begun = map[string]*login{}
+	if l.started == nil {
+		l.started = map[string]*login{}
 	}
-	l.begun[id] = next
+	l.started[id] = next
 }
 
 func (l *logins) find(id string) *login {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.begun[id]
+	return l.started[id]
 }
 
 // Authorize starts a login, which runs until the user completes it or loginTime is over. It returns nil for an API

@@ -14,8 +14,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// What somebody edits, or another process logs in, is told once, also when it was edited before the
-// first look; nothing is told for files that stay as they are.
+// What a user edits, or another process logs in, is reported once, also when it was edited
+// before the first look; nothing is reported for files that stay as they are.
 func TestServe_Changed(t *testing.T) {
 	home := t.TempDir()
 	vars := map[string]string{"HOME": home, "LATHE_DATA": filepath.Join(home, "data"), "PATH": os.Getenv("PATH")}
@@ -45,7 +45,7 @@ func TestServe_Changed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := setup.ConfigFor(place); err != nil { // as the first client was told
+	if _, err := setup.ConfigFor(place); err != nil { // as for the first client
 		t.Fatal(err)
 	}
 	settings := filepath.Join(place.Directory, "lathe.json")

@@ -81,8 +81,10 @@ func notForPlugins(r *http.Request) string {
 		return "Plugins cannot open shells of the user."
 	case reads:
 		return ""
-	case path == "config", path == "global/config", first == "auth", path == "mcp", path == "global/upgrade":
+	case path == "config", path == "global/config", first == "auth", path == "mcp", path == "global/upgrade", path == "lathe/settings", path == "lathe/memory":
 		return "Plugins cannot change config, credentials or programs."
+	case strings.HasPrefix(path, "lathe/grant"), strings.HasPrefix(path, "lathe/permission/"):
+		return "Plugins cannot save permissions; only a person can."
 	case path == "vcs/apply", path == "project/git/init":
 		return "Plugins cannot change files through the server; call a tool."
 	}

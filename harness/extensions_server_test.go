@@ -61,6 +61,23 @@ func TestPlugin_DoesNotGiveSandbox(t *testing.T) {
 	if code := reply("per_2", "once"); code != http.StatusOK {
 		t.Errorf("another permission: %d", code)
 	}
+	for method, path := range map[string]string{http.MethodPatch: "/lathe/settings", http.MethodPost: "/lathe/memory"} {
+		w := httptest.NewRecorder()
+		if server.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(`{}`))); w.Code != http.StatusForbidden {
+			t.Errorf("%s by a plugin: %d", path, w.Code)
+		}
+	}
+	for path, body := range map[string]string{ // nor does a plugin save any permission, in any way
+		"/lathe/permission/per_1/grant": `{"scope":"session"}`, "/lathe/grant": `{"permission":"edit","pattern":"*"}`,
+		"/lathe/grant/": `{"permission":"edit","pattern":"*"}`, "/lathe/grant/revoke": `{"permission":"edit","pattern":"*"}`,
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		if server.ServeHTTP(w, r); w.Code != http.StatusForbidden {
+			t.Errorf("%s by a plugin: %d", path, w.Code)
+		}
+	}
 	if err := e.Reply(ctx, "per_1", lathe.Once, ""); err != nil {
 		t.Errorf("by a person: %v", err)
 	}

@@ -2,8 +2,8 @@
 // directory (plugins and MCP servers). Open returns one value with all of it; run, serve, the terminal UI and
 // mcp serve use it, and so can a program that embeds lathe.
 //
-// Start reading at open.go, then harness.go; extensions.go has plugins and MCP servers, backend.go what an HTTP
-// server needs.
+// Start reading at open.go, then harness.go; extensions.go has plugins and MCP servers,
+// backend.go the parts for an HTTP server.
 package harness
 
 import (
@@ -40,10 +40,10 @@ type Harness struct {
 	Engine  *engine.Engine // nil where no turns run
 	loader  *config.Loader
 	Runner  *sandbox.Runner // of commands
-	environ []string        // of commands; nil is that of the program
+	environ []string        // of commands; nil is the one of the program
 	Confine *confine.Policy // of those of models
 	seen    *builtin.ReadTracker
-	outputs string        // where long outputs of tools are kept
+	outputs string        // folder for long tool outputs
 	plans   string        // and plans that belong to no repository
 	pages   *pages        // instructions from addresses
 	skills  *skillIndexes // and skills

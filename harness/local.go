@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/harness/insight"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/server"
@@ -22,6 +23,7 @@ var _ api.Host = (*Local)(nil)
 // Local is the api.Host of a front end in this process. It does without a server what client.Client requests from one.
 // Close it before the harness.
 type Local struct {
+	*insight.Reports
 	served  *backend
 	version string
 	unwatch func()
@@ -30,6 +32,7 @@ type Local struct {
 // Local returns the host of a front end. While it is open, it publishes file changes in a directory.
 func (s *Harness) Local(ctx context.Context, dir, version string) (*Local, error) {
 	l := &Local{served: s.newServed(), version: version}
+	l.Reports = l.served.reports()
 	at, err := l.place(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -159,13 +162,7 @@ func (l *Local) ToolServers(ctx context.Context, dir string) ([]lathe.ToolServer
 	if err != nil {
 		return nil, err
 	}
-	all, err := l.served.ServerStatus(ctx, at)
-	out := make([]lathe.ToolServer, 0, len(all))
-	for name, s := range all {
-		out = append(out, lathe.ToolServer{Name: name, Status: s.Status, Error: s.Error})
-	}
-	lathe.SortToolServers(out)
-	return out, err
+	return l.served.toolServers(ctx, at)
 }
 
 // ConnectTools enables or disables an MCP server.
@@ -189,8 +186,13 @@ func (l *Local) Info(ctx context.Context, dir string) (api.Info, error) {
 	}
 	home, _ := os.UserHomeDir() // "" without a home folder
 	out := api.Info{Directory: at.Directory, Home: home, Branch: git.Branch(at), Version: l.version, Trusted: true, Confined: true}
-	out.Mode, err = l.mode(ctx, at)
-	return out, err
+	loaded, err := l.served.Config(ctx, at)
+	if err != nil {
+		return out, err
+	}
+	config, _ := json.Marshal(loaded.Config) // it was read from JSON
+	out.Mode, out.Limits = lathe.Mode(loaded.Config.PermissionMode), api.ParseLimits(config)
+	return out, nil
 }
 
 func (l *Local) mode(ctx context.Context, at workspace.Place) (lathe.Mode, error) {

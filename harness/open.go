@@ -21,7 +21,7 @@ type Options struct {
 	Keyless    bool              // a recording asks for no key
 	Headless   bool              // no person can answer questions
 	HasClients bool              // clients may answer permission requests
-	Environ    []string          // of commands; nil is that of the program
+	Environ    []string          // of commands; nil is the one of the program
 	Tracer     *otlp.Tracer
 	// Wrap may put a layer between the engine and the config; nil adds none.
 	Wrap func(engine.Environment) engine.Environment

@@ -60,10 +60,10 @@ func (p *pages) text(address string) string {
 	if text, asked := p.texts[address]; asked {
 		return text
 	}
-	kept := ReadInstruction(p.file(address))
-	p.texts[address] = kept
-	p.work.Go(func() { p.fetch(address, kept) })
-	return kept
+	cached := ReadInstruction(p.file(address))
+	p.texts[address] = cached
+	p.work.Go(func() { p.fetch(address, cached) })
+	return cached
 }
 
 func (p *pages) file(address string) string {
@@ -71,13 +71,13 @@ func (p *pages) file(address string) string {
 	return filepath.Join(p.dir, hex.EncodeToString(sum[:12])+".md")
 }
 
-func (p *pages) fetch(address, kept string) {
+func (p *pages) fetch(address, cached string) {
 	text, err := p.get(p.ctx, address)
 	if err != nil {
 		p.log.Warn("instructions could not be fetched", "address", RedactURL(address), "error", err)
 		return
 	}
-	if text == kept {
+	if text == cached {
 		return
 	}
 	if err = os.MkdirAll(p.dir, 0o700); err == nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// An instruction from an address keeps nobody waiting: it counts when it is there, and what came
-// last time counts until then.
+// An instruction from an address never blocks: it counts when it is there, and what came last
+// time counts until then.
 func TestPages(t *testing.T) {
 	text, release := "Be kind.", make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func TestPages(t *testing.T) {
 	second.close()
 }
 
-// What is still under way ends with the program, and an address that holds a secret is not told
+// What is still running ends with the program, and an address that holds a secret is not shown
 // with it.
 func TestPages_End(t *testing.T) {
 	hangs := make(chan struct{})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/modelname"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -114,8 +116,8 @@ func filterOf(l *config.Loaded, experimental bool) catalog.Filter {
 // CredentialFile opens the credential file and makes it unreadable to other users.
 func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
 	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.opencodeCredentials()})
-	mended, err := f.FixPermissions()
-	if mended {
+	fixed, err := f.FixPermissions()
+	if fixed {
 		a.Notify("Warning: other users could read %s; now only you can (mode 0600). If they may have read it, create new keys.", a.DisplayPath(at.Credentials()))
 	}
 	return f, err
@@ -233,6 +235,46 @@ func (p *Providers) Choose(ctx context.Context, ref string) (*catalog.Model, err
 		return p.Find(ctx, ref)
 	}
 	return p.Catalog.Default(catalog.Preference{Recent: recent(p.At.RecentModels()), Usable: provider.Selectable(p.Active())})
+}
+
+// FullName returns provider/model for a model of the command line. A part of a name, such as "sonnet", stands for the
+// newest usable model with it (package modelname).
+func (p *Providers) FullName(ctx context.Context, name string) (string, error) {
+	m, err := p.Find(ctx, name)
+	if err == nil {
+		return m.Ref(), nil
+	}
+	id, _, slash := strings.Cut(name, "/")
+	known := slash && p.Catalog.Provider(id) != nil
+	if slash && IsLocal(id) {
+		return "", err
+	}
+	var usable []modelname.Model
+	for _, one := range provider.Selectable(p.Active()) {
+		for _, m := range one.Models {
+			if !known || one.ID == id { // no other provider gets a prompt for this one
+				usable = append(usable, modelname.Model{Provider: one.ID, ID: m.ID, Name: m.Name, Released: m.ReleaseDate})
+			}
+		}
+	}
+	found, unnamed := modelname.Find(name, usable, p.preferred())
+	switch {
+	case unnamed == nil:
+		return found.Ref(), nil
+	case slash && errors.Is(unnamed, modelname.ErrNotFound):
+		return "", err
+	}
+	return "", lathe.Errorf(lathe.NotFound, "%w", unnamed)
+}
+
+// preferred returns the providers of the configured model and of the last used ones.
+func (p *Providers) preferred() (out []string) {
+	for _, ref := range append([]string{p.Settings.Config.Model}, recent(p.At.RecentModels())...) {
+		if id, _, ok := strings.Cut(ref, "/"); ok && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // recent returns the models used last, newest first. It is a convenience, so an unreadable file counts as empty.

@@ -43,9 +43,9 @@ func (n namedClient) explain(err error) error {
 	out := *e
 	out.Message, out.Err = message, err
 	if api, ok := e.Fault.(*lathe.APIFault); ok {
-		told := *api
-		told.Message = message
-		out.Fault = &told
+		reported := *api
+		reported.Message = message
+		out.Fault = &reported
 	}
 	return &out
 }

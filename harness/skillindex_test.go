@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Skills of an address are files in a folder of its own; what leads out of it, or is not there, is
+// Skills of an address are files in its own folder; what leads out of it, or is not there, is
 // left out whole.
 func TestSkillIndexes(t *testing.T) {
 	files := map[string]string{

@@ -10,7 +10,7 @@ import (
 )
 
 // Message draws a message of either role with up to five parts. Its ids contain n, so that the
-// messages of one history differ. The creation times need not be in order.
+// messages of one history differ. The creation times need not be sorted.
 func Message(t *rapid.T, session lathe.SessionID, n int) lathe.Message {
 	m := lathe.Message{
 		ID: lathe.MessageID(fmt.Sprintf("msg_%012x%014d", n, n)), Session: session,

@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// repeated says the same event as often as somebody listens.
+// repeated says the same event as often as a user listens.
 type repeated struct{ event model.Event }
 
 func (m repeated) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {
@@ -25,7 +25,7 @@ func TestBounded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		event  model.Event
 		output int
-		want   int // events that are heard
+		want   int // received events
 	}{
 		"text":                   {model.TextDelta{Text: kb}, 640, 10},
 		"text, unknown limit":    {model.TextDelta{Text: kb}, 0, 32 << 10},

@@ -303,8 +303,8 @@ func (c *converter) cut(s string) string {
 	if len(units) <= c.to.MaxOutput {
 		return s
 	}
-	kept := string(utf16.Decode(units[:c.to.MaxOutput]))
-	return fmt.Sprintf("%s\n\n[%d more characters of this output are left out]", clean(kept), len(units)-c.to.MaxOutput)
+	shown := string(utf16.Decode(units[:c.to.MaxOutput]))
+	return fmt.Sprintf("%s\n\n[%d more characters of this output are left out]", clean(shown), len(units)-c.to.MaxOutput)
 }
 
 // isExecuted reports whether the provider ran the call itself.

@@ -316,8 +316,8 @@ func TestConvert_ResultMedia(t *testing.T) {
 	})
 }
 
-// A model is told of media that it cannot read, wherever they stand; results that could not hold
-// them are told first, the model after (trap 45).
+// A model is notified of media that it cannot read, wherever they stand; results that could not
+// hold them are reported first, the model after (trap 45).
 func TestConvert_Modalities(t *testing.T) {
 	cannot := func(name, mime string) text {
 		return text{Text: "[The file " + name + " of type " + mime + " cannot be read by this model. Tell the user.]"}

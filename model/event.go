@@ -62,7 +62,7 @@ type (
 	Source struct{ ID, URL, Title string }
 	// UsageUpdate is the usage of the answer so far; the last one wins.
 	UsageUpdate struct{ Usage Usage }
-	// Finish is the last event of an answer that came to its end.
+	// Finish is the last event of an answer that ended.
 	Finish struct {
 		Reason string // stop, length, tool-calls, content-filter, error or unknown
 		Raw    string // the provider's own word

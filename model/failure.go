@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"regexp"
@@ -19,7 +20,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/scrub"
 )
 
-// maxErrorBody is how much of a refusal's body is kept.
+// maxErrorBody limits the stored part of an error body.
 const maxErrorBody = 64 << 10
 
 // Failure is a provider's refusal before it becomes an error code. The protocol fills in the fields of
@@ -38,8 +39,9 @@ type Failure struct {
 // Error converts the failure to a *lathe.Error. Its code says who must act, its fault is shown in
 // messages. Neither contains secrets.
 func (f Failure) Error() *lathe.Error {
-	message := f.text()
-	code, retry := f.classify(message)
+	said := f.text()
+	code, retry := f.classify(said) // also by what people do not get to read
+	message := f.readable(said)
 	e := &lathe.Error{Code: code, Message: message}
 	switch code {
 	case lathe.Overflow:
@@ -63,7 +65,67 @@ func (f Failure) Error() *lathe.Error {
 	return e
 }
 
-// text is the message for people: the provider's own, else its body, else the status. A message that
+// readable is the message without JSON: the innermost message in it, else its sentences, else the status. The fault has
+// the whole body.
+func (f Failure) readable(message string) string {
+	before, object := message, ""
+	if i := strings.IndexAny(message, "{["); i >= 0 && json.Valid([]byte(message[i:])) {
+		before, object = strings.TrimRight(message[:i], ": \n"), message[i:]
+	}
+	if object == "" {
+		return phrase.Shorten(message, len(f.Message)+500)
+	}
+	found := innerMessage([]byte(object), 0)
+	if found == "" && before == "" {
+		if before = http.StatusText(f.Status); before == "" {
+			return noReason
+		}
+		found = "the provider gave no reason"
+	}
+	return phrase.Shorten(strings.Trim(before+": "+found, ": "), 500)
+}
+
+// innerMessage finds the message in an error of any shape, "" if there is none. Gateways put errors into errors, also
+// as JSON in a text.
+func innerMessage(raw []byte, depth int) string {
+	const deepest = 8
+	var text string
+	var list []json.RawMessage
+	var object map[string]json.RawMessage
+	switch {
+	case depth > deepest:
+		return ""
+	case json.Unmarshal(raw, &text) == nil:
+		if inner := strings.TrimSpace(text); strings.HasPrefix(inner, "{") || strings.HasPrefix(inner, "[") {
+			if json.Valid([]byte(inner)) {
+				return innerMessage([]byte(inner), depth+1)
+			}
+		}
+		return strings.TrimSpace(text)
+	case json.Unmarshal(raw, &list) == nil:
+		for _, one := range list {
+			if found := innerMessage(one, depth+1); found != "" {
+				return found
+			}
+		}
+	case json.Unmarshal(raw, &object) == nil:
+		for _, name := range []string{"message", "msg", "error", "detail", "errors", "error_description", "error_message", "reason", "title"} {
+			if found := innerMessage(object[name], depth+1); found != "" {
+				return found
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(object)) { // a sentence under another name
+			if found := innerMessage(object[name], depth+1); strings.Contains(found, " ") {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+const noReason = "the provider failed without a reason"
+
+// text is the message as it came: the provider's own, else its body, else the status. A message that
 // only repeats the status is replaced by the body.
 func (f Failure) text() string {
 	message := strings.TrimSpace(f.Message)
@@ -76,13 +138,13 @@ func (f Failure) text() string {
 	case isHTML(body) && (f.Status == 401 || f.Status == 403):
 		return fmt.Sprintf("%s: a gateway before %s rejected the request; log in again or check your account's permissions", reason, f.Provider)
 	case !isHTML(body) && body != "" && message == "":
-		return phrase.Shorten(bodyMessage(body), 500)
+		return bodyMessage(body)
 	case !isHTML(body) && body != "":
-		return message + ": " + phrase.Shorten(bodyMessage(body), 500)
+		return message + ": " + bodyMessage(body)
 	case reason != "":
 		return reason
 	default:
-		return "the provider failed without a reason"
+		return noReason
 	}
 }
 

@@ -73,7 +73,7 @@ func TestFailure_OverflowPhrases(t *testing.T) {
 				t.Errorf("%q is %s: %+v", message, e.Code, e.Fault)
 			}
 		}
-		// In a body without a message of its own the phrase counts as well.
+		// In a body without its own message the phrase counts as well.
 		if e := (model.Failure{Status: 400, Body: []byte(phrase)}).Error(); e.Code != lathe.Overflow {
 			t.Errorf("a body of %q is %s", phrase, e.Code)
 		}
@@ -208,7 +208,15 @@ func TestFailure_Messages(t *testing.T) {
 		{model.Failure{Status: 799}, "the provider failed without a reason"},
 		{model.Failure{Status: 400, Message: "Bad Request", Body: []byte(`{"message":"inner"}`)}, "Bad Request: inner"},
 		{model.Failure{Status: 400, Message: "Bad Request", Body: []byte(`{"error":"inner"}`)}, "Bad Request: inner"},
-		{model.Failure{Status: 400, Message: "Bad Request", Body: []byte(`{"error":{"x":1}}`)}, `Bad Request: {"error":{"x":1}}`},
+		{model.Failure{Status: 400, Message: "Bad Request", Body: []byte(`{"error":{"x":1}}`)}, "Bad Request"},
+		// No JSON for people, whatever its shape.
+		{model.Failure{Status: 400, Body: []byte(`{"foo":{"bar":1},"baz":[1,2,3]}`)}, "Bad Request: the provider gave no reason"},
+		{model.Failure{Status: 400, Body: []byte(`{"detail":[{"loc":["body"],"msg":"field required"}]}`)}, "field required"},
+		{model.Failure{Status: 400, Message: "{\"error\": {\n\"message\": \"{\\\"error\\\":{\\\"message\\\":\\\"deep\\\"}}\"}}"}, "deep"},
+		{model.Failure{Status: 400, Message: `upstream said: [{"x":{"y":"the quota is used up"}}]`}, "upstream said: the quota is used up"},
+		{model.Failure{Status: 400, Body: []byte(`{"pad":"` + strings.Repeat("x", 900) + `","error":{"message":"far"}}`)}, "far"},
+		{model.Failure{Status: 400, Body: []byte(strings.Repeat(`{"error":`, 50) + `"deep"` + strings.Repeat("}", 50))}, "Bad Request: the provider gave no reason"},
+		{model.Failure{Status: 400, Message: `use [brackets] and {braces} freely`}, `use [brackets] and {braces} freely`},
 		{model.Failure{Status: 400, Message: "Bad Request", Body: []byte(`plain`)}, "Bad Request: plain"},
 		{model.Failure{Status: 400, Message: "Bad Request"}, "Bad Request"},
 		{model.Failure{Status: 400, Body: []byte(`{"message":"inner"}`)}, "inner"},

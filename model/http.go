@@ -50,7 +50,7 @@ const (
 func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[string]string) (*http.Response, error) {
 	d := Deadlines{cmp.Or(e.Deadlines.Headers, DefaultHeaders), cmp.Or(e.Deadlines.First, DefaultFirst), cmp.Or(e.Deadlines.Gap, DefaultGap)}
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watchdog{cancel: cancel, born: time.Now()}
+	w := &watchdog{cancel: cancel, created: time.Now()}
 	w.wait()
 	w.watch(d.Headers, "the provider sent no response headers within %s")
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.BaseURL+path, bytes.NewReader(body))
@@ -109,9 +109,9 @@ func followSameHost(req *http.Request, via []*http.Request) error {
 // watchdog cancels a request after a timeout. It counts only while a reader waits: a reader that is
 // busy for an hour is not the provider's fault.
 type watchdog struct {
-	cancel context.CancelCauseFunc
-	born   time.Time
-	since  atomic.Int64 // start of the current wait, in nanoseconds after born plus 1; 0 if there is none
+	cancel  context.CancelCauseFunc
+	created time.Time
+	since   atomic.Int64 // start of the current wait, in nanoseconds after born plus 1; 0 if there is none
 
 	mu     sync.Mutex // guards what follows
 	limit  time.Duration
@@ -120,7 +120,7 @@ type watchdog struct {
 }
 
 // wait and rest mark the start and end of a wait. They are cheap, since there are many.
-func (w *watchdog) wait() { w.since.Store(int64(time.Since(w.born)) + 1) }
+func (w *watchdog) wait() { w.since.Store(int64(time.Since(w.created)) + 1) }
 func (w *watchdog) rest() { w.since.Store(0) }
 
 // watch sets the timeout of each wait from now on; none if it is not positive.
@@ -155,7 +155,7 @@ func (w *watchdog) over() error {
 	}
 	left := w.limit
 	if since := w.since.Load(); since != 0 {
-		left -= time.Since(w.born) - time.Duration(since-1)
+		left -= time.Since(w.created) - time.Duration(since-1)
 	}
 	if left > 0 {
 		w.timer.Reset(left)
@@ -166,15 +166,15 @@ func (w *watchdog) over() error {
 
 // watchedBody is a body whose every read is watched.
 type watchedBody struct {
-	body  io.ReadCloser
-	dog   *watchdog
-	gap   time.Duration
-	ctx   context.Context
-	begun bool          // the first bytes have come
-	read  int           // bytes so far
-	most  int           // that it may have
-	heard bool          // events are reported, see WithProgress
-	vain  time.Duration // waited since something did
+	body     io.ReadCloser
+	dog      *watchdog
+	gap      time.Duration
+	ctx      context.Context
+	started  bool          // the first bytes have come
+	read     int           // bytes so far
+	most     int           // that it may have
+	progress bool          // events are reported, see WithProgress
+	vain     time.Duration // waited since something did
 }
 
 // quietGaps is how many gaps long a provider may stay silent: comments and pings keep a
@@ -188,7 +188,7 @@ func WithProgress(body io.Reader, yield func(Event, error) bool) func(Event, err
 	if !ok {
 		return yield
 	}
-	b.heard = true
+	b.progress = true
 	return func(e Event, err error) bool {
 		b.vain = 0
 		return yield(e, err)
@@ -198,7 +198,7 @@ func WithProgress(body io.Reader, yield func(Event, error) bool) func(Event, err
 // tooQuiet is the error of a body without events for too long, nil before that.
 func (b *watchedBody) tooQuiet() error {
 	limit := quietGaps * b.gap
-	if !b.heard || b.gap <= 0 || b.vain <= limit {
+	if !b.progress || b.gap <= 0 || b.vain <= limit {
 		return nil
 	}
 	return broken(fmt.Sprintf("the provider sent only keep-alives for %s", limit), context.DeadlineExceeded,
@@ -212,8 +212,8 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	b.vain += time.Since(began)
 	b.dog.rest()
-	if n > 0 && !b.begun {
-		b.begun = true
+	if n > 0 && !b.started {
+		b.started = true
 		b.dog.watch(b.gap, "the provider sent nothing for %s in the middle of its answer")
 	}
 	b.read += n

@@ -138,7 +138,7 @@ func TestPost_SlowReader(t *testing.T) {
 	})
 }
 
-// A cancel ends any wait at once and is told as one; a cause of ours is told itself.
+// A cancel ends any wait at once and is reported as one; our own cause is returned itself.
 func TestPost_Cancel(t *testing.T) {
 	own := lathe.Errorf(lathe.Rejected, "a person said no")
 	for _, script := range []string{"stall", "headers\nstall", "raw \"a\"\nstall"} {
@@ -324,7 +324,7 @@ func TestPost_WrongAddress(t *testing.T) {
 	}
 }
 
-// However an answer ends, nothing of it goes on.
+// However an answer ends, nothing of it continues.
 func TestPost_NoLeaks(t *testing.T) {
 	s := modeltest.Start(t, nil)
 	s.Respond(func(r modeltest.Request) modeltest.Answer {

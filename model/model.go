@@ -5,8 +5,8 @@
 // requests over HTTP with a deadline on every wait, and converts every provider failure to an error
 // code ([Failure]). The packages below encode the wire: one for each protocol, none for a vendor.
 //
-// A Model is safe for use by many goroutines; a stream belongs to the one that ranges
-// over it, and ends its connection when that one stops.
+// A Model is safe for use by many goroutines. A stream belongs to the goroutine that ranges
+// over it, and closes its connection when that loop ends.
 //
 // Start reading here, then convert.go; model/anthropic shows a whole protocol.
 package model
@@ -60,8 +60,8 @@ type Tool struct {
 	Freeform *Freeform
 }
 
-// Freeform is an input that is one plain text. Wherever the call is kept or run, the text is the
-// member Argument of its JSON input.
+// Freeform is an input that is one plain text. Wherever the call is stored or run, the text is
+// the member Argument of its JSON input.
 type Freeform struct {
 	Argument string
 	Grammar  string // in Lark's notation

@@ -26,7 +26,7 @@ func TransportError(ctx context.Context, err error) error {
 		return err
 	case ctx.Err() != nil:
 		if cause := context.Cause(ctx); errors.As(cause, &known) {
-			return known // a deadline of ours: it says which
+			return known // one of our deadlines: it says which
 		}
 		return &lathe.Error{Code: lathe.Canceled, Message: "Aborted", Fault: &lathe.AbortedFault{Message: "Aborted"}, Err: err}
 	case errors.As(err, &netErr) && netErr.Timeout():
@@ -74,7 +74,7 @@ func isGarbledZip(err error) bool {
 	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)
 }
 
-// syscallOf is what the system was asked to do when a connection broke.
+// syscallOf is the system call that failed when a connection broke.
 func syscallOf(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Op

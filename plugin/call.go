@@ -73,7 +73,7 @@ func (m *plugin) call(ctx context.Context, hook string, input, output json.RawMe
 func (m *plugin) failedCall(ctx context.Context, l *process, doing string, err error, slow string, code lathe.Code) error {
 	var thrown *jsonrpc.Error
 	switch {
-	case errors.As(err, &thrown) && thrown.Code == codeNonsense:
+	case errors.As(err, &thrown) && thrown.Code == codeInvalidOutput:
 		return m.fault(doing, phrase.Shorten(thrown.Message, messageMost))
 	case errors.As(err, &thrown):
 		m.well()
@@ -95,14 +95,14 @@ func (m *plugin) failedCall(ctx context.Context, l *process, doing string, err e
 	}
 }
 
-// codeNonsense is the code of an error by which a host says that its plugin is to blame for it, as for an
-// output that is no JSON; with any other code an error is what the plugin wanted to say.
-const codeNonsense = -32010
+// codeInvalidOutput is the error code with which a host blames its plugin, as for an output that is
+// not JSON. An error with any other code comes from the plugin itself.
+const codeInvalidOutput = -32010
 
 // messageMost is how much of a thrown message is passed on.
 const messageMost = 8 << 10
 
-// accept checks what a hook made of its output; null is that it left it as it was.
+// accept checks the output of a hook; null means that it left it as it was.
 func (m *plugin) accept(before, data json.RawMessage) (json.RawMessage, error) {
 	var answer struct {
 		Output json.RawMessage `json:"output"`
@@ -132,7 +132,8 @@ func (m *plugin) accept(before, data json.RawMessage) (json.RawMessage, error) {
 	return after, nil
 }
 
-// sameShape holds a member of an output against what it was: a list stays a list, and is still there.
+// sameShape compares a member of an output with its old value: a list stays a list, and is
+// still there.
 func sameShape(name string, was, is json.RawMessage) error {
 	a, b := shape(was), shape(is)
 	switch {

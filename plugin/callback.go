@@ -23,7 +23,8 @@ func (l *process) handle(ctx context.Context, method string, params json.RawMess
 	}
 }
 
-// notify hears what a plugin tells. It is called by the goroutine that reads, so nothing here waits.
+// notify handles a notification of a plugin. It is called by the goroutine that reads, so
+// nothing here waits.
 func (l *process) notify(method string, params json.RawMessage) {
 	switch method {
 	case "progress":
@@ -58,7 +59,7 @@ func (l *process) call(n int64) *toolCall {
 	return l.calls[n]
 }
 
-// ask hands a wish for a permission on, for as long as its call runs.
+// ask forwards a permission request, for as long as its call runs.
 func (l *process) ask(ctx context.Context, params json.RawMessage) error {
 	var p struct {
 		Call int64 `json:"call"`

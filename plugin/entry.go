@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// kind is who runs a plugin.
+// kind is the runtime of a plugin.
 type kind string
 
 const (
@@ -43,7 +43,7 @@ type plugin struct {
 	index   int
 	name    string // for people
 	kind    kind
-	spec    string // a path, a package, or what was said
+	spec    string // a path, a package, or the text as given
 	command []string
 	options json.RawMessage
 
@@ -54,10 +54,10 @@ type plugin struct {
 	offers     offer
 	faults     int // in a row
 
-	unsupported sync.Once // told of hooks that are not used
+	unsupported sync.Once // reported hooks that are not used
 }
 
-// newPlugin sorts an entry of the settings by who runs it.
+// newPlugin classifies an entry of the config by its runtime.
 func newPlugin(c *Hub, index int, p Plugin, tools string) *plugin {
 	m := &plugin{hub: c, index: index, name: p.Spec, spec: p.Spec, options: p.Options, state: Waiting, kind: kindPackage}
 	switch {
@@ -162,15 +162,15 @@ type Status struct {
 	Tools    []string `json:"tools,omitempty"`
 	Auth     string   `json:"auth,omitempty"`     // the provider it offers logins for
 	Provider string   `json:"provider,omitempty"` // the provider it offers models for
-	Faults   int      `json:"faults,omitempty"`   // in a row: time-outs, crashes, nonsense
+	Faults   int      `json:"faults,omitempty"`   // in a row: timeouts, crashes, invalid answers
 	Restarts int      `json:"restarts,omitempty"` // of its process
 	Process  string   `json:"process"`            // which it may share with others
-	Stderr   string   `json:"stderr,omitempty"`   // the end of what the process said there
+	Stderr   string   `json:"stderr,omitempty"`   // the end of its output there
 	Skipped  int      `json:"skipped,omitempty"`  // lines of its process that were no message
-	Dropped  int      `json:"dropped,omitempty"`  // events and log lines beyond what is taken
+	Dropped  int      `json:"dropped,omitempty"`  // events and log lines beyond the limit
 }
 
-// Status tells of all plugins, in load order. It starts nothing.
+// Status returns the state of all plugins, in load order. It starts nothing.
 func (c *Hub) Status() []Status {
 	out := make([]Status, 0, len(c.members))
 	for _, m := range c.members {

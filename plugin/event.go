@@ -11,7 +11,7 @@ import (
 
 const (
 	eventHook = "event"
-	// deltaHook is what a plugin lists among its hooks to hear of growing texts too.
+	// deltaHook is the hook that a plugin lists to receive growing texts too.
 	deltaHook = "event.part.delta"
 
 	queueMost = 4096      // events that wait for one process
@@ -20,9 +20,9 @@ const (
 	eventTime = 10 * time.Second
 )
 
-// Event tells the plugins that listen. It never blocks: what they cannot take is dropped and counted,
-// and of several states of one part that wait behind each other only the last is told. Before the plugins are loaded some
-// events are kept for them; an event alone does not load them.
+// Event sends an event to the plugins that listen. It never blocks: events they cannot take are
+// dropped and counted, and of several queued states of one part only the last is sent. Before
+// the plugins are loaded some events are queued for them; an event alone does not load them.
 func (c *Hub) Event(e lathe.Event) {
 	if len(c.members) == 0 || e.Fact == nil {
 		return
@@ -61,13 +61,13 @@ func (c *Hub) spread(e lathe.Event) {
 type queue struct {
 	peer *supervisor
 
-	mu      sync.Mutex
-	waiting []lathe.Event
-	parts   map[lathe.PartID]int // where in waiting the last state of a part is
-	busy    bool
-	closed  bool
-	dropped int // altogether
-	untold  int // since the last message
+	mu         sync.Mutex
+	waiting    []lathe.Event
+	parts      map[lathe.PartID]int // where in waiting the last state of a part is
+	busy       bool
+	closed     bool
+	dropped    int // altogether
+	unreported int // since the last message
 }
 
 func newQueue(p *supervisor) *queue { return &queue{peer: p, parts: map[lathe.PartID]int{}} }
@@ -88,13 +88,13 @@ func (q *queue) add(e lathe.Event) {
 	}
 	if len(q.waiting) >= queueMost {
 		q.dropped++
-		q.untold++
+		q.unreported++
 		return
 	}
 	if isPart {
 		q.parts[part.Part.ID] = len(q.waiting)
 	} else {
-		// A state that comes behind this event must not be told before it.
+		// A state after this event must not be sent before it.
 		clear(q.parts)
 	}
 	q.waiting = append(q.waiting, e)
@@ -116,7 +116,7 @@ func (q *queue) run() {
 	}
 }
 
-// next takes the events of one message; nil is that there are none and run ends.
+// next takes the events of one message; nil means that there are none and run ends.
 func (q *queue) next() ([]lathe.Event, int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -129,12 +129,12 @@ func (q *queue) next() ([]lathe.Event, int) {
 	batch := q.waiting[:n:n]
 	q.waiting = q.waiting[n:]
 	clear(q.parts)
-	dropped := q.untold
-	q.untold = 0
+	dropped := q.unreported
+	q.unreported = 0
 	return batch, dropped
 }
 
-// send tells a process of events; one that does not take them loses them.
+// send sends events to a process; one that does not read them loses them.
 func (q *queue) send(batch []lathe.Event, dropped int) {
 	ctx, cancel := context.WithTimeoutCause(q.peer.hub.life, eventTime, errSlow)
 	defer cancel()
@@ -172,7 +172,7 @@ func (q *queue) lose(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.dropped += n
-	q.untold += n
+	q.unreported += n
 }
 
 func (q *queue) lost() int {

@@ -12,7 +12,7 @@ import (
 // plugin says no.
 const maxFaults = 3
 
-// fault counts a spoilt call and returns what its caller is told.
+// fault counts a failed call and returns the error for its caller.
 func (m *plugin) fault(doing, what string) error {
 	m.mu.Lock()
 	m.faults++
@@ -31,7 +31,8 @@ func (m *plugin) fault(doing, what string) error {
 	return m.problem(doing, what)
 }
 
-// problem is the error of a call that the plugin spoilt, or that another one spoilt for it.
+// problem is the error of a call that failed because of the plugin, or of another one in its
+// process.
 func (m *plugin) problem(doing, what string) error {
 	return lathe.Errorf(lathe.Unavailable, "plugin %s: %s: %s", m.name, doing, what)
 }
@@ -51,7 +52,7 @@ func (p *supervisor) fail(m *plugin, err error) {
 
 // reportFailure notes that a process could not be started, or was given up.
 func (p *supervisor) reportFailure(err error, forGood bool) {
-	told := false
+	reported := false
 	for _, m := range p.plugins {
 		state, _ := m.stateNow()
 		switch {
@@ -60,14 +61,14 @@ func (p *supervisor) reportFailure(err error, forGood bool) {
 		case forGood:
 			m.set(Failed, err.Error())
 		}
-		if !told || m.kind == kindProgram {
-			told = true
+		if !reported || m.kind == kindProgram {
+			reported = true
 			p.hub.report(m.name, fmt.Sprintf("plugin %s does not run: %s", m.name, err))
 		}
 	}
 }
 
-// report tells people of a failure: in the log, and as an event without a session.
+// report reports a failure: in the log, and as an event without a session.
 func (c *Hub) report(plugin, message string) {
 	c.opt.Log.Error("plugin failed", "plugin", plugin, "message", message)
 	c.opt.Publish(&lathe.SessionFailed{Error: &lathe.UnknownFault{Message: message}})

@@ -152,7 +152,7 @@ func (r *recorder) run(handler http.Handler, req *http.Request) {
 	}
 	r.Flush()
 	r.link.cut(r.stream)
-	_ = r.chunk("", "", true) // or nobody listens any more
+	_ = r.chunk("", "", true) // or the reader is gone
 }
 
 func (r *recorder) Header() http.Header { return r.header }
@@ -212,7 +212,7 @@ func (r *recorder) chunk(text, encoding string, end bool) error {
 	if err != nil {
 		return err
 	}
-	if end { // which also one that gave up may hear, and nobody waits for
+	if end { // which a canceled reader may also receive, and nothing waits for
 		return r.link.conn.Notify(r.link.life, "fetch.chunk", params)
 	}
 	_, err = r.link.conn.Call(r.ctx, "fetch.chunk", params)

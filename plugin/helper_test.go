@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// world is a directory with plugins, and what was heard of them.
-type world struct {
+// fixture is a directory with plugins, and their messages.
+type fixture struct {
 	*testing.T
 	dir  string
 	opt  plugin.Options
@@ -42,10 +42,10 @@ type world struct {
 	logs *logs
 }
 
-// newWorld makes a directory; files are its names and contents.
-func newWorld(t *testing.T, files map[string]string) *world {
+// newFixture makes a directory; files are its names and contents.
+func newFixture(t *testing.T, files map[string]string) *fixture {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir(), news: make(chan string, 100), logs: &logs{}}
+	w := &fixture{T: t, dir: t.TempDir(), news: make(chan string, 100), logs: &logs{}}
 	for name, text := range files {
 		w.write(name, text)
 	}
@@ -70,7 +70,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	return w
 }
 
-func (w *world) write(name, text string) string {
+func (w *fixture) write(name, text string) string {
 	w.Helper()
 	path := filepath.Join(w.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -83,7 +83,7 @@ func (w *world) write(name, text string) string {
 }
 
 // open starts the plugins of a list of specs, which are files of the directory.
-func (w *world) open(specs ...string) *world {
+func (w *fixture) open(specs ...string) *fixture {
 	w.Helper()
 	for _, s := range specs {
 		w.opt.Plugins = append(w.opt.Plugins, plugin.Plugin{Spec: s})
@@ -98,12 +98,12 @@ func (w *world) open(specs ...string) *world {
 }
 
 // stub is a plugin that is this test's own program, behaving in a way that bePlugin knows.
-func stub(behaviour string, args ...string) plugin.Plugin {
-	return plugin.Plugin{Spec: behaviour, Command: append([]string{os.Args[0], "be-a-plugin", behaviour}, args...)}
+func stub(behavior string, args ...string) plugin.Plugin {
+	return plugin.Plugin{Spec: behavior, Command: append([]string{os.Args[0], "be-a-plugin", behavior}, args...)}
 }
 
 // js opens JavaScript plugins, where there is something to run them.
-func (w *world) js(specs ...string) *world {
+func (w *fixture) js(specs ...string) *fixture {
 	w.Helper()
 	needNode(w.T)
 	return w.open(specs...)
@@ -117,7 +117,7 @@ func needNode(t testing.TB) {
 	}
 }
 
-func (w *world) start() {
+func (w *fixture) start() {
 	w.Helper()
 	if err := w.c.Start(w.Context()); err != nil {
 		w.Fatal(err)
@@ -125,7 +125,7 @@ func (w *world) start() {
 }
 
 // call runs a hook and returns its output.
-func (w *world) call(hook, input, output string) string {
+func (w *fixture) call(hook, input, output string) string {
 	w.Helper()
 	got, err := w.c.Call(w.Context(), hook, json.RawMessage(input), json.RawMessage(output))
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *world) call(hook, input, output string) string {
 }
 
 // fails runs a hook that must fail with a message that has all the words.
-func (w *world) fails(code lathe.Code, hook, output string, words ...string) {
+func (w *fixture) fails(code lathe.Code, hook, output string, words ...string) {
 	w.Helper()
 	got, err := w.c.Call(w.Context(), hook, json.RawMessage("{}"), json.RawMessage(output))
 	if err == nil || lathe.CodeOf(err) != code {
@@ -153,8 +153,8 @@ func contains(t testing.TB, text string, words ...string) {
 	}
 }
 
-// told waits for news with all the words.
-func (w *world) told(words ...string) {
+// waitMessage waits for events with all the words.
+func (w *fixture) waitMessage(words ...string) {
 	w.Helper()
 	late := time.After(60 * time.Second)
 	var other []string
@@ -172,7 +172,7 @@ func (w *world) told(words ...string) {
 }
 
 // status is that of one plugin.
-func (w *world) status(name string) plugin.Status {
+func (w *fixture) status(name string) plugin.Status {
 	w.Helper()
 	for _, s := range w.c.Status() {
 		if s.Name == name {
@@ -183,7 +183,7 @@ func (w *world) status(name string) plugin.Status {
 	return plugin.Status{}
 }
 
-func (w *world) state() string {
+func (w *fixture) state() string {
 	data, err := json.MarshalIndent(w.c.Status(), "", " ")
 	if err != nil {
 		w.Fatal(err)
@@ -214,7 +214,7 @@ func (l *logs) String() string {
 }
 
 // line waits until something with a word is logged.
-func (w *world) line(word string) {
+func (w *fixture) line(word string) {
 	w.Helper()
 	seen := make(chan struct{}, 1)
 	look := func(s string) {
@@ -237,7 +237,7 @@ func (w *world) line(word string) {
 }
 
 // said waits until a process has said all the words on its error output, which is read beside the protocol.
-func (w *world) said(name string, words ...string) {
+func (w *fixture) said(name string, words ...string) {
 	w.Helper()
 	for began := time.Now(); ; runtime.Gosched() {
 		text := w.status(name).Stderr

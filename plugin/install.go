@@ -62,7 +62,7 @@ func (c *Hub) provide(ctx context.Context, name string) bool {
 	return true
 }
 
-// provided tells the host what there is for it: a folder for each package, or why there is none.
+// provided lists the packages for the host: a folder for each, or why there is none.
 func (c *Hub) provided() (json.RawMessage, error) {
 	type entry struct {
 		Path  string `json:"path,omitempty"`
@@ -84,8 +84,9 @@ func (c *Hub) provided() (json.RawMessage, error) {
 	return json.Marshal(out)
 }
 
-// install brings a package of the npm registry into the cache and returns its folder. One that is there
-// is taken as it is, also where no version was named; whoever wants a newer one names it.
+// install brings a package of the npm registry into the cache and returns its folder. One that
+// is there is taken as it is, also where no version was named; to get a newer one, name its
+// version.
 func (c *Hub) install(ctx context.Context, spec string) (string, error) {
 	parts := packageSpec().FindStringSubmatch(spec)
 	if parts == nil {
@@ -163,7 +164,7 @@ func (c *Hub) fetchPackage(ctx context.Context, home, spec string) error {
 	return nil
 }
 
-// installOutput is how much of the output of npm is kept for a message.
+// installOutput limits the npm output in an error message.
 const installOutput = 2 << 10
 
 // userInURL finds the credentials that an address of a registry may carry.

@@ -20,7 +20,7 @@ import (
 
 // Everything that a module may export as a plugin is one, and gets what it expects.
 func TestJS_Forms(t *testing.T) {
-	w := newWorld(t, map[string]string{
+	w := newFixture(t, map[string]string{
 		"a.js": `
 			export const First = async ({ directory, worktree, project, serverUrl, $, client }, options) => ({
 				"chat.params": async (input, output) => {
@@ -53,7 +53,7 @@ func TestJS_Forms(t *testing.T) {
 
 // A hook that throws fails the call with what it said; the settings are one object.
 func TestJS_ThrowAndConfig(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.js": `
+	w := newFixture(t, map[string]string{"a.js": `
 		export const A = async () => ({
 			"tool.execute.before": async (input, output) => { if (output.args.filePath?.includes(".env")) throw new Error("Do not read .env files") },
 			config: async (config) => { config.theme = "dark" },
@@ -70,7 +70,7 @@ func TestJS_ThrowAndConfig(t *testing.T) {
 	if s := w.status("a.js"); s.Auth != "acme" || s.Provider != "acme-models" || s.Faults != 0 {
 		t.Errorf("%+v", s)
 	}
-	w.told("The plugin a.js brings logins for acme (hook auth) and models of acme-models (hook provider), which lathe does not support")
+	w.waitMessage("The plugin a.js brings logins for acme (hook auth) and models of acme-models (hook provider), which lathe does not support")
 	w.fails(lathe.Denied, "shell.env", `{"env":{}}`, "process.exit(3)")
 	w.fails(lathe.Unavailable, "chat.message", `{"parts":[]}`, "cannot be JSON")
 	w.fails(lathe.Unavailable, "chat.headers", `{"headers":{}}`, "it made a list of headers, which is a object")
@@ -78,7 +78,7 @@ func TestJS_ThrowAndConfig(t *testing.T) {
 
 // What a plugin prints, wherever, does no harm, nor do its children.
 func TestJS_Printing(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.js": `
+	w := newFixture(t, map[string]string{"a.js": `
 		import fs from "node:fs"
 		import { execSync, spawnSync } from "node:child_process"
 		console.log("at the top")
@@ -100,7 +100,7 @@ func TestJS_Printing(t *testing.T) {
 
 func TestJS_LoadFailures(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{
+	w := newFixture(t, map[string]string{
 		"syntax.js": `export const A = (`,
 		"throws.js": `export const A = async () => { throw new Error("no key") }`,
 		"empty.js":  `export const x = 1`,
@@ -130,10 +130,11 @@ func TestJS_LoadFailures(t *testing.T) {
 	}
 }
 
-// A plugin that stops the whole host is found out and left out; the others go on in a new one.
+// A plugin that stops the whole host is found out and left out; the others continue in a new
+// one.
 func TestJS_Faults(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{
+	w := newFixture(t, map[string]string{
 		"bad.js": `export const A = async () => ({
 			"chat.params": () => { for (;;) {} }, "chat.headers": () => { process.reallyExit(1) }, "shell.env": () => new Promise(() => {}) })`,
 		"good.js": `export const A = async () => ({ "tool.execute.after": (i, o) => { o.title = "good" } })
@@ -156,11 +157,11 @@ func TestJS_Faults(t *testing.T) {
 		t.Errorf("a promise that never ends is no reason for a restart: %+v", s)
 	}
 	w.fails(lathe.Unavailable, "chat.headers", `{"headers":{}}`, "plugin bad.js: chat.headers: its process ended")
-	w.told("JavaScript host ended")
+	w.waitMessage("JavaScript host ended")
 	after()
 	w.fails(lathe.Unavailable, "chat.params", `{}`, "no answer within")
-	w.told("plugin bad.js switched off after 3 failures in a row")
-	w.told("JavaScript host ended", "no longer answered")
+	w.waitMessage("plugin bad.js switched off after 3 failures in a row")
+	w.waitMessage("JavaScript host ended", "no longer answered")
 	if got := w.call("chat.params", "{}", `{"a":1}`); got != `{"a":1}` {
 		t.Error(got)
 	}
@@ -170,11 +171,11 @@ func TestJS_Faults(t *testing.T) {
 	}
 }
 
-// One that stops the host when nobody calls it is not to be found out; then each has a host of its own, and the
-// hooks of the others go on.
+// A plugin that stops the host between calls cannot be identified; then each has its own host,
+// and the hooks of the others continue.
 func TestJS_Split(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{
+	w := newFixture(t, map[string]string{
 		"bad.js":  `export const A = async () => ({ event: async () => { await null; console.error("blocking"); for (;;) {} } })`,
 		"good.js": `export const A = async () => ({ "chat.params": (i, o) => { o.good = true } })`,
 	})
@@ -207,7 +208,7 @@ func TestJS_Split(t *testing.T) {
 
 // Custom tools have the names of their files and run with a context.
 func TestJS_Tools(t *testing.T) {
-	w := newWorld(t, map[string]string{
+	w := newFixture(t, map[string]string{
 		"tools/add.js": `
 			export default {
 				description: "adds",
@@ -268,7 +269,7 @@ add_wait {"type":"object","properties":{}}`
 
 // The client of a plugin reaches the handler, without a socket, streams included.
 func TestJS_Client(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.js": `
+	w := newFixture(t, map[string]string{"a.js": `
 		export const A = async ({ client, serverUrl }) => ({ tool: { ask: { description: "", async execute(args, ctx) {
 			const made = await client.session.prompt({ path: { id: "ses/1" }, query: { x: "y" }, body: { parts: [{ type: "text", text: "hé" }] } })
 			const lost = await client.session.get({ path: { id: "none" } })
@@ -309,7 +310,7 @@ func TestJS_Client(t *testing.T) {
 	if err != nil || res.Output != want {
 		t.Fatalf("%s, %v", res.Output, err)
 	}
-	<-ended // the handler of a stream that nobody reads any more is told
+	<-ended // the handler of a stream without a reader any more is reported
 }
 
 // The shell that plugins get quotes what is put in, and has the ways to read that Bun's has.
@@ -318,7 +319,7 @@ func TestJS_Shell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, map[string]string{"a.js": string(text), "n.txt": "n"})
+	w := newFixture(t, map[string]string{"a.js": string(text), "n.txt": "n"})
 	w.js("./a.js").start()
 	res, err := w.c.Execute(t.Context(), "sh", nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 	want := `["a b'c; echo no",{"x":1},"1","2","",3,[4,"Failed with exit code 4"],"v\n","/","l m n\n",["a.js"],"n",true]`
@@ -329,14 +330,14 @@ func TestJS_Shell(t *testing.T) {
 
 // Without anything to run JavaScript, the message says what to install; other plugins work.
 func TestJS_NoRuntime(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.js": ""})
+	w := newFixture(t, map[string]string{"a.js": ""})
 	w.opt.Env = []string{"PATH=" + t.TempDir()}
 	w.opt.Plugins = []plugin.Plugin{stub("well"), {Spec: "./a.js"}}
 	w.open()
 	if got := w.call("chat.params", "{}", names); got != `{"args":{},"names":["well"]}` {
 		t.Error(got)
 	}
-	w.told("plugin a.js does not run", "JavaScript plugins need bun, or Node.js 20 or newer")
+	w.waitMessage("plugin a.js does not run", "JavaScript plugins need bun, or Node.js 20 or newer")
 	if s := w.status("a.js"); s.State != plugin.Failed {
 		t.Errorf("%+v", s)
 	}

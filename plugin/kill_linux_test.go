@@ -20,7 +20,7 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// spawner starts a process of its own, detached as daemons are, and tells both numbers.
+// spawner starts its own process, detached as daemons are, and tells both numbers.
 const spawner = `
 import { spawn } from "node:child_process"
 export const A = async () => ({ "chat.params": (i, o) => {
@@ -41,7 +41,7 @@ func beEngine(dir string) {
 }
 
 // Nothing of a plugin outlives a program that was killed.
-func TestCompany_KilledProgram(t *testing.T) {
+func TestHub_KilledProgram(t *testing.T) {
 	needNode(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.mjs"), []byte(spawner), 0o600); err != nil {

@@ -26,10 +26,10 @@ const (
 	maxSchema      = 256 << 10
 )
 
-// toolID is what the providers of models take as the name of a tool.
+// toolID matches the tool names that model providers accept.
 var toolID = phrase.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
-// command is what to start for a peer.
+// command is the program to start for a peer.
 func (p *supervisor) command() (sandbox.Command, error) {
 	o := p.hub.opt
 	c := sandbox.Command{Dir: o.Dir, Env: o.Env}
@@ -63,9 +63,9 @@ func executable(path string) (string, error) {
 	return path, nil
 }
 
-// offer is what a plugin says it has.
+// offer lists the hooks and tools of a plugin.
 type offer struct {
-	Name     string   `json:"name"` // nobody needs it; what is none is an error
+	Name     string   `json:"name"` // optional; a wrong one is an error
 	Hooks    []string `json:"hooks"`
 	Tools    []Tool   `json:"tools"`
 	Auth     string   `json:"auth"`     // the provider it has logins for
@@ -164,7 +164,7 @@ func (l *process) module(ctx context.Context, m *plugin, pkg fetched) error {
 	return m.take(data)
 }
 
-// greeting is what every process is told first.
+// greeting is the first message to every process.
 func (l *process) greeting() *object {
 	o := l.supervisor.hub.opt
 	project := o.Project
@@ -227,8 +227,8 @@ func (m *plugin) take(data json.RawMessage) error {
 	return nil
 }
 
-// sayUnsupported tells once that a plugin brings logins or models: they are not used, and whoever
-// counts on them would look for the mistake elsewhere.
+// sayUnsupported reports once that a plugin brings logins or models: lathe does not use them,
+// and users would look for the error elsewhere.
 func (m *plugin) sayUnsupported(o offer) {
 	var brings []string
 	if o.Auth != "" {

@@ -17,7 +17,7 @@ import (
 )
 
 // published opens packages of the registry, and skips where they cannot be fetched.
-func published(t *testing.T, w *world, specs ...string) {
+func published(t *testing.T, w *fixture, specs ...string) {
 	t.Helper()
 	for _, name := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -40,7 +40,7 @@ func published(t *testing.T, w *world, specs ...string) {
 // must agree with each other.
 func TestNPM_Vibeguard(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{"vibeguard.config.json": `{"enabled":true,"patterns":{"keywords":[{"value":"hunter2","category":"PASSWORD"}]}}`})
+	w := newFixture(t, map[string]string{"vibeguard.config.json": `{"enabled":true,"patterns":{"keywords":[{"value":"hunter2","category":"PASSWORD"}]}}`})
 	published(t, w, "opencode-vibeguard@0.1.0")
 	message := `{"messages":[{"info":{"id":"msg_1","sessionID":"ses_1","role":"user"},"parts":[{"type":"text","text":"%s"}]}]}`
 	hidden := w.call("experimental.chat.messages.transform", `{}`, fmt.Sprintf(message, "log in with hunter2 now"))
@@ -68,7 +68,7 @@ func TestNPM_Vibeguard(t *testing.T) {
 // the session through its client, which is the real SDK it depends on.
 func TestNPM_Skills(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{".opencode/skills/brewing/SKILL.md": "---\nname: brewing\ndescription: How tea is made in this house, step by step\n---\nWarm the pot first.\n"})
+	w := newFixture(t, map[string]string{".opencode/skills/brewing/SKILL.md": "---\nname: brewing\ndescription: How tea is made in this house, step by step\n---\nWarm the pot first.\n"})
 	var mu sync.Mutex
 	var prompts []string
 	mux := http.NewServeMux()
@@ -103,7 +103,7 @@ func TestNPM_Skills(t *testing.T) {
 // installed: the host has it from the cache.
 func TestNPM_TypeScriptTool(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{
+	w := newFixture(t, map[string]string{
 		"tool/greet.ts": `
 			import { tool } from "@opencode-ai/plugin"
 			import { polite } from "./manners"
@@ -133,13 +133,14 @@ func TestNPM_TypeScriptTool(t *testing.T) {
 	}
 }
 
-// The SDK, where a plugin imports it and nobody has it, comes from the cache; its streams come over the pipe.
+// The SDK, where a plugin imports it and does not bring it, comes from the cache; its streams
+// come over the pipe.
 func TestNPM_SDK(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("bun"); err == nil {
 		t.Skip("with bun a plugin has to bring the SDK that it imports")
 	}
-	w := newWorld(t, map[string]string{"a.js": `
+	w := newFixture(t, map[string]string{"a.js": `
 		import { createOpencodeClient } from "@opencode-ai/sdk"
 		export const A = async ({ client, serverUrl }) => ({ tool: { listen: { description: "", async execute() {
 			const seen = []
@@ -165,7 +166,7 @@ func TestNPM_SDK(t *testing.T) {
 // Two processes that want the same package at once do not spoil it for each other.
 func TestNPM_InstallTwice(t *testing.T) {
 	t.Parallel()
-	a, b := newWorld(t, nil), newWorld(t, nil)
+	a, b := newFixture(t, nil), newFixture(t, nil)
 	b.opt.Cache = a.opt.Cache
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -186,7 +187,7 @@ func TestNPM_InstallTwice(t *testing.T) {
 // No package is installed that npm would take for something else.
 func TestNPM_Specs(t *testing.T) {
 	needNode(t)
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	specs := []string{"git+https://example.com/x", "user/repo", "x@file:../y", "--registry=x", "name@npm:other", "../x y", "", "x@https://example.com/y.tgz"}
 	for _, s := range specs {
 		w.opt.Plugins = append(w.opt.Plugins, plugin.Plugin{Spec: s})

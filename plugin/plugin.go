@@ -1,13 +1,14 @@
-// Package plugin runs the plugins of a directory in processes of their own and speaks with them:
-// programs in any language that know our protocol (docs/plugins.md), and JavaScript written for
-// OpenCode's plugin package, all of it in one host that ships inside the binary (host/*.mjs).
+// Package plugin runs the plugins of a directory in their own processes and talks to them.
+// Plugins are programs in any language that speak our protocol (docs/plugins.md), or JavaScript
+// written for OpenCode's plugin package, which runs in a host that ships inside the binary
+// (host/*.mjs).
 //
-// It owns those processes, what they may cost (time, sizes, restarts), the packages it installs for
-// them, and the protocol. It does not decide which plugins are trusted, nor what a hook means: it
-// carries JSON to each plugin in load order and back, and checks that what comes back can be used.
+// It owns those processes, their limits (time, sizes, restarts), the packages it installs for
+// them, and the protocol. It does not decide which plugins are trusted, nor what a hook means:
+// it sends JSON to each plugin in load order and validates the answers.
 //
 // A [Hub] is the plugins of one directory. It is safe for use by many goroutines. It starts
-// nothing until the first use, and a company without plugins costs nothing at all.
+// nothing until the first use, and a hub without plugins costs nothing at all.
 //
 // Start reading at [Open] and [Hub.Call]; supervisor.go is a process and its restarts, fault.go the rule
 // by which a plugin is switched off.
@@ -28,7 +29,7 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// Options is what a company is opened with.
+// Options configure a hub.
 type Options struct {
 	Dir      string // the directory, absolute; processes start in it
 	Worktree string
@@ -36,15 +37,15 @@ type Options struct {
 	Plugins  []Plugin        // in load order
 	Tools    []string        // files of custom tools, absolute, in load order
 	Runner   *sandbox.Runner // starts the processes, and ends them with us
-	// Cache is a folder of ours for installed packages and the files of the host.
+	// Cache is the folder for installed packages and the files of the host.
 	Cache string
 	// Env is the whole environment of the processes; programs are found by its PATH.
 	Env []string
-	// Confine is what the processes are confined to; nil confines none.
+	// Confine returns the sandbox of the processes; nil confines none.
 	Confine func() (sandbox.Profile, error)
 	// Client answers what plugins ask of the server through their SDK client; nil answers 503.
 	Client http.Handler
-	// ServerURL is told to plugins; requests to it go to Client, whatever it says.
+	// ServerURL is the address that plugins see; requests to it always go to Client.
 	ServerURL string
 	// Publish publishes an event: a failed plugin is a *lathe.SessionFailed without a session.
 	Publish  func(lathe.Fact)
@@ -59,7 +60,8 @@ type Plugin struct {
 	// else a package of the npm registry: name, name@version, @scope/name@version. A path begins with
 	// "/", "./", "../" or "file:".
 	Spec string
-	// Command is the words of a program that speaks the protocol; Spec is then only its name.
+	// Command is the command line of a program that speaks the protocol; Spec is then only its
+	// name.
 	Command []string
 	// Options are handed to the plugin as they are.
 	Options json.RawMessage
@@ -102,13 +104,13 @@ type Hub struct {
 	support map[string]fetched // packages that were installed for the host
 	loading chan struct{}      // closed when it is done; nil before the first use
 	closed  bool
-	early   []lathe.Event // told before anyone could hear
+	early   []lathe.Event // events from before the first plugin
 }
 
 // earlyMost is how many events wait for plugins that are not loaded yet.
 const earlyMost = 256
 
-// Open makes a company. It starts nothing and reads no file.
+// Open makes a hub. It starts nothing and reads no file.
 func Open(o Options) *Hub {
 	o.Timeouts = o.Timeouts.withDefaults()
 	if o.Log == nil {
@@ -154,9 +156,9 @@ func (c *Hub) processes() []*supervisor {
 
 var errClosed = errors.New("the plugins of this directory are closed")
 
-// Start loads the plugins and returns when that is done, however many of them failed: those are
-// told, and found in [Hub.Status]. It fails when the context ends, while loading continues. Call,
-// Tools and Execute call it.
+// Start loads the plugins and returns when that is done, even if some failed: failures are
+// reported and found in [Hub.Status]. It fails when the context ends, while loading continues.
+// Call, Tools and Execute call it.
 func (c *Hub) Start(ctx context.Context) error {
 	if c.started.Load() || len(c.members) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// Protocol is the number of the protocol, which plugins are told first.
+// Protocol is the protocol version, which plugins receive first.
 const Protocol = 1
 
 const (
@@ -35,7 +35,7 @@ type process struct {
 	over       chan struct{} // closed when its end was dealt with
 
 	mu      sync.Mutex
-	calls   map[int64]*toolCall // calls of tools, by the number the plugin is told
+	calls   map[int64]*toolCall // calls of tools, by the number that the plugin receives
 	streams map[int64]context.CancelFunc
 	serial  int64
 	probing bool
@@ -81,7 +81,7 @@ func (l *process) kill(why string) {
 	_, _ = l.svc.Stop() // how it ended is in what it said
 }
 
-// watch waits for the end of the process and cleans up behind it. The company waits for it.
+// watch waits for the end of the process and cleans up after it. The hub waits for it.
 func (l *process) watch(p *supervisor) {
 	if err := p.hub.enter(); err != nil { // closed meanwhile
 		l.kill(err.Error())
@@ -118,7 +118,7 @@ func (l *process) ended() string {
 	return "its process ended by itself"
 }
 
-// explain adds to an error the last that the process said.
+// explain adds the last output of the process to an error.
 func (l *process) explain(err error) error {
 	if jsonrpc.IsClosed(err) {
 		_, _ = l.svc.Stop()
@@ -137,8 +137,8 @@ func (l *process) explain(err error) error {
 // saidMost is how much of its error output stands in a message.
 const saidMost = 600
 
-// blame reports whether the end of the process is to be counted against a plugin: once, however many of its
-// calls ended with it.
+// blame reports whether the end of the process counts against a plugin: once, however many of
+// its calls ended with it.
 func (l *process) blame(m *plugin) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

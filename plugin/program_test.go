@@ -18,9 +18,9 @@ import (
 const names = `{"names":[],"args":{}}`
 
 // programs opens stubs, with short times for those that are too slow.
-func programs(t *testing.T, stubs ...plugin.Plugin) *world {
+func programs(t *testing.T, stubs ...plugin.Plugin) *fixture {
 	t.Helper()
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	w.opt.Plugins = stubs
 	w.opt.Timeouts.Hook = time.Minute // the machine may be busy
 	for _, s := range stubs {
@@ -34,8 +34,8 @@ func programs(t *testing.T, stubs ...plugin.Plugin) *world {
 	return w.open()
 }
 
-// A company without plugins does nothing, and needs nothing.
-func TestCompany_Empty(t *testing.T) {
+// A hub without plugins does nothing, and needs nothing.
+func TestHub_Empty(t *testing.T) {
 	c := plugin.Open(plugin.Options{})
 	if c.Has("chat.message") || len(c.Tools()) > 0 || len(c.Status()) > 0 {
 		t.Error("nothing has something")
@@ -53,7 +53,7 @@ func TestCompany_Empty(t *testing.T) {
 }
 
 // Hooks run in load order; nothing starts before the first use.
-func TestCompany_Order(t *testing.T) {
+func TestHub_Order(t *testing.T) {
 	gone := filepath.Join(t.TempDir(), "gone")
 	w := programs(t, stub("one"), stub("chatty"), stub("three", gone))
 	for _, s := range w.c.Status() {
@@ -84,10 +84,11 @@ func TestCompany_Order(t *testing.T) {
 	}
 }
 
-// What a plugin does wrong is its own error, and after three in a row it is left out; the others go on.
-func TestCompany_Faults(t *testing.T) {
+// What a plugin does wrong is its own error, and after three in a row it is left out; the
+// others continue.
+func TestHub_Faults(t *testing.T) {
 	t.Parallel()
-	for behaviour, words := range map[string]string{
+	for behavior, words := range map[string]string{
 		"hangs":       "no answer within 3s",
 		"crashes":     "its process ended during the call",
 		"nonsense":    "not a JSON object",
@@ -96,20 +97,20 @@ func TestCompany_Faults(t *testing.T) {
 		"grows":       "at most 4194304 may be added",
 		"floods-junk": "its process ended during the call",
 	} {
-		t.Run(behaviour, func(t *testing.T) {
+		t.Run(behavior, func(t *testing.T) {
 			t.Parallel()
-			w := programs(t, stub("one"), stub(behaviour), stub("three"))
+			w := programs(t, stub("one"), stub(behavior), stub("three"))
 			for range 3 {
-				w.fails(lathe.Unavailable, "chat.params", names, "plugin "+behaviour+": chat.params: ", words)
+				w.fails(lathe.Unavailable, "chat.params", names, "plugin "+behavior+": chat.params: ", words)
 			}
-			w.told("plugin "+behaviour, "switched off after 3 failures in a row", words)
-			if s := w.status(behaviour); s.State != plugin.Off {
+			w.waitMessage("plugin "+behavior, "switched off after 3 failures in a row", words)
+			if s := w.status(behavior); s.State != plugin.Off {
 				t.Errorf("%+v", s)
 			}
 			if got := w.call("chat.params", "{}", names); got != `{"args":{},"names":["one","three"]}` {
 				t.Error(got)
 			}
-			_, err := w.c.Execute(t.Context(), "stub_"+strings.ReplaceAll(behaviour, "-", "_"), nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
+			_, err := w.c.Execute(t.Context(), "stub_"+strings.ReplaceAll(behavior, "-", "_"), nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 			if lathe.CodeOf(err) != lathe.Unavailable || !strings.Contains(err.Error(), "switched off") {
 				t.Errorf("a tool of a plugin that is off: %v", err)
 			}
@@ -118,7 +119,7 @@ func TestCompany_Faults(t *testing.T) {
 }
 
 // A process that answers nothing at all is ended; what is spoilt by one such process counts once.
-func TestCompany_Deaf(t *testing.T) {
+func TestHub_Deaf(t *testing.T) {
 	t.Parallel()
 	w := programs(t, stub("deaf"))
 	failed := 0
@@ -128,14 +129,14 @@ func TestCompany_Deaf(t *testing.T) {
 		}
 		w.fails(lathe.Unavailable, "chat.params", names, "plugin deaf: chat.params: ")
 	}
-	w.told("deaf ended", "it no longer answered")
+	w.waitMessage("deaf ended", "it no longer answered")
 	if s := w.status("deaf"); s.State != plugin.Off || s.Restarts < 1 || failed < 4 {
 		t.Errorf("after %d calls: %+v", failed, s)
 	}
 }
 
 // A plugin that says no does so as often as it likes.
-func TestCompany_Refusal(t *testing.T) {
+func TestHub_Refusal(t *testing.T) {
 	w := programs(t, stub("refuses"))
 	for range 5 {
 		w.fails(lathe.Denied, "chat.params", names, "plugin refuses: chat.params: not on my watch")
@@ -146,10 +147,10 @@ func TestCompany_Refusal(t *testing.T) {
 }
 
 // A process that died is there again for the next call.
-func TestCompany_Restart(t *testing.T) {
+func TestHub_Restart(t *testing.T) {
 	w := programs(t, stub("crashes-once", filepath.Join(t.TempDir(), "crashed")))
 	w.fails(lathe.Unavailable, "chat.params", names, "ended during the call")
-	w.told("crashes-once ended", "its process ended by itself", "I am crashes-once")
+	w.waitMessage("crashes-once ended", "its process ended by itself", "I am crashes-once")
 	if got := w.call("chat.params", "{}", names); got != `{"args":{},"names":["crashes-once"]}` {
 		t.Error(got)
 	}
@@ -158,31 +159,31 @@ func TestCompany_Restart(t *testing.T) {
 	}
 }
 
-// Plugins that cannot be loaded are told of, and the others work.
-func TestCompany_LoadFailures(t *testing.T) {
+// Plugins that cannot be loaded are reported, and the others work.
+func TestHub_LoadFailures(t *testing.T) {
 	t.Parallel()
-	for behaviour, words := range map[string]string{
+	for behavior, words := range map[string]string{
 		"dies-at-start": "it said: I am dies-at-start\nno such library",
 		"never-ready":   "it was not ready within 6s",
 		"bad-offer":     "not what the protocol says",
 		"bad-tool":      "cannot be the name of a tool",
 	} {
-		t.Run(behaviour, func(t *testing.T) {
+		t.Run(behavior, func(t *testing.T) {
 			t.Parallel()
-			w := programs(t, stub(behaviour), stub("well"))
+			w := programs(t, stub(behavior), stub("well"))
 			if got := w.call("chat.params", "{}", names); got != `{"args":{},"names":["well"]}` {
 				t.Error(got)
 			}
-			w.told("plugin "+behaviour, words)
-			if s := w.status(behaviour); s.State != plugin.Failed || !strings.Contains(s.Reason, words) {
+			w.waitMessage("plugin "+behavior, words)
+			if s := w.status(behavior); s.State != plugin.Failed || !strings.Contains(s.Reason, words) {
 				t.Errorf("%+v", s)
 			}
 		})
 	}
 }
 
-func TestCompany_NoProgram(t *testing.T) {
-	w := newWorld(t, map[string]string{"plain.txt": "x"})
+func TestHub_NoProgram(t *testing.T) {
+	w := newFixture(t, map[string]string{"plain.txt": "x"})
 	w.opt.Plugins = []plugin.Plugin{{Spec: "./plain.txt"}, {Spec: "./missing"}, {Command: []string{"no-such-command-here"}}, {Spec: "https://x.example/y.js"}}
 	needNode(t)
 	w.open().start()
@@ -195,7 +196,7 @@ func TestCompany_NoProgram(t *testing.T) {
 	}
 }
 
-func TestCompany_Cancel(t *testing.T) {
+func TestHub_Cancel(t *testing.T) {
 	w := programs(t, stub("hangs"))
 	w.start()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -212,22 +213,22 @@ func TestCompany_Cancel(t *testing.T) {
 	}
 }
 
-func TestCompany_ToolFaults(t *testing.T) {
+func TestHub_ToolFaults(t *testing.T) {
 	t.Parallel()
 	w := programs(t, stub("crashes"), stub("hangs"), stub("nonsense"), stub("well"))
 	w.start()
 	if got := len(w.c.Tools()); got != 4 {
 		t.Fatalf("%d tools", got)
 	}
-	for behaviour, words := range map[string]string{
+	for behavior, words := range map[string]string{
 		"crashes": "its process ended during the call", "hangs": "no answer within 3s", "nonsense": "its result has no output",
 	} {
-		_, err := w.c.Execute(t.Context(), "stub_"+behaviour, nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
+		_, err := w.c.Execute(t.Context(), "stub_"+behavior, nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 		if lathe.CodeOf(err) != lathe.Unavailable {
-			t.Errorf("%s: %v", behaviour, err)
+			t.Errorf("%s: %v", behavior, err)
 			continue
 		}
-		contains(t, err.Error(), "plugin "+behaviour+": the tool stub_"+behaviour+": "+words)
+		contains(t, err.Error(), "plugin "+behavior+": the tool stub_"+behavior+": "+words)
 	}
 	res, err := w.c.Execute(t.Context(), "stub_well", nil, plugin.ToolContext{}, plugin.ToolCallbacks{})
 	if res.Output != "done" || err != nil {
@@ -239,9 +240,9 @@ func TestCompany_ToolFaults(t *testing.T) {
 }
 
 // Events come in messages, growing texts not at all, and telling never waits.
-func TestCompany_Events(t *testing.T) {
+func TestHub_Events(t *testing.T) {
 	w := programs(t, stub("listens"))
-	for i := range 10 { // before anyone can hear
+	for i := range 10 { // before any listener
 		w.c.Event(lathe.Event{ID: lathe.EventID(fmt.Sprint(i)), Fact: &lathe.SessionIdle{Session: "ses_1"}})
 	}
 	w.c.Event(lathe.Event{Fact: &lathe.PartDelta{Delta: "x"}})
@@ -253,7 +254,7 @@ func TestCompany_Events(t *testing.T) {
 }
 
 // One that does not read loses events; who tells is not held up.
-func TestCompany_EventFlood(t *testing.T) {
+func TestHub_EventFlood(t *testing.T) {
 	w := programs(t, stub("hangs"), stub("listens"))
 	w.start()
 	long := strings.Repeat("x", 20<<10)
@@ -270,7 +271,7 @@ func TestCompany_EventFlood(t *testing.T) {
 	}
 }
 
-func TestCompany_LogFlood(t *testing.T) {
+func TestHub_LogFlood(t *testing.T) {
 	w := programs(t, stub("floods-log"))
 	w.call("chat.params", "{}", names)
 	if n := strings.Count(w.logs.String(), "flood"); n == 0 || n > 1000 {

@@ -50,6 +50,7 @@ func (c *Hub) hostCommand() (path string, args []string, err error) {
 	return shell, append([]string{"-c", moveFiles, "sh", path}, append(args, "3", "4")...), nil
 }
 
-// moveFiles has a shell put the pipes of the protocol out of the way of what plugins and their children
-// print and read: standard output becomes the error output, which is kept for people.
+// moveFiles has a shell put the pipes of the protocol out of the way of what plugins and their
+// children print and read: standard output becomes the error output, which is stored for
+// people.
 const moveFiles = `exec "$@" 3>&1 4<&0 1>&2 0</dev/null`

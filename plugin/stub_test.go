@@ -17,10 +17,10 @@ type msg struct {
 }
 
 // bePlugin is a program that speaks the protocol, well or badly. Its hook adds its name to a list.
-func bePlugin(behaviour string, args []string) int {
+func bePlugin(behavior string, args []string) int {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	heard := 0 // events
-	fmt.Fprintln(os.Stderr, "I am", behaviour)
+	events := 0 // events
+	fmt.Fprintln(os.Stderr, "I am", behavior)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
@@ -30,7 +30,7 @@ func bePlugin(behaviour string, args []string) int {
 		if json.Unmarshal(line, &m) != nil {
 			continue
 		}
-		if exit := react(behaviour, args, m, &heard); exit >= 0 {
+		if exit := react(behavior, args, m, &events); exit >= 0 {
 			return exit
 		}
 	}
@@ -43,37 +43,37 @@ func reply(m msg, result string) {
 const offered = `{"hooks":["tool.execute.before","event","chat.params"],"tools":[{"id":"stub_%s","description":"d","schema":{"type":"object"}}]}`
 
 // react answers one message; a number from 0 on ends the program.
-func react(behaviour string, args []string, m msg, heard *int) int {
+func react(behavior string, args []string, m msg, events *int) int {
 	switch m.Method {
 	case "initialize":
-		return greet(behaviour, m)
+		return greet(behavior, m)
 	case "hook":
-		return hook(behaviour, args, m)
+		return hook(behavior, args, m)
 	case "tool.execute":
-		return execute(behaviour, m)
+		return execute(behavior, m)
 	case "event":
 		var p struct {
 			Events  []json.RawMessage
 			Dropped int
 		}
 		_ = json.Unmarshal(m.Params, &p)
-		*heard += len(p.Events)
-		fmt.Printf("{\"method\":\"log\",\"params\":{\"message\":\"heard %d, dropped %d\"}}\n", *heard, p.Dropped)
+		*events += len(p.Events)
+		fmt.Printf("{\"method\":\"log\",\"params\":{\"message\":\"heard %d, dropped %d\"}}\n", *events, p.Dropped)
 	case "dispose":
 		if len(args) > 0 {
 			_ = os.WriteFile(args[0], []byte("put away"), 0o600)
 		}
 		reply(m, "null")
 	case "ping":
-		if behaviour != "deaf" {
+		if behavior != "deaf" {
 			reply(m, "null")
 		}
 	}
 	return -1
 }
 
-func greet(behaviour string, m msg) int {
-	switch behaviour {
+func greet(behavior string, m msg) int {
+	switch behavior {
 	case "dies-at-start":
 		fmt.Fprintln(os.Stderr, "no such library")
 		return 3
@@ -89,13 +89,13 @@ func greet(behaviour string, m msg) int {
 		}
 		fallthrough
 	default:
-		reply(m, fmt.Sprintf(offered, strings.ReplaceAll(behaviour, "-", "_")))
+		reply(m, fmt.Sprintf(offered, strings.ReplaceAll(behavior, "-", "_")))
 	}
 	return -1
 }
 
-func hook(behaviour string, args []string, m msg) int {
-	switch behaviour {
+func hook(behavior string, args []string, m msg) int {
+	switch behavior {
 	case "hangs", "deaf":
 		return -1
 	case "crashes":
@@ -140,14 +140,14 @@ func hook(behaviour string, args []string, m msg) int {
 	_ = json.Unmarshal(m.Params, &p)
 	var names []string
 	_ = json.Unmarshal(p.Output["names"], &names)
-	p.Output["names"], _ = json.Marshal(append(names, behaviour))
+	p.Output["names"], _ = json.Marshal(append(names, behavior))
 	out, _ := json.Marshal(p.Output)
 	reply(m, fmt.Sprintf(`{"output":%s}`, out))
 	return -1
 }
 
-func execute(behaviour string, m msg) int {
-	switch behaviour {
+func execute(behavior string, m msg) int {
+	switch behavior {
 	case "crashes":
 		return 9
 	case "hangs":

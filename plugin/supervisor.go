@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// hostName is what people read where the process of all JavaScript plugins is meant.
+// hostName is what users read where the process of all JavaScript plugins is meant.
 const hostName = "JavaScript host"
 
 // How often a process is started again.
@@ -112,7 +112,7 @@ func (c *Hub) enter() error {
 	return nil
 }
 
-// start brings the process up, in a goroutine of its own.
+// start brings the process up, in its own goroutine.
 func (p *supervisor) start(done chan struct{}) {
 	defer p.hub.work.Done()
 	ctx := p.hub.life
@@ -225,8 +225,8 @@ func pause(ctx context.Context, d time.Duration) error {
 // errSplit says that the members of a peer have other ones now.
 var errSplit = errors.New("each plugin has a process of its own now")
 
-// split gives each plugin of the JavaScript host a host of its own, once the shared one has ended so often that
-// one of them must be to blame, and nobody knows which. From then on it only harms itself.
+// split gives each plugin of the JavaScript host its own host, once the shared one has ended so
+// often that one unknown plugin must be the cause. From then on it only harms itself.
 func (p *supervisor) split() {
 	p.mu.Lock()
 	restarts, stderr, skipped := p.restarts, p.stderr, p.skipped
@@ -278,7 +278,7 @@ func (p *supervisor) close() {
 	}
 }
 
-// describe adds what is known of the process to a status.
+// describe adds the state of the process to a status.
 func (p *supervisor) describe(s *Status) {
 	p.mu.Lock()
 	s.Process, s.Restarts, s.Stderr, s.Skipped = p.name, p.restarts, p.stderr, p.skipped

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/jsonrpc"
 )
 
-// Tool is one that a plugin brings.
+// Tool is a tool of a plugin.
 type Tool struct {
 	ID          string          `json:"id"`
 	Description string          `json:"description"`
@@ -31,8 +31,9 @@ type ToolContext struct {
 	Worktree  string
 }
 
-// ToolCallbacks is what a tool may do while it runs. Both may be called from other goroutines, and Ask
-// several times at once; neither after Execute has returned, but for an Ask whose context has ended.
+// ToolCallbacks are the calls that a running tool may make. Both may be called from other
+// goroutines, and Ask several times at once; neither after Execute has returned, but for an Ask
+// whose context has ended.
 type ToolCallbacks struct {
 	// Ask asks for a permission; an error refuses it, and its text goes to the plugin.
 	Ask func(ctx context.Context, a PermissionRequest) error
@@ -40,7 +41,7 @@ type ToolCallbacks struct {
 	Progress func(Progress)
 }
 
-// PermissionRequest is the wish of a tool for a permission.
+// PermissionRequest is a tool's request for a permission.
 type PermissionRequest struct {
 	Permission string          `json:"permission"`
 	Patterns   []string        `json:"patterns"`
@@ -48,13 +49,13 @@ type PermissionRequest struct {
 	Metadata   json.RawMessage `json:"metadata"`
 }
 
-// Progress is what a running tool shows.
+// Progress is the progress of a running tool.
 type Progress struct {
 	Title    string          `json:"title"`
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-// ToolResult is what came of a call.
+// ToolResult is the result of a call.
 type ToolResult struct {
 	Title       string          `json:"title"`
 	Output      string          `json:"output"`
@@ -87,7 +88,7 @@ func newToolCall(ctx context.Context, back ToolCallbacks, limit time.Duration) (
 	return &toolCall{back: back, ctx: ctx, limit: limit, timer: time.AfterFunc(limit, func() { cancel(errSlow) })}, cancel
 }
 
-// ask hands a wish on, and keeps the answer for who waits for the call.
+// ask forwards a permission request, and stores the answer for the waiting call.
 func (r *toolCall) ask(ctx context.Context, a PermissionRequest) error {
 	r.mu.Lock()
 	if r.over {
@@ -193,7 +194,7 @@ func (c *Hub) Execute(ctx context.Context, id string, args json.RawMessage, tc T
 	if err != nil {
 		if thrown := (*jsonrpc.Error)(nil); refused != nil && errors.As(err, &thrown) {
 			m.well()
-			return ToolResult{}, refused // which is why it threw, most likely, and says who said no
+			return ToolResult{}, refused // which is the likely cause, and names who refused
 		}
 		return ToolResult{}, m.failedCall(ctx, l, "the tool "+id, err, fmt.Sprintf("no answer within %s", limit), lathe.Invalid)
 	}
@@ -205,7 +206,8 @@ func (c *Hub) Execute(ctx context.Context, id string, args json.RawMessage, tc T
 	return res, nil
 }
 
-// encode writes a context as plugins read it; the number is what they name in requests of their own.
+// encode writes a context as plugins read it; the number is what they name in their own
+// requests.
 func (t ToolContext) encode(n int64) json.RawMessage {
 	return (&object{}).num("call", int(n)).str("sessionID", string(t.Session)).str("messageID", string(t.Message)).
 		str("callID", t.Call).str("agent", t.Agent).str("directory", t.Directory).str("worktree", t.Worktree).done()

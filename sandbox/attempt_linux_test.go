@@ -154,7 +154,7 @@ func reach(how, address string) error {
 	return unix.Connect(fd, &unix.SockaddrInet4{Port: a.Port, Addr: [4]byte(a.IP.To4())})
 }
 
-// flip connects again and again to a socket of its own, while the name in memory becomes another and
+// flip connects again and again to its own socket, while the name in memory becomes another and
 // back. It succeeds when a connection was to the other.
 func flip(other string) error {
 	own := strings.Repeat("./", (len(other)-1)/2) + strings.Repeat("s", 2-len(other)%2)
@@ -208,8 +208,8 @@ func flip(other string) error {
 	return errors.New("never")
 }
 
-// crowd waits in more connects to a socket of its own than a gate makes at a time. It says so when the
-// first wait.
+// crowd waits in more connects to its own socket than a gate makes at a time. It says so when
+// the first wait.
 func crowd(name string) error {
 	l, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -218,16 +218,16 @@ func crowd(name string) error {
 	if err := errors.Join(unix.Bind(l, &unix.SockaddrUnix{Name: name}), unix.Listen(l, 0)); err != nil {
 		return err
 	}
-	var begun atomic.Int32
+	var attempts atomic.Int32
 	for range 300 {
 		go func() {
 			if fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err == nil {
-				begun.Add(1)
+				attempts.Add(1)
 				_ = unix.Connect(fd, &unix.SockaddrUnix{Name: name})
 			}
 		}()
 	}
-	for begun.Load() < 300 {
+	for attempts.Load() < 300 {
 		runtime.Gosched()
 	}
 	fmt.Println("crowded")

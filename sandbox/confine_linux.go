@@ -15,16 +15,16 @@ import (
 
 // failure is why a command was not started.
 type failure struct {
-	errno int // of its start; 0 is that it was not confined
+	errno int // of its start; 0 means that it was not confined
 	text  string
 	mount bool // it may work without mounts
 }
 
 func (f failure) failed() bool { return f.errno != 0 || f.text != "" }
 
-// confineThread does to this thread, and to all that it starts, what cannot be undone. It returns the
-// file that the kernel asks on, -1 where there is none. The thread keeps some capabilities, and with a
-// secret a way to other mounts; the programs that it runs have none.
+// confineThread does to this thread, and to all that it starts, what cannot be undone. It
+// returns the file that the kernel asks on, -1 if there is none. The thread keeps some
+// capabilities, and with a secret a way to other mounts; the programs that it runs have none.
 func (p *plan) confineThread(secret uint64, keep ...uint) (notify int, err error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return -1, fmt.Errorf("give up new privileges: %w", err)
@@ -74,10 +74,10 @@ func (l Limits) set() error {
 
 // started is a command that runs confined.
 type started struct {
-	pid    int
-	report Report
-	guard  *guard
-	stands standIns
+	pid          int
+	report       Report
+	guard        *guard
+	placeholders standIns
 }
 
 // way is how a command can be held.
@@ -106,7 +106,7 @@ func (r request) start(w way, c commandStart) (s started, f failure) {
 	p, err := newPlan(r, w, place{dir: c.dir, env: c.env})
 	defer func() {
 		if f.failed() {
-			p.stands.leave()
+			p.placeholders.leave()
 		}
 	}()
 	if err != nil {
@@ -116,7 +116,7 @@ func (r request) start(w way, c commandStart) (s started, f failure) {
 	if w.mounts {
 		guarded = Bound
 	}
-	s = started{stands: p.stands, guard: newGuard(p.watch, r.Profile.QuarantineDir), report: r.Kernel.report(r.Profile, guarded)}
+	s = started{placeholders: p.placeholders, guard: newGuard(p.watch, r.Profile.QuarantineDir), report: r.Kernel.report(r.Profile, guarded)}
 	own, notify, done := p.reach(), -1, make(chan failure, 1)
 	onNewThread(func() {
 		var f failure
@@ -176,8 +176,8 @@ func (c commandStart) fork() (pid int, err error) {
 	return syscall.ForkExec(c.argv[0], c.argv, attr)
 }
 
-// ownUsers lets a process be started that can have mounts and a network of its own. The administrator needs
-// no other user for that, and would lose the files of all others with one.
+// ownUsers lets a process be started that can have mounts and its own network. The
+// administrator needs no other user for that, and would lose the files of all others with one.
 func ownUsers(a *syscall.SysProcAttr) {
 	uid, gid := os.Geteuid(), os.Getegid()
 	if uid == 0 {

@@ -380,7 +380,7 @@ func TestConfine_LimitOfProcesses(t *testing.T) {
 	})
 }
 
-// Programs that cannot start are told as they are without a sandbox.
+// Programs that cannot start are reported as they are without a sandbox.
 func TestConfine_CannotStart(t *testing.T) {
 	yards(t, func(t *testing.T, y *yard) {
 		c := y.shell("")

@@ -78,10 +78,10 @@ func (ds *domains) start(p *plan, s domainStart) (pid int, missing []string, err
 	}
 }
 
-// errConfine is that a thread could not confine itself.
+// errConfine says that a thread could not confine itself.
 var errConfine = errors.New("confine the command")
 
-// find returns the domain of a plan, which it makes where there is none.
+// find returns the domain of a plan, which it makes if there is none.
 func (ds *domains) find(p *plan, mounts *mountSpace) (*domain, error) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -104,7 +104,7 @@ func (ds *domains) find(p *plan, mounts *mountSpace) (*domain, error) {
 	return d, nil
 }
 
-// onNewThread runs a function in a thread of its own, which ends with it.
+// onNewThread runs a function in its own thread, which ends with it.
 func onNewThread(f func()) {
 	go func() {
 		runtime.LockOSThread()
@@ -163,8 +163,8 @@ func (d *domain) live(p *plan, mounts *mountSpace, ds *domains, ready chan<- err
 	}
 }
 
-// enterMounts changes this thread to a namespace of mounts. The filter of system calls refuses that,
-// unless it is told the secret in an argument that the kernel does not read.
+// enterMounts changes this thread to a namespace of mounts. The filter of system calls refuses
+// that, unless an argument that the kernel does not read holds the secret.
 func enterMounts(fd int, secret uint64) error {
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETNS, uintptr(fd), unix.CLONE_NEWNS, uintptr(secret)); errno != 0 {
 		return fmt.Errorf("enter the mounts of a command: %w", errno)

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// No command has a capability, whoever runs it.
+// No command has a capability, for any user.
 func TestEscape_Capabilities(t *testing.T) {
 	yards(t, func(t *testing.T, y *yard) {
 		_, out := run(t, y.runner, y.shell("grep -E 'Cap|NoNew' /proc/self/status"))

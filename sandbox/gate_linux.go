@@ -25,7 +25,7 @@ import (
 // abstract one), and one in a temporary folder that others use, must be held by a process of the
 // command or its session.
 type gate struct {
-	notify  int                          // the kernel's questions; -1 is that it asks none
+	notify  int                          // the kernel's questions; -1 means that it asks none
 	reach   func(pid int) (reach, error) // of the command that a process belongs to
 	members func() []int                 // the processes of the command or its session
 }
@@ -37,7 +37,7 @@ type reach struct {
 	slots     chan struct{} // one for each connection in the making
 }
 
-// mostConnects is how many a command can have in the making: each takes a thread of ours.
+// mostConnects limits the pending connects of a command: each takes one of lathe's threads.
 const mostConnects = 256
 
 // notification is the kernel's seccomp_notif.
@@ -134,8 +134,8 @@ func (g *gate) connect(n notification, r reach) unix.Errno {
 	return connect(socket, address)
 }
 
-// socketOf copies a socket of a thread. Threads can have files of their own; older systems know those
-// of processes only.
+// socketOf copies a socket of a thread. Threads can have their own files; older systems know
+// those of processes only.
 func socketOf(thread, fd int) (int, error) {
 	const ofThread = unix.O_EXCL // PIDFD_THREAD
 	process, err := unix.PidfdOpen(thread, ofThread)

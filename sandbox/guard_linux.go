@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guard knows how protected names were before a command, and puts them back. It is for those that
-// nothing can be mounted on: some that are not there, and where mounts are not possible all of them.
+// guard knows how protected names were before a command, and puts them back. It is for those
+// that nothing can be mounted on: some that do not exist, and where mounts are not possible all
+// of them.
 //
 // It works with our rights and not with those of the command, so it never follows a symlink, which
 // the command could have put in its way.
@@ -28,7 +29,7 @@ type guard struct {
 	large map[string]bool // names with too much below them: only they themselves are known
 }
 
-// state is what stood under a name.
+// state is the former content of a name.
 type state struct {
 	mode fs.FileMode // its type and permissions
 	data []byte      // of a file
@@ -46,7 +47,7 @@ const (
 func newGuard(names []string, aside string) *guard {
 	g := &guard{aside: aside, names: slices.Clone(names), was: map[string]state{}, large: map[string]bool{}}
 	slices.Sort(g.names)
-	room := int64(guardBytes)
+	budget := int64(guardBytes)
 	for _, name := range g.names {
 		found := map[string]state{}
 		_ = filepath.WalkDir(name, func(path string, _ fs.DirEntry, _ error) error {
@@ -54,8 +55,8 @@ func newGuard(names []string, aside string) *guard {
 				g.large[name] = true
 				return fs.SkipAll
 			}
-			if s, err := look(path, room); err == nil {
-				room -= int64(len(s.data))
+			if s, err := look(path, budget); err == nil {
+				budget -= int64(len(s.data))
 				found[path] = s
 			}
 			return nil
@@ -71,7 +72,7 @@ func newGuard(names []string, aside string) *guard {
 	return g
 }
 
-// look reads what stands under a name, files up to a size and if we may.
+// look reads the content of a name: files up to a size, if readable.
 func look(path string, most int64) (state, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -90,7 +91,7 @@ func look(path string, most int64) (state, error) {
 	return s, err
 }
 
-// same reports whether nothing has changed that anybody could notice by reading.
+// same reports whether nothing has changed that a reader could notice.
 func (s state) same(now state) bool {
 	switch {
 	case s.mode != now.mode || s.link != now.link:
@@ -122,7 +123,7 @@ func (g *guard) restore() (names []string, err error) {
 	return names, err
 }
 
-// takeAway moves aside what is not as it was.
+// takeAway moves changed files aside.
 func (g *guard) takeAway(name string) (changed bool, err error) {
 	_ = filepath.WalkDir(name, func(path string, e fs.DirEntry, walkErr error) error {
 		if walkErr != nil {

@@ -59,7 +59,7 @@ func TestConfine_ProtectedNames(t *testing.T) {
 						t.Errorf("%s is new: %+v %s", path, res, out)
 					}
 				}
-				if told := strings.HasPrefix(name, "new") && y.guard == sandbox.Restored || name == "another common folder"; told && (len(res.Restored) != 1 || res.RestoreError != "") {
+				if reported := strings.HasPrefix(name, "new") && y.guard == sandbox.Restored || name == "another common folder"; reported && (len(res.Restored) != 1 || res.RestoreError != "") {
 					t.Errorf("not told: %+v", res)
 				}
 				if y.guard == sandbox.Bound && name != "another common folder" && len(res.Restored) > 0 {

@@ -27,7 +27,7 @@ import (
 
 const (
 	initWord    = "__sandbox-init"
-	initNetwork = "network" // the argument of one in a network of its own
+	initNetwork = "network" // the argument of one in its own network
 
 	initNetworkFD = 4
 )
@@ -49,7 +49,7 @@ const initTaskFiles = 5
 type initProcess struct {
 	mu       sync.Mutex
 	commands map[*launcher]bool
-	starting int                     // commands that nobody looks after yet
+	starting int                     // commands without a launcher yet
 	ended    map[int]unix.WaitStatus // since there are such, what they may have been
 	started  chan struct{}           // a process was started
 	reaches  map[string]reach        // of commands, by the namespace of their mounts
@@ -83,7 +83,7 @@ func beInit(args []string) int {
 	for {
 		e, files, err := receiveInitTask(controlFD)
 		if err != nil {
-			break // nobody is there
+			break // lathe is gone
 		}
 		p.work.Go(func() { p.look(e, files) })
 	}
@@ -171,7 +171,7 @@ func receiveInitTask(control int) (initTask, []int, error) {
 	return e, files[1:], json.NewDecoder(text).Decode(&e)
 }
 
-// look runs one command to its end, with all that comes of it.
+// look runs one command to its end, with all its processes.
 func (p *initProcess) look(e initTask, files []int) {
 	_ = unix.SetNonblock(files[3], true)
 	l := &launcher{
@@ -188,20 +188,20 @@ func (p *initProcess) look(e initTask, files []int) {
 	if f.failed() {
 		p.enter(nil)
 		p.forget(l.shared)
-		l.tell(report{Errno: f.errno, Text: f.text, Mount: f.mount})
+		l.sendReport(report{Errno: f.errno, Text: f.text, Mount: f.mount})
 		_ = l.control.Close()
 		return
 	}
-	l.command, l.guard, l.stands = s.pid, s.guard, s.stands
+	l.command, l.guard, l.placeholders = s.pid, s.guard, s.placeholders
 	p.enter(l)
-	l.tell(report{PID: s.pid, Sandbox: &s.report})
+	l.sendReport(report{PID: s.pid, Sandbox: &s.report})
 	go l.listen()
 	l.loop(nil)
 	p.leave(l)
 	l.restore(nil)
-	l.stands.leave()
+	l.placeholders.leave()
 	p.forget(l.shared)
-	l.tell(report{Bye: true})
+	l.sendReport(report{Bye: true})
 	for range l.orders { // to the end: what is not read would make the last word be lost
 	}
 	_ = l.control.Close()
@@ -213,7 +213,7 @@ func (p *initProcess) start(e initTask, streams [3]int, m *membership) (s starte
 	plan, err := newPlan(r, way{mounts: true, session: true}, place{dir: e.Dir, env: e.Env})
 	defer func() {
 		if f.failed() {
-			plan.stands.leave()
+			plan.placeholders.leave()
 		}
 	}()
 	p.mounts.drop(e.Drop)
@@ -245,12 +245,12 @@ func (p *initProcess) start(e initTask, streams [3]int, m *membership) (s starte
 	case err != nil:
 		return s, failure{errno: number(err)}
 	}
-	s.pid, s.stands, s.report = pid, plan.stands, r.Kernel.report(r.Profile, Bound)
+	s.pid, s.placeholders, s.report = pid, plan.placeholders, r.Kernel.report(r.Profile, Bound)
 	s.report.Missing = slices.Concat(s.report.Missing, plan.missing, missing)
 	return s, failure{}
 }
 
-// forget gives up what is kept for a command that is gone.
+// forget drops the state of a command that has ended.
 func (p *initProcess) forget(m *membership) {
 	if m.mounts == nil {
 		return

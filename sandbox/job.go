@@ -9,7 +9,7 @@ type Job struct {
 	Processes []Process // the first was started by the command
 }
 
-// trackedJob is one that the runner keeps.
+// trackedJob is a job that the runner remembers.
 type trackedJob struct {
 	number int
 	tree   tree
@@ -42,8 +42,9 @@ func (r *Runner) Jobs(owner string) (out []Job) {
 	return out
 }
 
-// number says which jobs the processes of a tree belong to, and forgets the jobs of it that are gone.
-// A process whose start is not known could not be told from a later one with its number, so it has none.
+// number says which jobs the processes of a tree belong to, and forgets the jobs of it that are
+// gone. A process with an unknown start could be confused with a later one of the same number,
+// so it has none.
 func (r *Runner) number(owner string, t tree, rest []Process) []Process {
 	r.mu.Lock()
 	defer r.mu.Unlock()

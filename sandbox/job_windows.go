@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// job is a tree in a job object, which the system ends when nobody holds it any more: also when
-// we die. There is no polite way to end a process here, so there is no grace.
+// job is a tree in a job object, which the system ends with its last handle, also when lathe
+// dies. There is no polite way to end a process here, so there is no grace.
 type job struct {
 	process *os.Process
 	handle  windows.Handle
@@ -55,7 +55,8 @@ func (r *Runner) start(c Command, s streams) (tree, error) {
 
 func pipe() (out, in *os.File, err error) { return os.Pipe() }
 
-// commandLine is what cmd.exe wants, which does not read quotes as others do; "" is the usual.
+// commandLine is the command line for cmd.exe, which reads quotes differently; "" is the usual
+// form.
 func commandLine(c Command) string {
 	name := strings.ToLower(filepath.Base(c.Path))
 	if name != "cmd.exe" && name != "cmd" || len(c.Args) == 0 {

@@ -13,24 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The launcher is told what to do by its arguments (launchWord, its grace in milliseconds, the
-// request for a sandbox or "", the directory, the program and the arguments of the command) and over
-// a socket. Its environment and
-// its input and output are the command's.
+// The launcher gets its orders in its arguments (launchWord, its grace in milliseconds, the
+// request for a sandbox or "", the directory, the program and the arguments of the command) and
+// over a socket. Its environment and its input and output are the command's.
 
 const (
 	launchWord = "__sandbox-launch"
 	ownWord    = "__sandbox-own" // the same for a command that may use our server; see PeerChecker
 
-	controlFD = 3 // the socket to whoever started us
+	controlFD = 3 // the socket to the process that started us
 	drainFD   = 4 // the other side of the output, for a command whose rest may be let go
-	networkFD = 5 // the socket to lathe for a launcher in a network of its own
+	networkFD = 5 // the socket to lathe for a launcher in its own network
 )
 
 // Self is the program that runs, as a [Config.Launcher]: also where its file was replaced since.
 func Self() string { return "/proc/self/exe" }
 
-// order is what the launcher is told.
+// order is an instruction to the launcher.
 type order string
 
 const (
@@ -39,14 +38,14 @@ const (
 	orderLeave order = "leave" // live on when we are gone
 )
 
-// report is what the launcher tells; one member is set.
+// report is a message of the launcher; one member is set.
 type report struct {
 	PID     int       `json:"pid,omitempty"`     // it was started
 	Sandbox *Report   `json:"sandbox,omitempty"` // and confined
 	Errno   int       `json:"errno,omitempty"`   // it was not
 	Text    string    `json:"text,omitempty"`    // it could not be confined
 	Mount   bool      `json:"mount,omitempty"`   // for want of mounts
-	Network string    `json:"network,omitempty"` // it could not have a network of its own
+	Network string    `json:"network,omitempty"` // it could not have its own network
 	Exit    *wstatus  `json:"exit,omitempty"`    // it has ended
 	Rest    []Process `json:"rest,omitempty"`    // running processes
 	Empty   bool      `json:"empty,omitempty"`   // nothing runs
@@ -77,7 +76,8 @@ func Launch(args []string, environ func() []string) (exit int, mine bool) {
 	case len(args) < 6 || args[1] == limitWord:
 		return 2, true
 	}
-	// The command is told of the death of the thread that started it, so that must be one that lives.
+	// The command gets a signal when the thread that started it dies, so that thread must live
+	// on.
 	runtime.LockOSThread()
 	l, err := newLauncher(args[2])
 	if err != nil {
@@ -94,17 +94,17 @@ type launcher struct {
 	grace   time.Duration
 	command int // its pid
 
-	orders  chan order    // closed when nobody can give any
+	orders  chan order    // closed when no more orders can come
 	ended   chan wstatus  // of the command itself
 	empty   chan struct{} // closed when the last process is collected
 	ordered <-chan order  // the same until then
-	leave   bool          // nobody's death is a reason to kill
+	leave   bool          // no process's death is a reason to kill
 	over    bool          // the command has ended
 
-	killing time.Time // SIGKILL from then on; zero is that nothing is killed
+	killing time.Time // SIGKILL from then on; zero means that nothing is killed
 
-	guard  *guard   // of protected names; nil where there are none
-	stands standIns // for those that are not there
+	guard        *guard   // of protected names; nil where there are none
+	placeholders standIns // for those that do not exist
 
 	shared *membership // finds its processes in a session; nil: all below us
 }
@@ -144,21 +144,21 @@ func (l *launcher) run(request, dir string, argv, env []string) {
 	signal.Notify(signals, unix.SIGUSR1, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 	first := l.start(request, dir, argv, env)
 	if first.PID == 0 {
-		l.tell(first)
+		l.sendReport(first)
 		return
 	}
 	l.command = first.PID
 	letGoOfOutput()
-	l.tell(first)
+	l.sendReport(first)
 	go l.collect()
 	go l.listen()
 	l.loop(signals)
 	l.restore(nil)
-	l.stands.leave()
+	l.placeholders.leave()
 	unix.Exit(0) // at once: in a program with the race detector the usual way takes a second
 }
 
-// start starts the command and says what came of it.
+// start starts the command and reports the result.
 func (l *launcher) start(sandbox, dir string, argv, env []string) report {
 	var r request
 	if sandbox != "" {
@@ -183,7 +183,7 @@ func (l *launcher) start(sandbox, dir string, argv, env []string) report {
 	if f.failed() {
 		return report{Errno: f.errno, Text: f.text}
 	}
-	l.guard, l.stands = s.guard, s.stands
+	l.guard, l.placeholders = s.guard, s.placeholders
 	return report{PID: s.pid, Sandbox: &s.report}
 }
 
@@ -211,7 +211,7 @@ func (l *launcher) restore(s *wstatus) {
 // what is made under them from then on is the user's.
 func (l *launcher) finish(s wstatus) {
 	if l.guard == nil {
-		l.tell(report{Exit: &s})
+		l.sendReport(report{Exit: &s})
 		return
 	}
 	last := false
@@ -222,10 +222,10 @@ func (l *launcher) finish(s wstatus) {
 	}
 	l.restore(&s)
 	if last {
-		l.stands.leave()
+		l.placeholders.leave()
 		l.guard = nil
 	}
-	l.tell(report{Exit: &s})
+	l.sendReport(report{Exit: &s})
 }
 
 // letGoOfOutput leaves the output to the command, so that it ends when the command has.
@@ -269,7 +269,7 @@ func (l *launcher) listen() {
 	}
 }
 
-func (l *launcher) tell(r report) {
+func (l *launcher) sendReport(r report) {
 	if b, err := json.Marshal(r); err == nil {
 		_, _ = l.control.Write(b) // to the dead there is nothing to say
 	}
@@ -351,7 +351,7 @@ func (l *launcher) obey(o order, ok bool) {
 		l.leave = true
 	case o == orderRest:
 		rest := processes(l.members())
-		l.tell(report{Rest: rest, Empty: len(rest) == 0})
+		l.sendReport(report{Rest: rest, Empty: len(rest) == 0})
 	}
 }
 
@@ -371,8 +371,8 @@ func (l *launcher) kill() {
 	}
 }
 
-// signal reaches all that is below us: whoever lost its parent has become our child. One that is
-// made while we look is found the next time.
+// signal reaches all processes below us: orphans have become our children. One that is made
+// while we look is found the next time.
 func (l *launcher) signal(s unix.Signal) {
 	below := l.members()
 	for _, pid := range below {
@@ -383,7 +383,7 @@ func (l *launcher) signal(s unix.Signal) {
 	}
 }
 
-// drain keeps those that were let go from blocking on an output that nobody reads.
+// drain keeps detached processes from blocking on an output without a reader.
 func drain() {
 	if unix.SetNonblock(drainFD, true) != nil {
 		return

@@ -163,7 +163,8 @@ func TestLaunch_Breeders(t *testing.T) {
 	}
 }
 
-// The launcher is told when the thread that started it ends, which is no reason to end anything.
+// The launcher is notified when the thread that started it ends, which is no reason to end
+// anything.
 func TestLaunch_ThreadEnds(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, sandbox.Config{Launcher: sandbox.Self()})

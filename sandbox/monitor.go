@@ -7,8 +7,8 @@ type Monitor interface {
 	// Prepare completes the profile right before the command is started. After an error nothing
 	// is started, and Check is called for [AllGone].
 	Prepare(*Profile) error
-	// Check is called at each [Phase]. What it returns at the end of the command is for the
-	// user and the model to read; at other moments nobody reads it.
+	// Check is called at each [Phase]. Its result at the end of the command is for the user and
+	// the model; at other moments it is ignored.
 	Check(Phase) []string
 }
 
@@ -51,8 +51,8 @@ func keep(t tree, k Monitor, left <-chan struct{}) {
 	}
 }
 
-// startKept starts a command once its keeper is ready.
-func (r *Runner) startKept(c Command, s streams) (t tree, err error) {
+// startMonitored starts a command once its keeper is ready.
+func (r *Runner) startMonitored(c Command, s streams) (t tree, err error) {
 	k := c.Profile.Monitor
 	if k == nil {
 		return r.start(c, s)

@@ -79,7 +79,7 @@ func attachOnce(source int, path string) error {
 	return unix.MoveMount(source, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|emptyTarget)
 }
 
-// sources takes what all steps mount from the files as they are; -1 is that it is gone.
+// sources takes what all steps mount from the files as they are; -1 means that it is gone.
 func (p *plan) sources() ([]int, error) {
 	out := make([]int, len(p.Steps))
 	if err := p.nothing(out); err != nil {

@@ -10,25 +10,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process that was started in a network namespace of its own makes the sockets there for lathe,
-// which is outside: a socket stays in the namespace that it was made in, whoever has it. Nothing else
+// A process that was started in a network namespace of its own makes the sockets there for
+// lathe, which is outside: a socket stays in the namespace where it was made. Nothing else
 // crosses.
 
-// netOrder is what such a process is asked for; one member is set.
+// netOrder is a request to such a process; one member is set.
 type netOrder struct {
 	Listen []uint16 `json:"listen,omitempty"` // sockets that listen on these ports of its loopback, and its tables
 	Dial   string   `json:"dial,omitempty"`   // a socket to connect with: tcp4 or tcp6
 }
 
-// netAnswer comes with the sockets that were asked for, in order.
+// netAnswer comes with the requested sockets, in the order of the request.
 type netAnswer struct {
 	Ports []uint16 `json:"ports,omitempty"` // of the sockets that listen; the two tables follow
 	Error string   `json:"error,omitempty"`
 }
 
-// serveNetwork does the first order, which waits already, and then others until whoever gives them is
-// gone. The process is in a network namespace of its own, in which nothing is up yet. Commands drop
-// what it has of capabilities before they take over.
+// serveNetwork does the first order, which waits already, and then others until the sender is
+// gone. The process is in a network namespace of its own, in which nothing is up yet. Commands
+// drop what it has of capabilities before they take over.
 func serveNetwork(fd int) error {
 	f := os.NewFile(uintptr(fd), "network")
 	conn, err := net.FileConn(f)

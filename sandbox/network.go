@@ -9,11 +9,11 @@ import (
 	"github.com/lathe-agent/lathe/sandbox/egress"
 )
 
-// Network is what a command can reach. Its zero value is what its user can.
+// Network is the network access of a command. Its zero value is that of its user.
 type Network struct {
-	// Limited gives it a network of its own, in which Hosts are reached and nothing else: by a proxy
-	// that its environment names, or at the same port for localhost:PORT. Ports that it listens on
-	// are forwarded to the same port on the host's 127.0.0.1.
+	// Limited gives it its own network, in which Hosts are reached and nothing else: by a proxy
+	// that its environment names, or at the same port for localhost:PORT. Ports that it listens
+	// on are forwarded to the same port on the host's 127.0.0.1.
 	Limited bool `json:"limited,omitempty"`
 	// Hosts is read by [egress.Parse]. With none of them a kernel that has no network namespaces
 	// for us is made do: then there is no loopback either.
@@ -73,7 +73,7 @@ func (n Network) proxied(env []string) []string {
 	return append(env, "NODE_USE_ENV_PROXY="+own["NODE_USE_ENV_PROXY"])
 }
 
-// notes are what is to be told with the next result, each once.
+// notes are the notices for the next result, each once.
 type notes struct {
 	mu   sync.Mutex
 	list []string

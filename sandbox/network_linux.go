@@ -25,7 +25,7 @@ const (
 	portTick = 250 * time.Millisecond
 )
 
-// network is what lathe has outside of a network namespace: the proxy, and the ports that it forwards.
+// network is lathe's side of a network namespace: the proxy, and the forwarded ports.
 type network struct {
 	control *net.UnixConn // to the process inside
 	theirs  *os.File      // its end, until it is started
@@ -181,7 +181,7 @@ func passedFiles(oob []byte) (out []*os.File, err error) {
 	return out, nil
 }
 
-// ports are what others listen on inside.
+// ports are the ports with a listener inside.
 func (w *network) ports() (out []netip.AddrPort, err error) {
 	for _, t := range w.tables {
 		if _, err := t.Seek(0, 0); err != nil {
@@ -220,7 +220,7 @@ func (w *network) dial(at netip.AddrPort) (net.Conn, error) {
 	return net.FileConn(files[0])
 }
 
-// close ends the way out, and what is forwarded.
+// close ends the proxy and all forwarding.
 func (w *network) close() {
 	if w == nil {
 		return

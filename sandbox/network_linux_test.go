@@ -20,7 +20,7 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// newNetYard is a yard whose commands can have networks of their own.
+// newNetYard is a yard whose commands can have their own networks.
 func newNetYard(t *testing.T, c sandbox.Config) *yard {
 	t.Helper()
 	c.Launcher, c.Grace = sandbox.Self(), 300*time.Millisecond
@@ -125,7 +125,7 @@ func TestNetwork_Listed(t *testing.T) {
 	for name, script := range map[string]string{
 		"direct":    "$SELF fetch " + url,
 		"localhost": "$SELF fetch http://localhost:" + port,
-		// Go uses no proxy for these names, so this one is told by hand.
+		// Go uses no proxy for these names, so this one is set by hand.
 		"by proxy": "exec 3<>/dev/tcp/127.0.0.1/${http_proxy##*:}; printf 'GET " + url + "/ HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3",
 		"CONNECT":  "exec 3<>/dev/tcp/127.0.0.1/${https_proxy##*:}; printf 'CONNECT localhost:" + port + " HTTP/1.1\\r\\n\\r\\nGET / HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3",
 	} {
@@ -262,7 +262,7 @@ func TestNetwork_Session(t *testing.T) {
 	}
 }
 
-// A port of this machine that is taken stays with who has it, and the model is told.
+// A port of this machine that is taken stays with who has it, and the model is notified.
 func TestNetwork_PortTaken(t *testing.T) {
 	y := newNetYard(t, sandbox.Config{})
 	url, port := page(t)

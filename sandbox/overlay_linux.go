@@ -42,14 +42,15 @@ func CanOverlay(dir string) error {
 		return err
 	}
 	text := make([]byte, 200)
-	n, _ := said.Read(text) // nothing is that it worked
+	n, _ := said.Read(text) // nothing says that it worked
 	if state, err := p.Wait(); err != nil || !state.Success() {
 		return errors.Join(err, errors.New("no overlay can be made: "+strings.TrimSpace(string(text[:n]))))
 	}
 	return nil
 }
 
-// CanMount reports whether a command can have mounts of its own. A process tries, and ends at a program that is not there.
+// CanMount reports whether a command can have mounts of its own. A process tries, and ends at a
+// program that does not exist.
 func CanMount() bool {
 	sys := &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS} // with which it mounts something, too
 	ownUsers(sys)

@@ -10,17 +10,17 @@ import (
 // ErrCommandPeer is the error of a connection that a command made, or may have made.
 var ErrCommandPeer = errors.New("the client runs below a command that lathe started")
 
-// PeerChecker tells connections of the user's own programs from those of commands, MCP servers and
-// plugins: a process below a launcher, of this lathe or of another one that is no ancestor of ours,
-// may not use our server. A command that the user typed and that nothing confines may (see
-// [Command.UserTyped]).
+// PeerChecker distinguishes connections of the user's programs from those of commands, MCP
+// servers and plugins. A process below a launcher, of this lathe or of another one that is not
+// our ancestor, may not use our server. A command that the user typed and that nothing confines
+// may (see [Command.UserTyped]).
 //
-// While no command runs, a check is a comparison. Else it finds the process that holds the other
-// end. It refuses a local client whose process it cannot find, since a command can send a request and
-// leave, or keep its socket where nobody finds it.
+// While no command runs, a check is a comparison. Else it finds the process that holds the
+// other end. It refuses a local client whose process it cannot find, since a command can send a
+// request and leave, or hide its socket.
 type PeerChecker struct {
 	Runner *Runner
-	// Others reports whether other lathe processes may run commands; nil is that none do.
+	// Others reports whether other lathe processes may run commands; nil means that none do.
 	Others func() bool
 
 	mu    sync.Mutex // guards known

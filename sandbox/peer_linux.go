@@ -71,7 +71,7 @@ func (p *PeerChecker) checkTCPPeer(c *net.TCPConn) error {
 // socket is a row of /proc/net/tcp.
 type socket struct {
 	uid   int
-	inode uint64 // 0 is that no process holds it any more
+	inode uint64 // 0 means that no process holds it any more
 }
 
 // socketBetween finds the socket that is bound to one address and connected to another.
@@ -149,7 +149,7 @@ func holder(inode uint64, pids []int) int {
 		return 0
 	}
 	link := "socket:[" + strconv.FormatUint(inode, 10) + "]"
-	for _, pattern := range []string{"/proc/%d/fd", "/proc/%d/task/*/fd"} { // threads may have files of their own
+	for _, pattern := range []string{"/proc/%d/fd", "/proc/%d/task/*/fd"} { // threads may have their own files
 		for _, pid := range pids {
 			if holds(fmt.Sprintf(pattern, pid), link) {
 				return pid

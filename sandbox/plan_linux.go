@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// request is what the launcher is told of the sandbox.
+// request describes the sandbox to the launcher.
 type request struct {
 	Profile Profile `json:"profile"`
 	Kernel  Kernel  `json:"kernel"`
-	// OwnNetwork is that the launcher is in a network namespace, and so is the command.
+	// OwnNetwork says that the launcher is in a network namespace, and so is the command.
 	OwnNetwork bool `json:"ownNetwork,omitempty"`
 }
 
@@ -32,12 +32,12 @@ type plan struct {
 	links []string // symlinks that are mounted on themselves, so that they cannot be replaced
 	watch []string // held by the guard alone
 
-	private bool     // its temporary folders are its session's
-	missing []string // mounts that could not be made
-	stands  standIns // bound in place of what is not there
+	private      bool     // its temporary folders are its session's
+	missing      []string // mounts that could not be made
+	placeholders standIns // bound in place of what is not there
 }
 
-// devices are what every program may write to.
+// devices are the files that every program may write to.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
 
 func newPlan(r request, w way, c place) (*plan, error) {
@@ -107,7 +107,7 @@ func resolve(path string) string {
 	return filepath.Join(resolve(dir), base)
 }
 
-// absent says what can stand in for names that are not there.
+// absent says what can stand in for names that do not exist.
 type absent struct {
 	none  bool // nothing, for any
 	files map[string]stand
@@ -173,7 +173,7 @@ func (p *plan) bound(name string) bool {
 	return slices.ContainsFunc(p.binds, func(b string) bool { return within(b, name) })
 }
 
-// standIn puts something under the names that are not there, so that it can be bound. They are
+// standIn puts something under the names that do not exist, so that it can be bound. They are
 // watched all the same: others can take it away.
 func (p *plan) standIn(missing absent) (names []string) {
 	for _, name := range p.watch {
@@ -181,7 +181,7 @@ func (p *plan) standIn(missing absent) (names []string) {
 			sweep(name)
 			continue
 		}
-		if p.stands.add(name, missing.files[name]) {
+		if p.placeholders.add(name, missing.files[name]) {
 			names = append(names, name)
 		}
 	}

@@ -15,33 +15,34 @@ type Mode string
 const (
 	// Off leaves a command unconfined.
 	Off Mode = "off"
-	// Workspace lets it write where its profile says and nowhere else.
+	// Workspace lets it write only to the paths of its profile.
 	Workspace Mode = "workspace"
-	// ReadOnly is Workspace with a project that cannot be written; who makes the profile leaves
-	// it out of Write and puts it into Protect.
+	// ReadOnly is Workspace with a read-only project; the maker of the profile leaves it out of
+	// Write and puts it into Protect.
 	ReadOnly Mode = "read-only"
 )
 
-// Profile is what a command is confined to. Its zero value is not confined. Paths are absolute;
-// a name that leads through a symlink is followed when the command starts.
+// Profile describes the sandbox of a command. Its zero value is not confined. Paths are
+// absolute; a name that leads through a symlink is followed when the command starts.
 type Profile struct {
 	Mode Mode `json:"mode,omitempty"`
-	// Write are the folders and files that may be written; those that are not there are left out.
+	// Write are the folders and files that may be written; those that do not exist are left
+	// out.
 	Write []string `json:"write,omitempty"`
 	// Protect are names that are never written, also below Write and also when nothing is there
 	// yet. See [Guard] for what holds when.
 	Protect []string `json:"protect,omitempty"`
-	// Files are names like those of Protect at which programs want a file: what stands in for one
-	// that is not there is an empty file. For all others it is an empty folder.
+	// Files are names like those of Protect at which programs want a file: what stands in for
+	// one that does not exist is an empty file. For all others it is an empty folder.
 	Files []string `json:"files,omitempty"`
-	// Texts are what the stand-ins of some of Files say: those that programs cannot read empty.
-	// A text has at most 64 bytes.
+	// Texts are the contents of stand-ins for those of Files that programs cannot read empty. A
+	// text has at most 64 bytes.
 	Texts map[string]string `json:"texts,omitempty"`
 	// Watch are names like those of Protect for which nothing can stand in: programs fail at
 	// whatever is there.
 	Watch []string `json:"watch,omitempty"`
-	// Reads says that the command is known to write nothing, so that nothing needs to stand in for
-	// names that are not there, where it would be seen. They are watched all the same.
+	// Reads says that the command is known to write nothing, so that nothing needs to stand in
+	// for names that do not exist, where it would be seen. They are watched all the same.
 	Reads bool `json:"reads,omitempty"`
 	// Busy are folders like those of Protect that others write to meanwhile: they are bound where
 	// that is possible and never put back.
@@ -51,7 +52,7 @@ type Profile struct {
 	Hide []string `json:"hide,omitempty"`
 	// Show are names at or below hidden folders that stay visible, read-only unless below Write.
 	Show []string `json:"show,omitempty"`
-	// Mounts are made after all others, in order. Their sources may be hidden.
+	// Mounts are made after all others, in the given order. Their sources may be hidden.
 	Mounts []Mount `json:"mounts,omitempty"`
 	// Temp is a folder that is mounted as /tmp and /var/tmp. What the command needs of the real
 	// ones stays visible: its directory, its home, entries of its PATH, Write, Show and Sockets.
@@ -68,13 +69,14 @@ type Profile struct {
 	// Env are variables, as name=value, that a confined command has in place of those of its
 	// environment.
 	Env []string `json:"-"`
-	// Network is what it can reach.
+	// Network is its network access.
 	Network Network `json:"network,omitzero"`
-	// Strict makes it an error when the kernel cannot hold all of it; else the report says what it
-	// does not.
+	// Strict makes it an error when the kernel cannot enforce all of it; otherwise the report
+	// lists what it does not.
 	Strict bool   `json:"strict,omitempty"`
 	Limits Limits `json:"limits,omitzero"`
-	// Monitor looks after files around the command, in the program that starts it; nil is none.
+	// Monitor looks after files around the command, in the program that starts it; nil means
+	// none.
 	Monitor Monitor `json:"-"`
 }
 
@@ -92,7 +94,7 @@ const (
 	LinkMount MountType = "link"
 )
 
-// Mount is one that a command has beside those of its profile. Target must exist.
+// Mount is a mount in addition to those of the profile. Target must exist.
 type Mount struct {
 	Type     MountType `json:"type"`
 	Source   string    `json:"source"`
@@ -128,7 +130,7 @@ const (
 	Restored Guard = "restored"
 )
 
-// Report is what the kernel gave to a confined command.
+// Report lists what the kernel enforced for a command.
 type Report struct {
 	Landlock int   `json:"landlock"` // the version of its interface
 	Seatbelt bool  `json:"seatbelt,omitempty"`
@@ -137,9 +139,9 @@ type Report struct {
 	Missing []string `json:"missing,omitempty"`
 }
 
-// Kernel is what a kernel can do for us.
+// Kernel lists the sandbox features of a kernel.
 type Kernel struct {
-	Landlock int  // the version of its interface; 0 is none
+	Landlock int  // the version of its interface; 0 means none
 	Seatbelt bool // the sandbox of macOS
 	Mounts   bool // a command can have mounts of its own
 	Networks bool // and a network
@@ -153,10 +155,10 @@ const (
 	landlockScopes  = 6
 )
 
-// ErrUnavailable is that a command cannot be confined here as it was asked for.
+// ErrUnavailable says that a command cannot be confined here as it was asked for.
 var ErrUnavailable = errors.New("the sandbox is not available")
 
-// Available is nil where commands can be confined; strict asks for nothing less than all of it.
+// Available is nil where commands can be confined; strict requires every feature.
 func (k Kernel) Available(strict bool) error {
 	switch {
 	case k.Seatbelt:
@@ -245,8 +247,8 @@ func within(folder, path string) bool {
 	return folder == path || folder == "/" || strings.HasPrefix(path, folder+string(filepath.Separator))
 }
 
-// SessionTemp is the folder that is /tmp of the commands of a session, below the folder for data; ""
-// is that there is none. Who needs it makes it, for its user alone.
+// SessionTemp is the folder that is /tmp of the commands of a session, below the folder for
+// data; "" means that there is none. Who needs it makes it, for its user alone.
 func SessionTemp(data, session string) string {
 	if data == "" || session == "" || session != filepath.Base(session) || session == "." || session == ".." {
 		return ""

@@ -17,7 +17,7 @@ func TestRun_SandboxUnavailable(t *testing.T) {
 	tests := map[string]struct {
 		kernel sandbox.Kernel
 		strict bool
-		words  string // "" is that it runs, if the real kernel can
+		words  string // "" means that it runs, if the real kernel can
 	}{
 		"no Landlock":         {sandbox.Kernel{}, false, "no Landlock"},
 		"no Landlock, strict": {sandbox.Kernel{}, true, "no Landlock"},

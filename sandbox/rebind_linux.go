@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rebinder keeps protected and hidden names of running commands covered. A mount ends when somebody
-// outside replaces what it lies on, as editors do to save a file: the command could read or write the
-// new one. A thread of the session's first process is told by the kernel, and mounts it again.
+// rebinder keeps protected and hidden names of running commands covered. A mount ends when a
+// process outside replaces the file below it, as editors do to save a file: the command could
+// read or write the new one. The kernel notifies a thread of the session's first process, which
+// mounts it again.
 //
 // That takes a moment, in which the command can open what is new. Nothing that a process without
 // privileges can do comes before it.
@@ -28,8 +29,8 @@ type rebinder struct {
 	folders map[int]string         // that are watched, by the kernel's number
 }
 
-// newRebinder starts the thread. Systems have few inotify instances for a user: without one, or the
-// files for it, commands are started all the same, and told.
+// newRebinder starts the thread. Systems have few inotify instances for a user: without one, or
+// the files for it, commands still start, with a notice.
 func newRebinder() *rebinder {
 	r := &rebinder{held: map[*mountSpace][]step{}, folders: map[int]string{}}
 	var err1, err2, err3 error

@@ -31,8 +31,9 @@ func save(path, text string) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path+".new", []byte(text), 0o644), os.Rename(path+".new", path))
 }
 
-// A file that its user replaces stays protected from commands that run, and so does one in a folder that
-// is replaced. Outside of sessions nobody mounts it again, which shows that the attack is one.
+// A file that its user replaces stays protected from commands that run, and so does one in a
+// folder that is replaced. Outside of sessions it is not mounted again, which shows that the
+// attack works.
 func TestSession_Replaced(t *testing.T) {
 	for name, replace := range map[string]func(y *yard) error{
 		"/lathe.json": func(y *yard) error { return save(y.project+"/lathe.json", "mine") },

@@ -25,7 +25,7 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 	var t tree
 	var out *os.File
 	err := r.enter(c, func() (_ tree, err error) {
-		t, out, err = r.begun(c)
+		t, out, err = r.startPiped(c)
 		return t, err
 	})
 	if err != nil {
@@ -46,8 +46,8 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 	return res, err
 }
 
-// begun starts a command that prints into one pipe.
-func (r *Runner) begun(c Command) (tree, *os.File, error) {
+// startPiped starts a command that prints into one pipe.
+func (r *Runner) startPiped(c Command) (tree, *os.File, error) {
 	stdin, err := c.stdin()
 	if err != nil {
 		return nil, nil, err
@@ -64,17 +64,17 @@ func (r *Runner) begun(c Command) (tree, *os.File, error) {
 	if c.Leftovers == DetachLeftovers {
 		s.drain = out
 	}
-	t, err := r.startKept(c, s)
+	t, err := r.startMonitored(c, s)
 	if err != nil {
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	return t, out, nil
 }
 
-// streams are the ends that a command has of its pipes. Who starts it closes them.
+// streams are the ends that a command has of its pipes. The starter closes them.
 type streams struct {
 	in, out, err *os.File
-	drain        *os.File // the other end of its output, for what may be let go; nil is none
+	drain        *os.File // the other end of its output, for what may be let go; nil means none
 }
 
 // environment is that of a command, with what its profile sets: none of its own is not ours.
@@ -94,8 +94,8 @@ func (c Command) environment() []string {
 	return append(out, c.Profile.Env...)
 }
 
-// pump passes output on until one of the channels is closed, and returns which; -1 is that the
-// limit, if there is one, has passed.
+// pump passes output on until one of the channels is closed, and returns which; -1 means that
+// the limit, if there is one, has passed.
 type pump func(limit time.Duration, until ...<-chan struct{}) int
 
 func (r *Runner) watch(ctx context.Context, c Command, t tree, pump pump) (Result, error) {
@@ -113,7 +113,7 @@ func (r *Runner) watch(ctx context.Context, c Command, t tree, pump pump) (Resul
 		pump(r.grace+killTime, t.gone(), ctx.Done())
 	}
 	if pump(settleTime, t.gone()) == 0 {
-		pump(settleTime, nil) // the end of the output, which comes with the end of all who could write
+		pump(settleTime, nil) // the end of the output, when all writers have ended
 	}
 	res.Exit = -1
 	select {
@@ -125,7 +125,7 @@ func (r *Runner) watch(ctx context.Context, c Command, t tree, pump pump) (Resul
 	return res, nil
 }
 
-// ended is the result of a command that came to its own end.
+// ended is the result of a command that ended by itself.
 func (r *Runner) ended(ctx context.Context, c Command, t tree, pump pump) (Result, error) {
 	s := t.status()
 	if s.err != nil {
@@ -175,12 +175,12 @@ func explain(c Command, err error) error {
 	return fmt.Errorf("start %s: %w", c.Path, err)
 }
 
-// follower reads what a tree prints, to the end: what is printed after Run has returned goes
-// nowhere, so that a process in the background neither blocks nor dies of it.
+// follower reads the output of a tree to its end. Output after Run has returned is dropped, so
+// that a background process neither blocks nor fails.
 type follower struct {
 	pieces chan []byte   // the buffer, full; nil is the end
 	taken  chan struct{} // it may be filled again
-	left   chan struct{} // nobody takes any more
+	left   chan struct{} // the reader is gone
 	ended  bool
 }
 
@@ -257,7 +257,7 @@ func (f *follower) pump(output func([]byte), limit time.Duration, until ...<-cha
 	}
 }
 
-// stdin is what the command reads; the caller closes it if it is not the command's own.
+// stdin is the input of the command; the caller closes it if it is not the command's own.
 func (c Command) stdin() (*os.File, error) {
 	if c.Stdin != nil {
 		return c.Stdin, nil

@@ -210,8 +210,8 @@ func TestRun_EndsTheRest(t *testing.T) {
 	})
 }
 
-// A process in the background holds the output and does not hold the call; it neither blocks nor
-// dies when nobody listens any more, and ends with the runner.
+// A process in the background holds the output and does not hold the call; it neither blocks
+// nor dies when the listener is gone, and ends with the runner.
 func TestRun_KeepsTheRest(t *testing.T) {
 	runners(t, func(t *testing.T, r *sandbox.Runner) {
 		dir := t.TempDir()

@@ -1,21 +1,22 @@
-// Package sandbox runs a command and owns all that comes of it: its process group, its time, its
-// output, and every process it leaves behind.
+// Package sandbox runs a command and owns its process group, its deadline, its output, and
+// every process it leaves behind.
 //
-// On Linux a command is the child of a launcher, which is this program started again (see [Launch]).
-// Orphans of the command become children of the launcher, however they detached, so it can end them
-// all: when it is told to, and when the program that started it dies, whatever way. Elsewhere the
-// process group (Unix) or the job object (Windows) is what there is: on Unix a process that left its
-// group is not found again, and nothing ends a command whose starter was killed.
+// On Linux a command is the child of a launcher, which is this program started again (see
+// [Launch]). Orphans of the command become children of the launcher, however they detached, so
+// it can end them all: on request, and when the program that started it dies for any reason.
+// Elsewhere it has only the process group (Unix) or the job object (Windows): on Unix it cannot
+// find a process that left its group, and nothing ends a command whose starter was killed.
 //
-// It does not decide what may run, knows no tool, and reads no environment: a command has the one it
-// is given. On Linux a command can have a [Profile]: the launcher starts it from a thread that has confined
-// itself with Landlock, a filter of system calls and mounts of its own.
-// On macOS sandbox-exec does with a text that [Profile] is written as (seatbelt.go).
+// It does not decide what may run, knows no tool, and reads no environment: a command has the
+// environment it is given. On Linux a command can have a [Profile]: the launcher starts it from
+// a thread that has confined itself with Landlock, a system call filter and its own mounts. On
+// macOS sandbox-exec confines it with a text form of the [Profile] (seatbelt.go).
 //
 // A [Runner] is safe for use by many goroutines. [Runner.Run] calls its output function in the
 // goroutine of its caller, never after it has returned.
 //
-// Start reading at [Runner.Run], or [Runner.Start] for programs that live on; launch_linux.go is the launcher, confine_linux.go the sandbox.
+// Start reading at [Runner.Run], or [Runner.Start] for programs that keep running;
+// launch_linux.go is the launcher, confine_linux.go the sandbox.
 package sandbox
 
 import (
@@ -28,7 +29,7 @@ import (
 	"time"
 )
 
-// The times where nothing else is said.
+// The default times.
 const (
 	// DefaultGrace is how long a process has between being asked to end and being killed.
 	DefaultGrace = time.Second
@@ -38,20 +39,21 @@ const (
 	killTime   = 5 * time.Second        // how long the killed may take to disappear, on a machine that is busy
 )
 
-// Config is what a [Runner] is opened with; its zero value can be used.
+// Config configures a [Runner]; its zero value can be used.
 type Config struct {
 	// Launcher is the program that is started as launcher, [Self] in a program whose main calls
 	// [Launch] before all else. Where it is empty, commands run without one.
 	Launcher string
 	// Grace is the time between SIGTERM and SIGKILL; 0 is [DefaultGrace].
 	Grace time.Duration
-	// Forbidden reports addresses that no [Network.Hosts] open: those of our own server. nil is none.
+	// Forbidden reports addresses that no [Network.Hosts] open: those of our own server. nil
+	// means none.
 	Forbidden func(netip.AddrPort) bool
-	// Kernel is what the kernel is taken to be able to do, in tests; nil asks it.
+	// Kernel overrides the features of the kernel in tests; nil asks it.
 	Kernel *Kernel
 }
 
-// Command is what to run.
+// Command describes a command to run.
 type Command struct {
 	Path  string   // of the program; nothing is searched
 	Args  []string // without its name
@@ -60,8 +62,8 @@ type Command struct {
 	Stdin *os.File // nil is an input that has ended
 	// Timeout is how long it may run; 0 is no limit.
 	Timeout time.Duration
-	// Leftovers is what becomes of processes that outlive the command; not those of one that was
-	// canceled or ran out of time, which always end with it.
+	// Leftovers is the policy for processes that outlive the command. Processes of a canceled
+	// or timed-out command always end with it.
 	Leftovers LeftoverPolicy
 	// Profile confines it; the zero value does not.
 	Profile Profile
@@ -71,7 +73,7 @@ type Command struct {
 	UserTyped bool
 }
 
-// LeftoverPolicy is what becomes of the processes a command leaves behind.
+// LeftoverPolicy says what happens to the processes a command leaves behind.
 type LeftoverPolicy int
 
 const (
@@ -85,35 +87,35 @@ const (
 
 // Result is how a command ended.
 type Result struct {
-	// Exit is its exit code, -1 where there is none: ended by a signal, or not ended yet.
+	// Exit is its exit code, -1 if there is none: ended by a signal, or not ended yet.
 	Exit int
 	// Signal names the signal that ended it, as SIGKILL; "" where none did.
 	Signal string
 	// TimedOut and Canceled say that it was ended because of its Timeout or its context.
 	TimedOut, Canceled bool
-	// Leftovers is what is still running; the list is not complete beyond some twenty.
+	// Leftovers lists the processes still running; it is not complete beyond some twenty.
 	Leftovers []Process
 	// Took is the time from start to end.
 	Took time.Duration
-	// Sandbox is what the kernel gave to confine it; nil is that it was not.
+	// Sandbox reports what the kernel enforced; nil means that it was not.
 	Sandbox *Report
 	// Restored are the protected names that it changed and that were put back; Lost says why some
 	// were not. See [Guard].
 	Restored     []string
 	RestoreError string
-	// Notes are what the [Monitor] of its profile has to say, and sentences about the network since the
-	// last result: connections that were refused, ports that could not be forwarded.
+	// Notes are the messages of the [Monitor] of its profile, and notices about the network
+	// since the last result: refused connections, ports that could not be forwarded.
 	Notes []string
 }
 
-// Process is one that outlived its command.
+// Process is a process that outlived its command.
 type Process struct {
 	PID  int    `json:"pid"`
 	Name string `json:"name,omitempty"` // its command line, cut; "" where the system does not tell
 	// Parent and Start, in ticks of the system's clock, are known on Linux only.
 	Parent int    `json:"parent,omitempty"`
 	Start  uint64 `json:"start,omitempty"`
-	// Job is the number of its [Job]; 0 is none.
+	// Job is the number of its [Job]; 0 means none.
 	Job int `json:"-"`
 }
 
@@ -126,7 +128,7 @@ type Runner struct {
 
 	noMounts, noNetworks atomic.Bool // a launcher has found out
 
-	noSessions atomic.Bool // processes of a session cannot be told from others here
+	noSessions atomic.Bool // processes of a session cannot be identified here
 
 	work sync.WaitGroup // one for each process tree that is not gone
 
@@ -140,16 +142,16 @@ type Runner struct {
 	jobs     map[string][]*trackedJob // by owner
 }
 
-// tree is a command and all that came of it.
+// tree is a command and all its processes.
 type tree interface {
 	// exited is closed when the command itself has ended; then status says how.
 	exited() <-chan struct{}
 	status() status
-	// confined is what confines it, nil where nothing does.
+	// confined describes its sandbox, nil without one.
 	confined() *Report
-	// gone is closed when nothing of it is left.
+	// gone is closed when all its processes have ended.
 	gone() <-chan struct{}
-	// rest lists what is left after the command has ended.
+	// rest lists the processes left after the command has ended.
 	rest() []Process
 	// kill ends all of it, and returns at once.
 	kill()
@@ -157,8 +159,8 @@ type tree interface {
 	letGo()
 }
 
-// course is what trees know of a command: that it has ended, how, what confines it, and that nothing of it
-// is left.
+// course is the state of a command in all trees: whether and how it ended, its sandbox, and
+// whether processes are left.
 type course struct {
 	over   chan struct{}
 	how    status // valid when over is closed
@@ -197,7 +199,8 @@ func Open(c Config) *Runner {
 	return &Runner{launcher: c.Launcher, never: c.Forbidden, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*trackedJob{}}
 }
 
-// Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.
+// Kernel returns the features that commands can be confined with. That it has mounts is a hope
+// until the first ran.
 func (r *Runner) Kernel() Kernel {
 	k := r.kernel()
 	k.Mounts = k.Mounts && !r.noMounts.Load()
@@ -277,7 +280,7 @@ func (r *Runner) letGo(t tree) {
 	}
 }
 
-// begin counts a tree that is to be started.
+// begin counts a tree that is about to start.
 func (r *Runner) begin() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -41,8 +41,8 @@ func seatbelt(p Profile) string {
 	return b.String()
 }
 
-// seatbeltBase is what programs need beside files and the network. The services are those that look up
-// users and certificates and tell what time it is: none of them starts anything.
+// seatbeltBase allows what programs need besides files and the network. The services look up
+// users, certificates and the time; none of them starts a process.
 //
 //go:embed seatbelt.sb
 var seatbeltBase string
@@ -63,7 +63,7 @@ func seatbeltNetwork(b *strings.Builder, p Profile) {
 	}
 }
 
-// seatbeltPlace is a folder or file with a rule of its own.
+// seatbeltPlace is a folder or file with its own rule.
 type seatbeltPlace struct {
 	path string
 	kind int
@@ -103,8 +103,8 @@ func (e seatbeltPlace) write(b *strings.Builder, p Profile) {
 	}
 }
 
-// leading are the folders between what may be written and protected names. Whoever could move one, or put a
-// link in its place, would have the name under another.
+// leading are the folders between what may be written and protected names. A command that could
+// move one, or replace it by a link, would reach the name under another.
 func leading(p Profile, names []string) (out []string) {
 	for _, name := range names {
 		root := rootOf(p, name)
@@ -116,7 +116,7 @@ func leading(p Profile, names []string) (out []string) {
 	return slices.Compact(out)
 }
 
-// rootOf is the writable folder that a name lies in; "" is none.
+// rootOf is the writable folder that a name lies in; "" means none.
 func rootOf(p Profile, name string) (root string) {
 	for _, dir := range p.Write {
 		if isBelow(dir, name) && len(dir) > len(root) {

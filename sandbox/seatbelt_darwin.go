@@ -11,7 +11,7 @@ import (
 // sandboxExec is the program that puts itself into a profile and becomes another.
 const sandboxExec = "/usr/bin/sandbox-exec"
 
-// errNoHosts is that a list of hosts cannot be held.
+// errNoHosts says that a list of hosts cannot be held.
 var errNoHosts = fmt.Errorf("%w: the setting sandbox.network lists hosts, which only Linux can hold; set it to false for none, or leave it out", ErrUnavailable)
 
 func (r *Runner) start(c Command, s streams) (tree, error) {

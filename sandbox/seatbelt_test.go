@@ -64,13 +64,13 @@ func permits(t *testing.T, profile, operation, file string) bool {
 		if m == nil || strings.Contains(m[3], "require-all") {
 			continue
 		}
-		meant := false
+		expected := false
 		for _, name := range strings.Fields(m[2]) {
 			ok, err := path.Match(name, operation)
 			if err != nil {
 				t.Fatal(err)
 			}
-			meant = meant || ok
+			expected = expected || ok
 		}
 		filters := sbplFilter.FindAllStringSubmatch(m[3], -1)
 		hit := m[3] == ""
@@ -85,7 +85,7 @@ func permits(t *testing.T, profile, operation, file string) bool {
 				hit = hit || regexp.MustCompile(f[3]).MatchString(file)
 			}
 		}
-		if meant && hit {
+		if expected && hit {
 			allowed = m[1] == "allow"
 		}
 	}

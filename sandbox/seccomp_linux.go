@@ -25,7 +25,8 @@ var forbidden = []uint32{
 // be harmless, or not known at all (the first of them mounts). Programs take them for missing.
 const unknown = unix.SYS_OPEN_TREE_ATTR
 
-// namespaces are what a command cannot make: in a user namespace it would have all capabilities.
+// namespaces are the kinds that a command cannot make: in a user namespace it would have all
+// capabilities.
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
 // architecture is how the kernel names ours; 0 is one that the filter is not written for.
@@ -58,8 +59,9 @@ func jump(code uint16, k uint32, yes, no uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | code | unix.BPF_K, Jt: yes, Jf: no, K: k}
 }
 
-// filter is the program that judges system calls; asks says that there is a [gate] for connections.
-// With a secret it lets who knows it change to other mounts, as far as the kernel does.
+// filter is the program that judges system calls; asks says that there is a [gate] for
+// connections. With a secret it lets a thread that knows it change to other mounts, as far as
+// the kernel does.
 func filter(families []uint32, asks bool, secret uint64) []unix.SockFilter {
 	const load, ret = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_RET | unix.BPF_K
 	refuse := func(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }

@@ -4,5 +4,5 @@ package sandbox
 
 import "net/netip"
 
-// ServedByLathe reports nothing: no command has a network of its own here.
+// ServedByLathe reports nothing: no command has its own network here.
 func ServedByLathe(netip.AddrPort) bool { return false }

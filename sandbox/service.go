@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Service is a program that others talk to over its input and output for as long as it lives: an
-// MCP server, a language server, a formatter, a plugin. What it says on its error output is read at
-// once and its end kept, so that it never blocks on it.
+// Service is a program that others talk to over its input and output for as long as it lives:
+// an MCP server, a language server, a formatter, a plugin. Its error output is read at once, so
+// that it never blocks, and its end is stored.
 //
-// Who starts one calls [Service.Stop] when it is no longer needed, also when it ended by itself. It
-// ends with its runner too, and with our program, and all that it started with it.
+// The starter calls [Service.Stop] when it is no longer needed, also when it ended by itself.
+// It ends with its runner too, and with our program, and all that it started with it.
 type Service struct {
 	// Stdin is its input. Writing fails when the program has ended, and can be given up by closing.
 	Stdin io.WriteCloser
-	// Stdout is its output, whole and unchanged: who does not read it makes the program wait.
+	// Stdout is its output, whole and unchanged: an unread output makes the program wait.
 	Stdout io.ReadCloser
 
 	grace  time.Duration
@@ -31,11 +31,11 @@ type Service struct {
 	err    error
 }
 
-// keptErrors is how much is kept of what a service says on its error output.
-const keptErrors = 16 << 10
+// maxErrorOutput limits the stored end of a service's error output.
+const maxErrorOutput = 16 << 10
 
-// Start starts a service. What it leaves behind when it ends, ends with it, so [Command.Leftovers] has no
-// meaning here; it has an input of its own and no time limit.
+// Start starts a service. What it leaves behind when it ends, ends with it, so
+// [Command.Leftovers] has no meaning here; it has its own input and no time limit.
 func (r *Runner) Start(c Command) (*Service, error) {
 	if c.Stdin != nil || c.Timeout != 0 {
 		return nil, fmt.Errorf("start %s: a service has neither an input of its caller nor a time limit", c.Path)
@@ -64,7 +64,7 @@ func (r *Runner) serve(c Command) (*Service, error) {
 	var t tree
 	err := errors.Join(err1, err2, err3)
 	if err == nil {
-		t, err = r.startKept(c, streams{in: inReader, out: outWriter, err: errWriter})
+		t, err = r.startMonitored(c, streams{in: inReader, out: outWriter, err: errWriter})
 	}
 	if err != nil {
 		closeAll(stdin, stdout, stderr)
@@ -105,10 +105,10 @@ func await(c <-chan struct{}, limit time.Duration) bool {
 	}
 }
 
-// Done is closed when the program has ended and nothing of it is left.
+// Done is closed when the program and all its processes have ended.
 func (s *Service) Done() <-chan struct{} { return s.done }
 
-// Stderr is the end of what it has said on its error output so far, for people to read.
+// Stderr is the end of its error output so far, for people to read.
 func (s *Service) Stderr() string { return s.errors.String() }
 
 // Stop ends the service and returns how it ended: its input ends, which is all that most need; what
@@ -153,7 +153,7 @@ func (t *tail) add(piece []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.data = append(t.data, piece...)
-	if over := len(t.data) - keptErrors; over > 0 {
+	if over := len(t.data) - maxErrorOutput; over > 0 {
 		t.data = append(t.data[:0], t.data[over:]...)
 	}
 }

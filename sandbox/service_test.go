@@ -54,8 +54,8 @@ func TestService_Talk(t *testing.T) {
 	})
 }
 
-// Nobody reads the error output: it neither fills up memory nor stops the program. An output that
-// nobody reads is no reason not to end.
+// Without a reader of the error output: it neither fills up memory nor stops the program. An
+// output without a reader is no reason not to end.
 func TestService_Flood(t *testing.T) {
 	runners(t, func(t *testing.T, r *sandbox.Runner) {
 		s := start(t, r, shell(t.TempDir(), `head -c 50000000 /dev/zero | tr '\0' x >&2; echo last >&2; echo flooded; cat /dev/zero`))
@@ -72,7 +72,7 @@ func TestService_Flood(t *testing.T) {
 	})
 }
 
-// One that hears nothing is killed; one that ends by itself is told of.
+// A service that ignores the signal is killed; one that ends by itself is reported.
 func TestService_End(t *testing.T) {
 	runners(t, func(t *testing.T, r *sandbox.Runner) {
 		dir := t.TempDir()

@@ -42,10 +42,11 @@ func (r *Runner) endSessions() {
 	}
 }
 
-// sessionKey tells sessions apart: commands that reach other hosts share no network, and no processes.
+// sessionKey identifies a session: commands that reach other hosts share no network, and no
+// processes.
 type sessionKey struct {
 	id    string
-	own   bool   // it has a network of its own
+	own   bool   // it has its own network
 	hosts string // one in each line
 }
 

@@ -22,15 +22,15 @@ type session struct {
 	process *os.Process
 	control *os.File
 	gone    chan struct{} // closed when the first process has ended
-	network *network      // nil is that of its user
+	network *network      // nil is the one of its user
 
 	// Guarded by the runner's mutex:
 
-	uses     int         // commands that have processes
-	idle     *time.Timer // since there are none
-	rested   time.Time   // when there were none last
-	overlays []Mount     // that its commands share
-	dropped  []Mount     // that they share no more
+	uses      int         // commands that have processes
+	idle      *time.Timer // since there are none
+	idleSince time.Time   // when there were none last
+	overlays  []Mount     // that its commands share
+	dropped   []Mount     // that they share no more
 }
 
 // share gives overlays of a command the folders to work in of those that the session has already, so
@@ -91,7 +91,7 @@ func (r *Runner) use(id sessionKey) (s *session, done func(), err error) {
 	r.mu.Lock()
 	if s = r.sessions[id]; s != nil {
 		select {
-		case <-s.gone: // somebody killed it
+		case <-s.gone: // it was killed
 			s = nil
 		default:
 		}
@@ -100,7 +100,7 @@ func (r *Runner) use(id sessionKey) (s *session, done func(), err error) {
 		s = &session{gone: make(chan struct{})}
 		r.sessions[id] = s
 	}
-	if s.uses++; s.uses == 1 && time.Since(s.rested) > idleOverlays {
+	if s.uses++; s.uses == 1 && time.Since(s.idleSince) > idleOverlays {
 		s.dropped, s.overlays = append(s.dropped, s.overlays...), nil
 	}
 	if s.idle != nil {
@@ -117,7 +117,7 @@ func (r *Runner) unuse(id sessionKey, s *session) {
 	if s.uses--; s.uses > 0 || r.sessions[id] != s {
 		return
 	}
-	s.rested = time.Now()
+	s.idleSince = time.Now()
 	s.idle = time.AfterFunc(idleSession, func() {
 		r.mu.Lock()
 		unused := s.uses == 0 && r.sessions[id] == s

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharedMounts are what the mounts of all commands of a session have in common. The first process
-// makes them once, in a file system of its own, and every command mounts copies.
+// sharedMounts are the mounts that all commands of a session share. The first process makes
+// them once, in a file system of its own, and every command mounts copies.
 //
 // An overlay must be one mount for all: the kernel does not say what happens with two that write to
 // the same folder, and it takes a millisecond to make.
@@ -19,7 +19,7 @@ type sharedMounts struct {
 	empty    map[string]string // stand-ins of hidden folders and files, by path
 	overlays map[Mount]string
 	made     int
-	// terminals is that there are pseudo-terminals of the session.
+	// terminals says that there are pseudo-terminals of the session.
 	terminals bool
 }
 
@@ -113,8 +113,8 @@ func (s *sharedMounts) drop(list []Mount) {
 	}
 }
 
-// mountOverlays mounts those of a plan that are not there, all at the same time: the kernel makes files
-// for each. They stay until they are dropped.
+// mountOverlays mounts those of a plan that do not exist, all at the same time: the kernel
+// makes files for each. They stay until they are dropped.
 func (s *sharedMounts) mountOverlays(steps []step) map[Mount]error {
 	var work sync.WaitGroup
 	failed := make([]error, len(steps))

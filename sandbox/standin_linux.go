@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A name that is not there cannot be mounted on, so something empty stands in for it while commands
-// run: a folder, which git does not see, or a file where programs want one. Its permissions tell it
-// from what people make. Everyone who uses it holds a shared lock of it, which ends with its holder
-// however that ends; who can have it alone when it leaves takes it away. What a killed launcher left
-// is used, and then taken away, by the next one.
+// A name that does not exist cannot be mounted on, so something empty stands in for it while
+// commands run: a folder, which git does not see, or a file where programs want one. Its
+// permissions tell it from what users make. Everyone who uses it holds a shared lock of it,
+// which ends with its holder however that ends; who can have it alone when it leaves takes it
+// away. What a killed launcher left is used, and then taken away, by the next one.
 
 // The permissions of what stands in. No other program gives them to anything empty, and no mask of
 // the user takes them. A file that says something is small besides.
@@ -28,13 +28,13 @@ const (
 	mostText   = 64 // bytes
 )
 
-// stand is what is to stand in for a name: a folder, an empty file, or one with a text.
+// stand is a placeholder for a name: a folder, an empty file, or one with a text.
 type stand struct {
 	file bool
 	text string
 }
 
-// standIn is one that is in use.
+// standIn is a placeholder in use.
 type standIn struct {
 	path string
 	file *os.File // its lock
@@ -56,7 +56,7 @@ func standFor(path string, what stand) *standIn {
 			return s
 		case errors.Is(err, fs.ErrNotExist):
 			continue
-		case made: // it cannot be locked here, so nobody would know when to take it away
+		case made: // it cannot be locked here, so no process would know when to remove it
 			_ = unix.Unlinkat(int(dir.Fd()), filepath.Base(path), flags)
 		}
 		return nil
@@ -140,8 +140,9 @@ func flock(fd, how int) error {
 	}
 }
 
-// standsIn reports whether something was made to stand in for a name. A folder with the mark that is gone by now was:
-// taken for somebody's own it would be mounted on without a lock, and the mount lost with it.
+// standsIn reports whether something was made to stand in for a name. A folder with the mark
+// that is gone by now was: treated as the user's own it would be mounted on without a lock, and
+// the mount lost with it.
 func standsIn(path string, info fs.FileInfo) bool {
 	bits := uint32(info.Mode().Perm())
 	if info.Mode()&fs.ModeSticky != 0 {
@@ -159,7 +160,7 @@ func standsIn(path string, info fs.FileInfo) bool {
 	return false
 }
 
-// leave gives up the use of it, and takes it away if nobody else uses it.
+// leave gives up the use of it, and removes it after the last use.
 func (s *standIn) leave() {
 	defer func() { _ = s.file.Close() }() // and with it the lock
 	if dir, err := folder(s.path); err == nil {
@@ -180,7 +181,7 @@ func (s *standIn) takeAway(dir *os.File) {
 	_ = unix.Unlinkat(int(dir.Fd()), filepath.Base(s.path), flags) // a folder that has something in it stays
 }
 
-// sweep takes away what stands in for a name and is used by nobody: its launcher was killed.
+// sweep removes unused placeholders, whose launcher was killed.
 func sweep(name string) {
 	if info, err := os.Lstat(name); err != nil || !standsIn(name, info) {
 		return
@@ -206,7 +207,7 @@ func (p Profile) sweep() {
 	}
 }
 
-// standIns are those that one command uses.
+// standIns are the placeholders of one command.
 type standIns []*standIn
 
 func (all *standIns) add(path string, what stand) bool {

@@ -43,7 +43,7 @@ func there(path string) bool {
 	return err == nil
 }
 
-// A name stays guarded until the last command that counts on it has ended, whoever ran it.
+// A name stays guarded until the last command that counts on it has ended, for any user.
 func TestStandIn_SeveralCommands(t *testing.T) {
 	bound(t, func(t *testing.T, y *yard) {
 		before := tree(t, y.project)
@@ -135,7 +135,7 @@ func (y *yard) launcher(t *testing.T) int {
 	return 0
 }
 
-// What somebody made is never taken for ours.
+// What a user made is never taken for ours.
 func TestStandIn_NotOurs(t *testing.T) {
 	yards(t, func(t *testing.T, y *yard) {
 		write(t, y.project+"/.git/config.worktree", "")

@@ -26,7 +26,7 @@ func (r *Runner) start(c Command, s streams) (tree, error) {
 	return startGroup(c, s, r.grace)
 }
 
-// request is what the launcher is told of the sandbox.
+// request describes the sandbox to the launcher.
 func (r *Runner) request(p Profile, own bool) (request, error) {
 	k := r.Kernel()
 	if p.Confined() {
@@ -38,7 +38,7 @@ func (r *Runner) request(p Profile, own bool) (request, error) {
 	return request{Profile: p, Kernel: k, OwnNetwork: own}, nil
 }
 
-// argument is that as an argument; "" is that there is no sandbox.
+// argument is that as an argument; "" means that there is no sandbox.
 func (r request) argument() (string, error) {
 	if r.Profile.zero() {
 		return "", nil
@@ -56,7 +56,7 @@ type launched struct {
 	control  *os.File
 	pid      int // of the command
 	profile  Profile
-	network  *network // nil is that of its user
+	network  *network // nil is the one of its user
 
 	course
 	listed chan []Process
@@ -78,12 +78,12 @@ func (r *Runner) launch(c Command, s streams) (tree, error) {
 	return t, nil
 }
 
-// ownNetwork reports whether a command gets a network of its own.
+// ownNetwork reports whether a command gets its own network.
 func (r *Runner) ownNetwork(p Profile) bool {
 	return p.Confined() && p.Network.Limited && r.Kernel().Networks && !r.noNetworks.Load()
 }
 
-// launchIn starts a command below its launcher, in a network of its own or that of its user.
+// launchIn starts a command below its launcher, in its own network or that of its user.
 func (r *Runner) launchIn(own bool, c Command, s streams) (*launched, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -122,7 +122,7 @@ func pipe() (out, in *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "output"), os.NewFile(uintptr(fds[1]), "output"), nil
 }
 
-// errNoSession is that a command is to be started without sharing the processes of a session.
+// errNoSession says that a command must start without sharing the processes of a session.
 var errNoSession = errors.New("no session")
 
 // join starts the command in its session.
@@ -176,19 +176,19 @@ func (t *launched) join(r *Runner, c Command, own bool, theirs *os.File, s strea
 // first hears whether the command was started.
 func (t *launched) first() (first report, err error) {
 	_ = t.control.SetReadDeadline(time.Now().Add(launchTime))
-	err = t.hear(&first)
+	err = t.receive(&first)
 	_ = t.control.SetReadDeadline(time.Time{})
 	return first, err
 }
 
-// take is that it was. The lists are copied: what the launcher leaves is removed after its caller may have
-// changed them for the next command.
+// take says that it was. The lists are copied: what the launcher leaves is removed after its
+// caller may have changed them for the next command.
 func (t *launched) take(first report, p Profile) {
 	p.Mounts, p.Protect, p.Files = slices.Clone(p.Mounts), slices.Clone(p.Protect), slices.Clone(p.Files)
 	t.pid, t.report, t.profile = first.PID, first.Sandbox, p
 }
 
-// reason is why it was not, as far as that was told.
+// reason is why it was not, as far as reported.
 func (r report) reason(err error) error {
 	switch {
 	case r.Errno > 0:
@@ -279,7 +279,7 @@ func (c Command) launchWord() string {
 	return launchWord
 }
 
-func (t *launched) hear(r *report) error {
+func (t *launched) receive(r *report) error {
 	buf := make([]byte, 16<<10)
 	n, err := t.control.Read(buf)
 	if err != nil {
@@ -293,7 +293,7 @@ func (t *launched) listen() {
 	known, cleared := false, false
 	for !cleared {
 		var r report
-		if err := t.hear(&r); err != nil {
+		if err := t.receive(&r); err != nil {
 			break
 		}
 		switch {
@@ -317,7 +317,7 @@ func (t *launched) listen() {
 		t.session.end() // it is gone, or soon is, and with it all that it looked after
 	}
 	if !known {
-		if t.launcher != nil { // somebody killed it: its group is all that can be found now
+		if t.launcher != nil { // it was killed: only its process group can still be found
 			_ = unix.Kill(-t.pid, unix.SIGKILL)
 		}
 		t.how = status{code: -1, err: fmt.Errorf("the process that looks after the command has ended before it (%v); the command was killed", errors.Join(err, stateError(state)))}
@@ -335,10 +335,10 @@ func (t *launched) listen() {
 	close(t.empty)
 }
 
-// errNoNetwork is that a command cannot have a network of its own.
+// errNoNetwork says that a command cannot have its own network.
 var errNoNetwork = fmt.Errorf("%w: the setting sandbox.network lists hosts, which needs network namespaces, and this system does not let you make one", ErrUnavailable)
 
-// notes are what is to be told of the network since the last time.
+// notes are the notices about the network since the last time.
 func (t *launched) notes() []string {
 	switch {
 	case t.network != nil:

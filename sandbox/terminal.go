@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Terminal is a program that runs in a terminal of its own, for a person to type into. Reading it
-// is what the program shows; who does not read makes it wait. It ends as a [Service] does: by
-// itself, with its runner, and with our program, and all that it started with it.
+// Terminal is a program that runs in its own terminal, for a person to type into. Reading it
+// returns the output of the program; without a reader the program waits. It ends as a [Service]
+// does: by itself, with its runner, and with our program, and all that it started with it.
 //
-// Who starts one calls [Terminal.Stop] when it is no longer needed, also when it ended by itself.
+// The starter calls [Terminal.Stop] when it is no longer needed, also when it ended by itself.
 type Terminal struct {
 	*os.File // our side of it
 
@@ -54,7 +54,7 @@ func (t *Terminal) watch() {
 // PID is the number of the program's process.
 func (t *Terminal) PID() int { return t.pid }
 
-// Done is closed when the program has ended and nothing of it is left.
+// Done is closed when the program and all its processes have ended.
 func (t *Terminal) Done() <-chan struct{} { return t.done }
 
 // Stop hangs up, which ends shells at once, ends what runs on after the grace, and returns how the

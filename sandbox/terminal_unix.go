@@ -26,7 +26,7 @@ func (r *Runner) terminal(c Command, rows, cols int) (*Terminal, error) {
 	t := &Terminal{File: ours, grace: r.grace, done: make(chan struct{})}
 	err = t.Resize(rows, cols)
 	if err == nil {
-		t.tree, err = r.startKept(c, streams{in: theirs, out: theirs, err: theirs})
+		t.tree, err = r.startMonitored(c, streams{in: theirs, out: theirs, err: theirs})
 	}
 	if err != nil {
 		return nil, errors.Join(err, ours.Close())
@@ -51,7 +51,7 @@ func pollable(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "terminal"), nil
 }
 
-// Resize tells the program how large its terminal is now.
+// Resize sets the size of the program's terminal.
 func (t *Terminal) Resize(rows, cols int) error {
 	raw, err := t.SyscallConn()
 	if err != nil {

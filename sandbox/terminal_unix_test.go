@@ -54,7 +54,7 @@ func TestTerminal(t *testing.T) {
 	})
 }
 
-// What a terminal started ends with it, also what hears nothing.
+// What a terminal started ends with it, also processes that ignore signals.
 func TestTerminal_Stop(t *testing.T) {
 	runners(t, func(t *testing.T, r *sandbox.Runner) {
 		dir := t.TempDir()

@@ -60,7 +60,7 @@ func (c place) variable(name string) string {
 	return ""
 }
 
-// veil is what of the files is hidden: the deepest of its names above a path says whether it is.
+// veil is the set of hidden names: the deepest of them above a path says whether it is hidden.
 type veil map[string]bool
 
 // hidden finds the names to hide and those that stay visible below them.
@@ -103,9 +103,9 @@ func (v veil) outside(write []string) veil {
 	return v
 }
 
-// readable lists the files and folders that hold all that is not hidden; nil is that nothing is.
-// It must not be asked for what lies in a folder that can be written: the command could not read
-// files that it makes beside it.
+// readable lists the files and folders that hold all that is not hidden; nil means that nothing
+// is. It must not be asked for what lies in a folder that can be written: the command could not
+// read files that it makes beside it.
 func readable(v veil) (out []string) {
 	above := map[string]bool{}
 	for path, hides := range v {
@@ -139,7 +139,7 @@ func readable(v veil) (out []string) {
 	return out
 }
 
-// temporaryFolders are those that a folder of the session takes the place of.
+// temporaryFolders are the folders that a folder of the session replaces.
 var temporaryFolders = []string{"/tmp", "/var/tmp"}
 
 // view makes the steps.
@@ -149,7 +149,7 @@ func (p *plan) view(profile Profile, c place) error {
 	if err != nil {
 		return err
 	}
-	steps := slices.Concat(p.roots(v), p.covers(v), temp, p.kept(profile, c, temp))
+	steps := slices.Concat(p.roots(v), p.covers(v), temp, p.tempFiles(profile, c, temp))
 	for _, path := range p.pins {
 		steps = append(steps, step{Kind: stepCopy, Path: path})
 	}
@@ -230,7 +230,7 @@ func below(v veil, above, path string) bool {
 	return false
 }
 
-// covers are what is hidden, and what stays visible in it.
+// covers are the hidden names, and the visible ones inside them.
 func (p *plan) covers(v veil) (steps []step) {
 	for path, hides := range v {
 		info, err := os.Lstat(path)
@@ -270,8 +270,8 @@ func (p *plan) temporary(profile Profile) (steps []step, err error) {
 	return steps, nil
 }
 
-// kept are what a command needs of the temporary folders of the machine.
-func (p *plan) kept(profile Profile, c place, temp []step) (steps []step) {
+// tempFiles are the parts of the machine's temporary folders that a command needs.
+func (p *plan) tempFiles(profile Profile, c place, temp []step) (steps []step) {
 	names := slices.Concat(p.Write, profile.Show, profile.Sockets, []string{c.dir, c.variable("HOME")}, filepath.SplitList(c.variable("PATH")))
 	for _, m := range profile.Mounts {
 		names = append(names, m.Target)
@@ -305,7 +305,7 @@ func (p *plan) hold(temp []step) error {
 		}
 		info, err := os.Lstat(s.Path)
 		if err != nil {
-			continue // it went since we looked
+			continue // it was removed since
 		}
 		in := &p.Steps[above]
 		h := hold{Path: strings.TrimPrefix(s.Path, in.Path+"/"), File: !info.IsDir()}

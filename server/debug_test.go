@@ -9,7 +9,8 @@ import (
 	"github.com/lathe-agent/lathe/server"
 )
 
-// Profiles are for those who may use the server: they pass the same guard, on an address on this machine alone.
+// Profiles are for users who may use the server: they pass the same guard, on an address on
+// this machine alone.
 func TestDebug_Guarded(t *testing.T) {
 	t.Parallel() // a profile of the processor takes a second
 	w := locked(t)

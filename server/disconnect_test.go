@@ -53,7 +53,7 @@ func TestDisconnect_LeavesTheTurnRunning(t *testing.T) {
 	}
 }
 
-// TestDisconnect_HalfRequests ends connections in the middle of requests; the server goes on.
+// TestDisconnect_HalfRequests ends connections in the middle of requests; the server continues.
 func TestDisconnect_HalfRequests(t *testing.T) {
 	addr := served(t, server.Options{Directory: t.TempDir()})
 	whole := "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n" + `{"title":"x"}`

@@ -1,4 +1,4 @@
-// Package server is HTTP over an engine: OpenCode's classic API, its event streams, and a few
+// Package server serves an engine over HTTP: OpenCode's v1 API, its event streams, and a few
 // routes of our own below /lathe.
 //
 // It owns the table of routes, which yields the handlers and the OpenAPI document; authentication

@@ -27,30 +27,30 @@ func (b backend) withFiles(to server.Backend) server.Backend {
 	return to
 }
 
-// git runs git in the world's directory as its user would; without git the test is skipped.
-func (w *world) git(args ...string) {
+// git runs git in the fixture's directory as its user would; without git the test is skipped.
+func (w *fixture) git(args ...string) {
 	w.Helper()
 	gittest.New(w.TB).Run(w.dir, args...)
 }
 
-// repository makes the world's directory a repository with one commit.
-func (w *world) repository() {
+// repository makes the fixture's directory a repository with one commit.
+func (w *fixture) repository() {
 	w.Helper()
 	w.git("init", "--quiet", "-b", "main")
 	w.git("add", "-A")
 	w.git("commit", "--quiet", "--allow-empty", "-m", "first")
 }
 
-// outside is a file beside the world's directory that nobody may read.
-func (w *world) outside() string {
+// outside is a file beside the fixture's directory that no client may read.
+func (w *fixture) outside() string {
 	w.Helper()
 	path := filepath.Join(w.data, "secret.txt")
 	w.ok(os.WriteFile(path, []byte("SECRET"), 0o600))
 	return path
 }
 
-// link makes a symlink in the world's directory.
-func (w *world) link(to, name string) {
+// link makes a symlink in the fixture's directory.
+func (w *fixture) link(to, name string) {
 	w.Helper()
 	w.ok(os.Symlink(to, filepath.Join(w.dir, name)))
 }

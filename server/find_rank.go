@@ -77,8 +77,8 @@ func filepathSlash(s string) string { return strings.ReplaceAll(s, `\`, "/") }
 
 func isHidden(p string) bool { return p[0] == '.' || strings.Contains(p, "/.") }
 
-// score scores a path against a query, both in lower case: the whole name, its beginning, a part of
-// it, a part of the path, and last its letters in order with others between them.
+// score scores a path against a query, both in lower case: the whole name, its beginning, a
+// part of it, a part of the path, and last its letters in sequence with others between them.
 func score(words, p string) (score int, ok bool) {
 	if words == "" {
 		return 0, true
@@ -107,7 +107,7 @@ func score(words, p string) (score int, ok bool) {
 	return scoreLetters(strings.ReplaceAll(words, " ", ""), p)
 }
 
-// scoreLetters finds letters in order, from the end on, where names are.
+// scoreLetters finds letters in sequence, from the end, where names are.
 func scoreLetters(words, p string) (score int, ok bool) {
 	at, last := len(words)-1, len(p)
 	for i := len(p) - 1; i >= 0 && at >= 0; i-- {
@@ -126,5 +126,5 @@ func scoreLetters(words, p string) (score int, ok bool) {
 	return min(score, 400), at < 0
 }
 
-// isBorder reports whether a word begins at a place behind the first.
+// isBorder reports whether a word begins at a place after the first.
 func isBorder(p string, i int) bool { return strings.IndexByte("/._- ", p[i-1]) >= 0 }

@@ -39,7 +39,7 @@ func TestFind_TextIsBounded(t *testing.T) {
 	}
 }
 
-func (w *world) found(query string) (out []string) {
+func (w *fixture) found(query string) (out []string) {
 	w.Helper()
 	w.want(http.StatusOK, &out, "GET", "/find/file?"+query, "")
 	return out

@@ -16,15 +16,15 @@ type eventFormat struct {
 // frames writes events as frames of a stream. Many streams send the same event one after the
 // other, so the last few are cached as JSON. Deltas differ by reader and are not.
 type frames struct {
-	mu    sync.Mutex // guards the fields below
-	kept  map[lathe.EventID][]byte
-	order [keptFrames]lathe.EventID
-	next  int
+	mu     sync.Mutex // guards the fields below
+	cached map[lathe.EventID][]byte
+	order  [cachedFrames]lathe.EventID
+	next   int
 }
 
 const (
-	keptFrames = 32
-	keepUpTo   = 256 << 10 // bytes; eight megabytes in all
+	cachedFrames = 32
+	keepUpTo     = 256 << 10 // bytes; eight megabytes in all
 )
 
 // append adds the frame of one event.
@@ -64,7 +64,7 @@ func (f *frames) payload(dst []byte, ev lathe.Event, to eventFormat) []byte {
 func (f *frames) find(id lathe.EventID) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.kept[id]
+	return f.cached[id]
 }
 
 func (f *frames) keep(id lathe.EventID, data []byte) {
@@ -74,12 +74,12 @@ func (f *frames) keep(id lathe.EventID, data []byte) {
 	own := append([]byte(nil), data...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.kept == nil {
-		f.kept = map[lathe.EventID][]byte{}
+	if f.cached == nil {
+		f.cached = map[lathe.EventID][]byte{}
 	}
-	delete(f.kept, f.order[f.next])
-	f.kept[id], f.order[f.next] = own, id
-	f.next = (f.next + 1) % keptFrames
+	delete(f.cached, f.order[f.next])
+	f.cached[id], f.order[f.next] = own, id
+	f.next = (f.next + 1) % cachedFrames
 }
 
 // appendPlace opens the object around an event with its directory: "global" for an event about

@@ -12,7 +12,7 @@ import (
 )
 
 // routes lists method and path of every route.
-func (w *world) routes() (out [][2]string) {
+func (w *fixture) routes() (out [][2]string) {
 	w.Helper()
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage

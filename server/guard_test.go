@@ -21,7 +21,7 @@ import (
 )
 
 // locked is a server with a password.
-func locked(t *testing.T) *world {
+func locked(t *testing.T) *fixture {
 	t.Helper()
 	return begin(t, "", func(o *server.Options) { o.Password = "secret" })
 }
@@ -233,7 +233,7 @@ func TestLimits_AnnouncedBodies(t *testing.T) {
 				t.Errorf("%s with %q: %s", route, announced, got)
 			}
 		}
-		if route == "GET /tui/control/next" { // it answers when somebody controls the screen
+		if route == "GET /tui/control/next" { // it answers when a user controls the screen
 			continue
 		}
 		if got := send(t, addr, head+"Content-Length: 2\r\n\r\n{}"); !strings.HasPrefix(got, "HTTP/1.1 200") {
@@ -271,12 +271,12 @@ stall`)
 }
 
 func TestFailures_AreLoggedWithAName(t *testing.T) {
-	log := &keptLog{}
+	log := &logBuffer{}
 	w := begin(t, "", func(o *server.Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
 	w.settings.err = errors.New("the disk burns")
 	for path, why := range map[string]string{
 		"/config":           "the disk burns",
-		"/config/providers": "stack=", // nobody gave this server providers: a panic
+		"/config/providers": "stack=", // this server has no providers: a panic
 	} {
 		a := w.want(http.StatusInternalServerError, nil, "GET", path, "")
 		var got struct {
@@ -293,20 +293,20 @@ func TestFailures_AreLoggedWithAName(t *testing.T) {
 	}
 }
 
-// keptLog is a log that a test reads while the server writes it.
-type keptLog struct {
+// logBuffer is a log that a test reads while the server writes it.
+type logBuffer struct {
 	mu   sync.Mutex // guards text
 	text []byte
 }
 
-func (l *keptLog) Write(b []byte) (int, error) {
+func (l *logBuffer) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.text = append(l.text, b...)
 	return len(b), nil
 }
 
-func (l *keptLog) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return string(l.text)

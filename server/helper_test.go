@@ -24,8 +24,8 @@ import (
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
 
-// world is a server on a real engine with a new database, and a scripted model behind it.
-type world struct {
+// fixture is a server on a real engine with a new database, and a scripted model after it.
+type fixture struct {
 	testing.TB
 	engine  *engine.Engine
 	server  *server.Server
@@ -41,15 +41,15 @@ type world struct {
 
 // begin starts a server; the script is what the model says, "" for tests without turns. with
 // changes the options.
-func begin(t testing.TB, script string, with ...func(*server.Options)) *world {
+func begin(t testing.TB, script string, with ...func(*server.Options)) *fixture {
 	t.Helper()
-	w := &world{TB: t, dir: gittest.RealTemp(t), data: t.TempDir(), model: modeltest.Start(t, modeltest.MustParse(script))}
+	w := &fixture{TB: t, dir: gittest.RealTemp(t), data: t.TempDir(), model: modeltest.Start(t, modeltest.MustParse(script))}
 	w.open(with...)
 	return w
 }
 
-// open opens the engine and the server on the world's folders.
-func (w *world) open(with ...func(*server.Options)) {
+// open opens the engine and the server on the fixture's folders.
+func (w *fixture) open(with ...func(*server.Options)) {
 	w.Helper()
 	driver, err := sqlite.Open(context.Background(), sqlite.Options{Path: filepath.Join(w.data, "lathe.db")})
 	w.ok(err)
@@ -77,7 +77,7 @@ func (w *world) open(with ...func(*server.Options)) {
 }
 
 // serve asks a second server from now on, on another backend.
-func (w *world) serve(b server.Backend, o server.Options) {
+func (w *fixture) serve(b server.Backend, o server.Options) {
 	s := server.New(b, o)
 	listening := httptest.NewServer(s)
 	w.Cleanup(func() {
@@ -87,7 +87,7 @@ func (w *world) serve(b server.Backend, o server.Options) {
 	w.url, w.http = listening.URL, listening.Client()
 }
 
-func (w *world) ok(err error) {
+func (w *fixture) ok(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -101,7 +101,7 @@ type answer struct {
 }
 
 // ask makes one request; body is JSON, "" none. More are headers, name and value in turns.
-func (w *world) ask(method, path, body string, more ...string) answer {
+func (w *fixture) ask(method, path, body string, more ...string) answer {
 	w.Helper()
 	var from io.Reader
 	if body != "" {
@@ -128,7 +128,7 @@ func (w *world) ask(method, path, body string, more ...string) answer {
 }
 
 // want is ask for an answer of that status, read into to unless that is nil.
-func (w *world) want(status int, to any, method, path, body string, more ...string) answer {
+func (w *fixture) want(status int, to any, method, path, body string, more ...string) answer {
 	w.Helper()
 	a := w.ask(method, path, body, more...)
 	if a.StatusCode != status {
@@ -143,7 +143,7 @@ func (w *world) want(status int, to any, method, path, body string, more ...stri
 }
 
 // is holds the whole body of an answer.
-func (a answer) is(w *world, want string) {
+func (a answer) is(w *fixture, want string) {
 	w.Helper()
 	if got := string(bytes.TrimSpace(a.body)); got != want {
 		w.Errorf("%s %s: got %s, want %s", a.Request.Method, a.Request.URL.Path, got, want)
@@ -159,14 +159,14 @@ type frame struct {
 
 // listening is a stream that a test reads.
 type listening struct {
-	w      *world
+	w      *fixture
 	frames chan frame
 	stop   context.CancelFunc
 	res    *http.Response
 }
 
 // listen opens a stream and reads it until the test ends.
-func (w *world) listen(path string, more ...string) *listening {
+func (w *fixture) listen(path string, more ...string) *listening {
 	w.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	r, err := http.NewRequestWithContext(ctx, "GET", w.url+path, nil)
@@ -237,8 +237,8 @@ func (l *listening) until(kind string) (all []frame) {
 	}
 }
 
-// write makes a file in the world's directory.
-func (w *world) write(name, text string) {
+// write makes a file in the fixture's directory.
+func (w *fixture) write(name, text string) {
 	w.Helper()
 	path := filepath.Join(w.dir, name)
 	w.ok(os.MkdirAll(filepath.Dir(path), 0o755))

@@ -131,5 +131,5 @@ func (m messages) AppendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// appender is what writes its own JSON into a buffer.
+// appender writes its own JSON into a buffer.
 type appender interface{ AppendJSON(dst []byte) []byte }

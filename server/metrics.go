@@ -38,7 +38,7 @@ type meters struct {
 	routes map[routeKey]*metric.Histogram
 }
 
-// routeKey is a route as it stands in the table, so that there are only so many, and how it was
+// routeKey is a route as it is in the table, so that there are only so many, and how it was
 // answered.
 type routeKey struct {
 	method, route string

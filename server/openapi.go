@@ -134,7 +134,7 @@ func (r row) describe(all *schemas) *operation {
 	return op
 }
 
-// mediaSchema is what a stream consists of; other media have none.
+// mediaSchema is the schema of a stream; other media have none.
 func (r row) mediaSchema() *schema {
 	if r.media != "text/event-stream" {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-func TestOwn_UndoTellsWhatItDid(t *testing.T) {
+func TestOwn_UndoReportsItsChanges(t *testing.T) {
 	w := begin(t, "text \"Hi.\"\nfinish stop\n")
 	var s lathe.Session
 	w.want(http.StatusOK, &s, "POST", "/session", `{"title":"t"}`)

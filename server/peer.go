@@ -20,11 +20,11 @@ func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
 
 // checkPeer rejects clients that must not use this server even with the password.
 func checkPeer(r *http.Request) error {
-	judge, ok := r.Context().Value(peerKey{}).(func() error)
+	check, ok := r.Context().Value(peerKey{}).(func() error)
 	if !ok {
 		return nil
 	}
-	if err := judge(); err != nil {
+	if err := check(); err != nil {
 		return forbidden("Commands, MCP servers and plugins cannot use lathe's own server: %v", err)
 	}
 	return nil

@@ -91,7 +91,7 @@ type (
 	}
 )
 
-// The limits of what is kept of a project: icons come with every event about it.
+// The limits of a stored project: its icon is in every event about it.
 const (
 	mostProjectName = 1000
 	mostProjectIcon = 1 << 20

@@ -95,7 +95,7 @@ type allReply struct {
 	Connected []string          `json:"connected"`
 }
 
-// allProviders lists what is known, each that can be used in the form it is used in.
+// allProviders lists all providers, the usable ones in their configured form.
 func (a providerAPI) allProviders(c *call, at workspace.Place, _, _ none) (allReply, error) {
 	all, err := a.providers.Providers(c.Context(), at, true)
 	if err != nil {

@@ -31,12 +31,12 @@ const (
 // noTerminal is the close code if the terminal is gone; before the upgrade it is a 404.
 const noTerminal websocket.StatusCode = 4404
 
-// connectTerminal checks who asks and what for, and then is the connection.
+// connectTerminal checks the client and the request, and then serves the connection.
 func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
 	if q.Ticket == nil && !a.guard.hasPassword(c.Request) {
 		return errPassword
 	}
-	if q.Ticket != nil { // a ticket is judged before anything else is told
+	if q.Ticket != nil { // check the ticket before revealing anything else
 		dir, err := c.directory()
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ const (
 )
 
 // tickets let browsers, whose WebSockets cannot carry a password, connect to one terminal once.
-// Only their hashes are kept, so that finding one does not take longer the more of it is right.
+// Only their hashes are stored, so that timing does not reveal a correct prefix.
 type tickets struct {
 	mu  sync.Mutex // guards all
 	all map[[sha256.Size]byte]ticket
@@ -28,7 +28,7 @@ type ticket struct {
 	until time.Time
 }
 
-// issue makes a ticket; "" is that there are too many.
+// issue makes a ticket; "" means that there are too many.
 func (k *tickets) issue(dir string, id lathe.PtyID) string {
 	word := rand.Text()
 	k.mu.Lock()

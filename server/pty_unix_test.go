@@ -23,7 +23,7 @@ import (
 
 // wire is a websocket to a terminal.
 type wire struct {
-	*world
+	*fixture
 	conn   *websocket.Conn
 	shown  strings.Builder // all text so far
 	before int             // bytes of it that came before the cursor
@@ -31,7 +31,7 @@ type wire struct {
 }
 
 // dial connects; query begins with ? or is empty.
-func (w *world) dial(id lathe.PtyID, query string, more ...string) (*wire, *http.Response, error) {
+func (w *fixture) dial(id lathe.PtyID, query string, more ...string) (*wire, *http.Response, error) {
 	h := http.Header{}
 	for i := 0; i < len(more); i += 2 {
 		h.Set(more[i], more[i+1])
@@ -49,10 +49,10 @@ func (w *world) dial(id lathe.PtyID, query string, more ...string) (*wire, *http
 	}
 	conn.SetReadLimit(1 << 20)
 	w.Cleanup(func() { _ = conn.CloseNow() })
-	return &wire{world: w, conn: conn, cursor: -1}, res, nil
+	return &wire{fixture: w, conn: conn, cursor: -1}, res, nil
 }
 
-func (w *world) connect(id lathe.PtyID, query string, more ...string) *wire {
+func (w *fixture) connect(id lathe.PtyID, query string, more ...string) *wire {
 	w.Helper()
 	c, _, err := w.dial(id, query, more...)
 	w.ok(err)
@@ -103,7 +103,7 @@ func (c *wire) send(text string) {
 	c.ok(c.conn.Write(c.Context(), websocket.MessageText, []byte(text)))
 }
 
-func (w *world) terminal(body string) lathe.Pty {
+func (w *fixture) terminal(body string) lathe.Pty {
 	w.Helper()
 	var raw struct {
 		ID                         lathe.PtyID

@@ -102,7 +102,7 @@ func TestStream_BeginsAndFollows(t *testing.T) {
 	again.until("session.created")
 }
 
-func TestStream_GlobalTellsWhere(t *testing.T) {
+func TestStream_GlobalHasDirectory(t *testing.T) {
 	w := begin(t, "")
 	l := w.listen("/global/event")
 	if f := l.next(); !strings.HasPrefix(f.data, `{"payload":{"id":"evt_`) {

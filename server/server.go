@@ -71,6 +71,7 @@ type Backend struct {
 	Git         *git.Git
 	Terminals   *terminal.Set
 	Watcher     ChangeWatcher // may be nil
+	Reports     api.Reports   // may be nil
 }
 
 // Server answers requests. Make one with [New]; it is an [http.Handler].
@@ -87,7 +88,7 @@ type Server struct {
 	close   context.CancelFunc
 }
 
-// New returns a server that listens nowhere yet.
+// New returns a server that does not listen yet.
 func New(b Backend, o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -218,7 +218,7 @@ func (a sessionAPI) fork(c *call, rec lathe.Session, _ none, in forkBody) (lathe
 	return a.engine.Fork(c.Context(), rec.Directory, rec.ID, in.Message)
 }
 
-// object is any JSON object, as it came.
+// object is any JSON object, as received.
 type object json.RawMessage
 
 // UnmarshalJSON takes objects only; null is none.

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// A rule that nobody knows is refused, and not taken for one that allows.
+// A rule that is unknown is refused, and not taken for one that allows.
 func TestSession_UnknownRules(t *testing.T) {
 	w := begin(t, "")
 	s := w.session()

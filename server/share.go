@@ -147,7 +147,7 @@ func (a shareAPI) unshare(c *call, rec lathe.Session, _, _ none) (lathe.Session,
 	return a.engine.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
 }
 
-// findShared returns the session of the path if its secret is right. The error does not say what is wrong.
+// findShared returns the session of the path if its secret is right. The error gives no reason.
 func (a shareAPI) findShared(c *call) (lathe.Session, error) {
 	id, err := c.sessionID()
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestShare_IsReadWithoutAPassword(t *testing.T) {
-	log := &keptLog{}
+	log := &logBuffer{}
 	w := begin(t, `text "Once " "more."
 finish stop`, func(o *server.Options) { o.Password, o.Log = "secret", slog.New(slog.NewTextHandler(log, nil)) })
 	me := []string{"Authorization", basic("opencode", "secret")}
@@ -93,7 +93,8 @@ func TestShare_BySettings(t *testing.T) {
 	}
 }
 
-// A share with an end is gone behind it, and its readers with it; said anew it lasts longer, at the same address.
+// A share with an end is gone after it, and its readers with it; said again it lasts longer, at
+// the same address.
 func TestShare_Expires(t *testing.T) {
 	w := begin(t, "")
 	s := w.session()

@@ -24,8 +24,8 @@ func cursor(all []frame) (id string) {
 	return id
 }
 
-// reopen ends server and engine, and starts both anew on the same database.
-func (w *world) reopen() {
+// reopen ends server and engine, and starts both again on the same database.
+func (w *fixture) reopen() {
 	w.Helper()
 	w.server.Close()
 	w.ok(w.engine.Close())

@@ -35,6 +35,8 @@ func (s *Server) table(b Backend, events publisher) []row {
 		terminals.routes(),
 		clients.routes(),
 		latheAPI{b.Engine}.routes(),
+		grantAPI{b.Engine}.routes(),
+		reportAPI{b.Reports}.routes(),
 		metricsAPI{o.Metrics, o.Version, s.meters, b.Engine}.routes(),
 	)
 	// The document describes itself as well.

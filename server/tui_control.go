@@ -32,8 +32,8 @@ type controlQueue struct {
 }
 
 const (
-	controlRoom = 100         // requests that wait; more are dropped
-	controlTime = time.Minute // how long requests are queued after a client asked
+	maxControlRequests = 100         // requests that wait; more are dropped
+	controlTime        = time.Minute // how long requests are queued after a client asked
 )
 
 // put queues a request if a client is there to take it.
@@ -59,7 +59,7 @@ func (q *control) enter(dir string) (requests <-chan controlRequest, leave func(
 	defer q.mu.Unlock()
 	one := q.dirs[dir]
 	if one == nil {
-		one = &controlQueue{requests: make(chan controlRequest, controlRoom)}
+		one = &controlQueue{requests: make(chan controlRequest, maxControlRequests)}
 		if q.dirs == nil {
 			q.dirs = map[string]*controlQueue{}
 		}

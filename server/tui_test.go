@@ -42,7 +42,7 @@ func TestTUI_Events(t *testing.T) {
 	} {
 		w.want(http.StatusOK, nil, "POST", "/tui/"+c.path, c.body).is(w, "true")
 		if c.want == "" {
-			continue // nothing is told; the next event is that of the next request
+			continue // nothing is reported; the next event is that of the next request
 		}
 		if f := l.next(); !strings.Contains(f.data, c.want) {
 			t.Errorf("%s %s: %s", c.path, c.body, f.data)
@@ -79,7 +79,7 @@ func TestTUI_Control(t *testing.T) {
 	first := make(chan answer)
 	go func() { first <- w.ask("GET", "/tui/control/next", "") }()
 	var got answer
-	for done := false; !done; { // until the wait has begun
+	for done := false; !done; { // until the wait has started
 		w.want(http.StatusOK, nil, "POST", "/tui/append-prompt", `{"text":"one"}`)
 		select {
 		case got = <-first:

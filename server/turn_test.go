@@ -11,7 +11,7 @@ import (
 )
 
 // session begins one with a title, so that the model is not asked for one.
-func (w *world) session() lathe.Session {
+func (w *fixture) session() lathe.Session {
 	w.Helper()
 	var s lathe.Session
 	w.want(http.StatusOK, &s, "POST", "/session", `{"title":"A test"}`)
@@ -19,7 +19,7 @@ func (w *world) session() lathe.Session {
 }
 
 // say sends a prompt and returns the answer.
-func (w *world) say(s lathe.Session, words string) lathe.Message {
+func (w *fixture) say(s lathe.Session, words string) lathe.Message {
 	w.Helper()
 	var m lathe.Message
 	w.want(http.StatusOK, &m, "POST", "/session/"+string(s.ID)+"/message", prompt(words))
@@ -96,7 +96,7 @@ finish stop`)
 	l = w.listen("/event")
 	w.want(http.StatusNoContent, nil, "POST", "/session/"+string(s.ID)+"/prompt_async", `{"model":{"providerID":"nobody","modelID":"x"},"agent":"ghost","parts":[{"type":"text","text":"x"}]}`)
 	l.until("session.error")
-	for _, bad := range []string{`"format":{"type":"json_schema"}`, `"delivery":"soon"`} { // who sent it has gone on
+	for _, bad := range []string{`"format":{"type":"json_schema"}`, `"delivery":"soon"`} { // who sent it has continued
 		w.want(http.StatusNoContent, nil, "POST", "/session/"+string(s.ID)+"/prompt_async", `{`+bad+`,"parts":[{"type":"text","text":"x"}]}`)
 		l.until("session.error")
 	}
@@ -283,7 +283,7 @@ finish stop`)
 	}
 }
 
-// TestPrompt_TwoAtOnce sends a second prompt while the first is answered: both are told the end.
+// TestPrompt_TwoAtOnce sends a second prompt while the first is answered: both receive the end.
 func TestPrompt_TwoAtOnce(t *testing.T) {
 	w := begin(t, `text "first"
 pause 200ms
@@ -315,8 +315,9 @@ finish stop`)
 	}
 }
 
-// The end of a session that rests is all that is told of it; that of one at work is told after the end of its turn.
-func TestSession_DeleteTellsItsEndOnly(t *testing.T) {
+// Deleting an idle session publishes only its end; for a busy one the end of its turn comes
+// first.
+func TestSession_DeletePublishesItsEndOnly(t *testing.T) {
 	w := begin(t, "text \"done\"\nfinish stop\n--\ntext \"Half\"\nstall")
 	s, l := w.session(), w.listen("/event")
 	var child lathe.Session

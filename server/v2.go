@@ -51,7 +51,7 @@ type (
 		ConsoleManagedProviders []string `json:"consoleManagedProviders"`
 		SwitchableOrgCount      int      `json:"switchableOrgCount"`
 	}
-	// location is where a directory belongs, as the next API tells it.
+	// location is the project of a directory, in the form of the v2 API.
 	location struct {
 		Directory string          `json:"directory"`
 		Project   locationProject `json:"project"`
@@ -84,8 +84,8 @@ type allQuery struct {
 	Archived  bool   `query:"archived"`
 }
 
-// allSessions lists sessions of all projects, each with its project. What follows the page begins
-// at the time that X-Next-Cursor tells.
+// allSessions lists sessions of all projects, each with its project. What follows the page
+// begins at the time in X-Next-Cursor.
 func (a v2API) allSessions(c *call, q allQuery, _ none) ([]projectSession, error) {
 	query := lathe.Query{Roots: q.Roots, Since: lathe.Time(q.Start), Search: q.Search}
 	if q.Archived {

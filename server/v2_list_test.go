@@ -57,7 +57,7 @@ func (k skills) Skills(context.Context, string) ([]lathe.Skill, error) {
 }
 
 // v2Lists is a server whose lists are known.
-func v2Lists(t *testing.T, err error) *world {
+func v2Lists(t *testing.T, err error) *fixture {
 	w := begin(t, "")
 	half := 0.5
 	w.settings.agents = []lathe.Agent{
@@ -127,7 +127,7 @@ func TestV2_Lists(t *testing.T) {
 	}
 }
 
-// Settings that cannot be read are told on every list, and none of them is empty then.
+// Settings that cannot be read are reported on every list, and none of them is empty then.
 func TestV2_ListsFail(t *testing.T) {
 	w := v2Lists(t, errors.New("no"))
 	for _, name := range []string{"agent", "command", "skill", "reference", "provider", "model", "integration"} {

@@ -77,7 +77,7 @@ func (v2Model) schemaName() string    { return "ModelV2Info" }
 func (v2Cost) schemaName() string     { return "ModelCost" }
 func (v2Access) schemaName() string   { return "ModelApi" }
 
-// The part of a model of the classic API that the next one tells as well.
+// The part of a v1 model that v2 has as well.
 type (
 	v1Model struct {
 		ID, ProviderID, Name, Family string

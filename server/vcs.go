@@ -153,7 +153,7 @@ func Changes(ctx context.Context, g *git.Git, at workspace.Place, ask git.DiffOp
 	return all, unreadable(err)
 }
 
-// vcsPatch is what git apply takes elsewhere.
+// vcsPatch is a patch for git apply.
 func (a vcsAPI) vcsPatch(c *call, _ none) error {
 	at, _, err := c.place()
 	if err != nil {

@@ -76,7 +76,7 @@ func TestVCS_Apply(t *testing.T) {
 	}
 }
 
-// Streams are told of another branch, also when nobody asks.
+// Streams are notified of another branch, also when no client asks.
 func TestVCS_BranchChanges(t *testing.T) {
 	w := begin(t, "", func(o *server.Options) { o.Heartbeat = 20 * time.Millisecond })
 	w.repository()
@@ -112,7 +112,7 @@ func TestVCS_Hostile(t *testing.T) {
 	}
 }
 
-// A repository that git cannot read is told as that, and is no failure of the server.
+// A repository that git cannot read is reported as that, and is no failure of the server.
 func TestVCS_Corrupt(t *testing.T) {
 	w := begin(t, "")
 	w.write("a.txt", "one\n")

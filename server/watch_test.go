@@ -16,7 +16,7 @@ func (e *edited) Changed(workspace.Place) (settings, credentials bool) {
 	return e.settings.Swap(false), e.credentials.Swap(false)
 }
 
-// Who listens is told that settings or credentials were changed on disk.
+// Who listens is notified that settings or credentials were changed on disk.
 func TestStream_Edited(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "")

@@ -43,7 +43,7 @@ func wireSchemas() *schemas {
 		switch name {
 		case "", ";":
 			continue
-		case "event": // each has a schema of its own, named by its type
+		case "event": // each has its own schema, named by its type
 			kind, properties, _ := strings.Cut(is, " ")
 			name, is = "Event."+kind, "{id type:'"+kind+"' properties:"+properties+"}"
 			union.OneOf, union.Kind.Mapping[kind] = append(union.OneOf, ref(name)), ref(name).Ref

@@ -26,8 +26,8 @@ func (s *Store) Admit(ctx context.Context, id lathe.SessionID, in lathe.Input) (
 		case lathe.Submission:
 			return t.admitPrompt(row, in, rows)
 		case lathe.PermissionAnswer:
-			if in.Reply == lathe.Always {
-				if err := t.approve(row, in.Ask); err != nil {
+			if in.Reply == lathe.Always || in.ForSession {
+				if err := saveAnswer(t, row, in); err != nil {
 					return err
 				}
 			}
@@ -148,7 +148,7 @@ type QueuedPrompt struct {
 	Paused  bool // waits for the next prompt
 }
 
-// Inbox lists the queued prompts of a session in order, and the newest message that
+// Inbox lists the queued prompts of a session in admission order, and the newest message that
 // needs a reply.
 func (s *Store) Inbox(ctx context.Context, id lathe.SessionID) (queued []QueuedPrompt, needsReply lathe.MessageID, err error) {
 	err = s.read(ctx, func(r Reader) error {

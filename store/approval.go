@@ -57,20 +57,8 @@ func approvedIn(project, directory string) string {
 	return project + ":" + directory
 }
 
-// approve saves the patterns of an "always" answer for the session's project.
-func (t *txn) approve(s *sessionRow, ask lathe.AskID) error {
-	var req lathe.PermissionRequest
-	err := t.tx.Query(`SELECT data FROM ask WHERE id = $1 AND session = $2 AND kind = 'permission'`, []any{string(ask), s.n}, func(row Row) error {
-		return json.Unmarshal(row.Bytes(0), &req)
-	})
-	for _, pattern := range req.Always {
-		if err == nil {
-			err = t.exec(`INSERT INTO approval (project, permission, pattern, created) VALUES ($1,$2,$3,$4)
-				ON CONFLICT (project, permission, pattern) DO NOTHING`, approvedIn(s.project, s.directory), req.Permission, pattern, float64(t.now))
-		}
-	}
-	return err
-}
+// grantedTo is the key of approvals of a session and its subagents. No project has such an ID.
+func grantedTo(root lathe.SessionID) string { return "session:" + string(root) }
 
 // moveApprovals moves approvals to another key.
 func (t *txn) moveApprovals(from, to string) error {
@@ -87,21 +75,23 @@ func (t *txn) copyApprovals(from, to string) error {
 }
 
 // Approvals returns the "always" answers of a project as allow rules, oldest first. It
-// includes those of the directory from before it belonged to a project.
-func (s *Store) Approvals(ctx context.Context, project, directory string) (lathe.Ruleset, error) {
-	return findAll(ctx, s, `SELECT permission, pattern FROM approval WHERE project IN ($1, $2) ORDER BY n`, []any{project, approvedIn(lathe.GlobalProject, directory)}, func(row Row) (lathe.Rule, error) {
-		return lathe.Rule{Permission: row.Text(0), Pattern: row.Text(1), Action: lathe.Allow}, nil
-	})
-}
-
-// Revoke deletes an approval, in the project and in the directory, or fails with NotFound.
-func (s *Store) Revoke(ctx context.Context, project, directory, permission, pattern string) error {
-	_, err := s.writer.write(ctx, true, func(t *txn) error {
-		n, err := t.count(`DELETE FROM approval WHERE project IN ($1, $2) AND permission = $3 AND pattern = $4`, project, approvedIn(lathe.GlobalProject, directory), permission, pattern)
-		if err == nil && n == 0 {
-			err = lathe.Errorf(lathe.NotFound, "%s %q was not approved", permission, pattern)
+// includes those of the directory from before it belonged to a project. With a session,
+// those of the session and its ancestors follow.
+func (s *Store) Approvals(ctx context.Context, project, directory string, session lathe.SessionID) (lathe.Ruleset, error) {
+	keys := []any{project, approvedIn(lathe.GlobalProject, directory), ""}
+	var rules lathe.Ruleset
+	err := s.read(ctx, func(r Reader) (err error) {
+		if session != "" {
+			root, err := rootSession(r, session)
+			if err != nil {
+				return err
+			}
+			keys[2] = grantedTo(root)
 		}
+		rules, err = all(r, `SELECT permission, pattern FROM approval WHERE project IN ($1, $2, $3) ORDER BY n`, keys, func(row Row) (lathe.Rule, error) {
+			return lathe.Rule{Permission: row.Text(0), Pattern: row.Text(1), Action: lathe.Allow}, nil
+		})
 		return err
 	})
-	return err
+	return rules, err
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // Commit writes the facts of a runner, in their order, if it still holds the lease. A lost
-// lease, or a removed session, is a conflict. Ephemeral events among the facts are published
-// in order and not stored. The returned events are the published ones: a new message may
-// have moved by a millisecond, because creation times in a session increase strictly.
+// lease, or a removed session, is a conflict. Ephemeral events among the facts are published in
+// sequence and not stored. The returned events are the published ones: a new message may have
+// moved by a millisecond, because creation times in a session increase strictly.
 func (s *Store) Commit(ctx context.Context, l Lease, facts ...lathe.Fact) ([]lathe.Event, error) {
 	rows, err := s.encodeAll(facts)
 	if err != nil {
@@ -201,10 +201,10 @@ func boolInt(b bool) int64 {
 
 // nextCreated returns the requested time, or a millisecond after the session's last
 // message if that is later.
-func (t *txn) nextCreated(s *sessionRow, wish lathe.Time) (lathe.Time, error) {
+func (t *txn) nextCreated(s *sessionRow, requested lathe.Time) (lathe.Time, error) {
 	last, err := t.lastCreated(s, `TRUE`)
-	if err != nil || last < wish {
-		return wish, err
+	if err != nil || last < requested {
+		return requested, err
 	}
 	return later(last), nil
 }
@@ -284,7 +284,7 @@ func (t *txn) removeMessage(s *sessionRow, id lathe.MessageID) error {
 	if err := t.deleteMessages(`n = $1`, m.n); err != nil {
 		return err
 	}
-	if err := t.addTombstone(tombstone{kind: tombMessage, message: id, born: m.born}, s); err != nil {
+	if err := t.addTombstone(tombstone{kind: messageTombstone, message: id, born: m.born}, s); err != nil {
 		return err
 	}
 	t.publish(t.counter, s, &lathe.MessageRemoved{Session: s.id, Message: id})

@@ -2,9 +2,9 @@ package store
 
 import "context"
 
-// Driver is a SQL database: SQLite here, PostgreSQL on many nodes. It uses their common
-// dialect ($1 placeholders that first appear in order, row values, upserts), and owns
-// the schema, the locks and the error messages. Its errors are *lathe.Error.
+// Driver is a SQL database: SQLite here, PostgreSQL on many nodes. It uses their common dialect
+// ($1 placeholders numbered by first appearance, row values, upserts), and owns the schema, the
+// locks and the error messages. Its errors are *lathe.Error.
 type Driver interface {
 	// Begin starts the only write transaction of this process. A durable one is on disk
 	// when Commit returns. Others survive the end of the process but not a power cut.

@@ -30,7 +30,7 @@ const (
 	inStatus
 	inAsk
 	inList
-	inTomb
+	inTombstone
 )
 
 // changes are the statements that list changed rows: row number, first and last
@@ -42,10 +42,10 @@ var changes = [...]struct{ sql, session string }{
 	inMessage: {`SELECT n, born, seq FROM message WHERE seq > $1 AND seq <= $2`, ` AND +session`},
 	inPart: {`SELECT part.n, part.born, part.seq FROM part CROSS JOIN message
 		WHERE message.n = part.message AND part.seq > $1 AND part.seq <= $2`, ` AND +message.session`},
-	inStatus: {`SELECT session, born, seq FROM status WHERE seq > $1 AND seq <= $2`, ` AND +session`},
-	inAsk:    {`SELECT n, born, seq FROM ask WHERE seq > $1 AND seq <= $2`, ` AND +session`},
-	inList:   {`SELECT n, born, seq FROM list WHERE seq > $1 AND seq <= $2`, ` AND +session`},
-	inTomb:   {`SELECT n, born, seq FROM tomb WHERE seq > $1 AND seq <= $2`, ``},
+	inStatus:    {`SELECT session, born, seq FROM status WHERE seq > $1 AND seq <= $2`, ` AND +session`},
+	inAsk:       {`SELECT n, born, seq FROM ask WHERE seq > $1 AND seq <= $2`, ` AND +session`},
+	inList:      {`SELECT n, born, seq FROM list WHERE seq > $1 AND seq <= $2`, ` AND +session`},
+	inTombstone: {`SELECT n, born, seq FROM tomb WHERE seq > $1 AND seq <= $2`, ``},
 }
 
 // ResumeResult says how far a reader has resumed.
@@ -204,11 +204,11 @@ func listChanges(r Reader, after, upTo int64, scope lathe.Scope) ([]change, erro
 		switch {
 		case scope.Session != "" && q.session != "":
 			sql, args = sql+q.session+` = (SELECT n FROM session WHERE id = $3)`, append(args, string(scope.Session))
-		case scope.Session != "" && table == inTomb:
+		case scope.Session != "" && table == inTombstone:
 			sql, args = sql+` AND session = $3`, append(args, string(scope.Session))
 		case scope.Directory != "" && q.session != "":
 			sql, args = sql+q.session+` IN (SELECT n FROM session WHERE directory = $3)`, append(args, scope.Directory)
-		case scope.Directory != "" && table == inTomb:
+		case scope.Directory != "" && table == inTombstone:
 			sql, args = sql+` AND directory = $3`, append(args, scope.Directory)
 		}
 		err := r.Query(sql, args, func(row Row) error {

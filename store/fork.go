@@ -65,9 +65,9 @@ func (f *forker) run(src *sessionRow, before lathe.MessageID) error {
 			used = usage{used.cost.Add(u.cost), used.tokens.Add(u.tokens)}
 		}
 	}
-	told := len(f.events)
+	published := len(f.events)
 	err = f.addUsage(f.dst, used, usage{})
-	f.events = f.events[:told] // read back with the rest
+	f.events = f.events[:published] // read back with the rest
 	return err
 }
 

@@ -24,12 +24,12 @@ func (s *Store) Import(ctx context.Context, rec lathe.Session, messages []lathe.
 			return err
 		}
 		t.bulk = t.counter
-		told := len(t.events)
+		published := len(t.events)
 		for i, m := range messages {
 			if err := t.importMessage(dst, m, rows[i]); err != nil {
 				return err
 			}
-			t.events = t.events[:told] // the rest is read back after the commit
+			t.events = t.events[:published] // the rest is read back after the commit
 		}
 		return nil
 	})

@@ -102,7 +102,7 @@ func (t *txn) removePart(s *sessionRow, message lathe.MessageID, id lathe.PartID
 			return err
 		}
 	}
-	if err := t.addTombstone(tombstone{kind: tombPart, message: message, part: id, born: p.born}, s); err != nil {
+	if err := t.addTombstone(tombstone{kind: partTombstone, message: message, part: id, born: p.born}, s); err != nil {
 		return err
 	}
 	t.publish(t.counter, s, &lathe.PartRemoved{Session: s.id, Message: message, Part: id})

@@ -70,10 +70,13 @@ func (t *txn) dropSession(s *sessionRow) error {
 			return err
 		}
 	}
+	if err := t.exec(`DELETE FROM approval WHERE project = $1`, grantedTo(s.id)); err != nil {
+		return err
+	}
 	if err := t.exec(`DELETE FROM session WHERE n = $1`, s.n); err != nil {
 		return err
 	}
-	if err := t.addTombstone(tombstone{kind: tombSession, born: born, record: pack(rec)}, s); err != nil {
+	if err := t.addTombstone(tombstone{kind: sessionTombstone, born: born, record: pack(rec)}, s); err != nil {
 		return err
 	}
 	t.publish(t.counter, s, &lathe.SessionDeleted{Info: rec})

@@ -15,9 +15,9 @@ const (
 
 // The kinds of tombstone.
 const (
-	tombSession = "session"
-	tombMessage = "message"
-	tombPart    = "part"
+	sessionTombstone = "session"
+	messageTombstone = "message"
+	partTombstone    = "part"
 )
 
 // tombstone marks one removed row. The rows below it have none.
@@ -41,10 +41,10 @@ func (s *Store) loadTombstone(r Reader, c change) ([]lathe.Event, error) {
 	return all(r, `SELECT kind, message, part, data, session, directory, project FROM tomb WHERE n = $1`, []any{c.n}, func(row Row) (lathe.Event, error) {
 		id, message := lathe.SessionID(row.Text(4)), lathe.MessageID(row.Text(1))
 		switch row.Text(0) {
-		case tombSession:
+		case sessionTombstone:
 			f := &lathe.SessionDeleted{}
 			return of(row, 4, c.seq, f), json.Unmarshal(row.Bytes(3), &f.Info)
-		case tombMessage:
+		case messageTombstone:
 			return of(row, 4, c.seq, &lathe.MessageRemoved{Session: id, Message: message}), nil
 		default:
 			return of(row, 4, c.seq, &lathe.PartRemoved{Session: id, Message: message, Part: lathe.PartID(row.Text(2))}), nil

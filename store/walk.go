@@ -35,14 +35,14 @@ const walkColumns = messageColumns + `, part.id, part.type, part.data, part.n`
 
 func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since lathe.Time, f func(lathe.Message) error) error {
 	var m lathe.Message
-	var born []bornPart
+	var born []createdPart
 	open := int64(0) // the row of m
 	flush := func() error {
 		if open == 0 {
 			return nil
 		}
 		// The database would copy all their data to sort them, and most are sorted already.
-		slices.SortFunc(born, func(a, b bornPart) int { return cmp.Compare(a.n, b.n) })
+		slices.SortFunc(born, func(a, b createdPart) int { return cmp.Compare(a.n, b.n) })
 		for _, b := range born {
 			m.Parts = append(m.Parts, b.part)
 		}
@@ -67,7 +67,7 @@ func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since l
 				return nil
 			}
 			p, err := partOf(row, 8, id, m.ID, withoutLarge)
-			born = append(born, bornPart{row.Int(11), p})
+			born = append(born, createdPart{row.Int(11), p})
 			return err
 		})
 	if err != nil {
@@ -76,8 +76,8 @@ func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since l
 	return flush()
 }
 
-// bornPart is a part and the number of its first commit.
-type bornPart struct {
+// createdPart is a part and the number of its first commit.
+type createdPart struct {
 	n    int64
 	part lathe.Part
 }

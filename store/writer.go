@@ -191,7 +191,7 @@ func (w *writer) close() {
 	<-w.done
 }
 
-// group commits the job together with the jobs queued behind it.
+// group commits the job together with the jobs queued after it.
 func (w *writer) group(first *job) {
 	jobs, alone := []*job{}, first
 	if first.maintain == nil {

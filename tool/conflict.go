@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Conflict is what rules have against a request beside what they say of its patterns: Deny
-// with the spelling they deny, Ask, or Allow for nothing.
+// Conflict returns an objection of rules to a request beyond its patterns: Deny with the denied
+// spelling, Ask, or Allow for none.
 //
 // Rules for everything, "*", speak of the patterns alone: another spelling of what a rule
 // allows by name is allowed as well.
@@ -71,8 +71,8 @@ func withoutQuotes(pattern string) string {
 	return strings.NewReplacer("'", "", `"`, "").Replace(pattern)
 }
 
-// EvaluateWritten is what rules say of one of the patterns when the ways in which it is written are
-// counted. said is what they say of the pattern alone. What they deny stays denied.
+// EvaluateWritten evaluates rules for one of the patterns and all its spellings. said is their
+// result for the pattern alone. What they deny stays denied.
 func (p Permission) EvaluateWritten(rules lathe.Ruleset, i int, said lathe.Action) lathe.Action {
 	if said == lathe.Deny || i >= len(p.Written) || len(p.Written[i]) == 0 {
 		return said
@@ -91,8 +91,9 @@ func (p Permission) EvaluateWritten(rules lathe.Ruleset, i int, said lathe.Actio
 	return out
 }
 
-// HasRequiredPrefix reports whether a rule that allows one of the patterns spells out what it must: what
-// stands beside the commands, such as "> file", is not meant by a rule that begins with a wildcard.
+// HasRequiredPrefix reports whether a rule that allows one of the patterns spells out what it
+// must: what is beside the commands, such as "> file", is not meant by a rule that begins with
+// a wildcard.
 func (p Permission) HasRequiredPrefix(r lathe.Rule, i int) bool {
 	if r.Action == lathe.Allow && p.namesAnother(r) {
 		return false
@@ -100,7 +101,7 @@ func (p Permission) HasRequiredPrefix(r lathe.Rule, i int) bool {
 	if r.Action != lathe.Allow || r.Pattern == "*" {
 		return true
 	}
-	if strings.HasPrefix(r.Pattern, "*") && p.Name == "bash" && isBeside(p.Patterns[i]) {
+	if strings.HasPrefix(r.Pattern, "*") && p.Name == "bash" && isExtraPattern(p.Patterns[i]) {
 		return false
 	}
 	return i >= len(p.RequiredPrefix) || p.RequiredPrefix[i] == "" || strings.HasPrefix(literal(r.Pattern), p.RequiredPrefix[i])
@@ -126,14 +127,15 @@ func (p Permission) namesAnother(r lathe.Rule) bool {
 	return named != "" && named != p.Server
 }
 
-// isBeside reports whether a pattern is no command: a file that is written, a variable that is
+// isExtraPattern reports whether a pattern is no command: a file that is written, a variable that is
 // set, an option, something unknown.
-func isBeside(pattern string) bool {
+func isExtraPattern(pattern string) bool {
 	name, _, ok := strings.Cut(pattern, "=")
 	return strings.HasPrefix(pattern, "<") || strings.HasPrefix(pattern, ">") || ok && !strings.ContainsAny(name, " '/")
 }
 
-// EvaluateExplicit is what the last rule says that matches one of the patterns and spells out what it must.
+// EvaluateExplicit returns the action of the last rule that matches one of the patterns and has
+// the required prefix.
 func (p Permission) EvaluateExplicit(rules lathe.Ruleset, i int) lathe.Action {
 	for _, r := range slices.Backward(rules) {
 		if p.HasRequiredPrefix(r, i) && lathe.Wildcard(r.Permission, p.Name) && lathe.Wildcard(r.Pattern, p.Patterns[i]) {
@@ -143,7 +145,7 @@ func (p Permission) EvaluateExplicit(rules lathe.Ruleset, i int) lathe.Action {
 	return lathe.Ask
 }
 
-// Evaluate is what rules say of one of the patterns.
+// Evaluate evaluates rules for one of the patterns.
 func (p Permission) Evaluate(rules lathe.Ruleset, i int) lathe.Action {
 	rule := rules.Evaluate(p.Name, p.Patterns[i])
 	said := rule.Action
@@ -153,7 +155,7 @@ func (p Permission) Evaluate(rules lathe.Ruleset, i int) lathe.Action {
 	return p.EvaluateWritten(rules, i, said)
 }
 
-// last is the index of the last rule that matches; -1 is none.
+// last is the index of the last rule that matches; -1 means none.
 func (p Permission) last(rules lathe.Ruleset, text string) int {
 	for i := len(rules) - 1; i >= 0; i-- {
 		if lathe.Wildcard(rules[i].Permission, p.Name) && lathe.Wildcard(rules[i].Pattern, text) {
@@ -181,8 +183,8 @@ func (p Permission) mayMeet(rules lathe.Ruleset, mask string) bool {
 	return false
 }
 
-// overlap reports whether a text matches both patterns. That it says yes too often does no
-// harm: then somebody is asked.
+// overlap reports whether a text matches both patterns. A false yes does no harm: then the user
+// is asked.
 func overlap(rule, mask string) bool {
 	if head, ok := strings.CutSuffix(rule, " *"); ok && common(head, mask) {
 		return true

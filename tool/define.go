@@ -78,7 +78,7 @@ func (t *checked) Spec() Spec {
 	return t.spec
 }
 
-// fitting is the schema a [Set] repairs input by; nil where there is none.
+// fitting is the schema a [Set] repairs input by; nil if there is none.
 func (t *checked) fitting() *args.Schema {
 	t.prepare()
 	return t.schema
@@ -115,7 +115,7 @@ func decodeFaults(err error) args.Faults {
 	return args.Faults{{Problem: phrase.Clip(err.Error())}}
 }
 
-// InvalidArguments is what the model reads when its input does not fit.
+// InvalidArguments is the message to the model for input that does not fit.
 func InvalidArguments(name string, fs args.Faults) error {
 	return &Failure{
 		Text: fmt.Sprintf("The arguments of %s are invalid, and it was not run:\n- %s\nRewrite the input so that it matches the schema of %[1]s and call it again.",

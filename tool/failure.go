@@ -60,7 +60,7 @@ func Run(ctx context.Context, t Tool, c *Call) (_ Result, err error) {
 // InvalidName is the name of the hidden tool that answers calls nothing else can answer.
 const InvalidName = "invalid"
 
-// refusal is what a call is rewritten to when it cannot be run.
+// refusal is the replacement for a call that cannot be run.
 type refusal struct {
 	Tool  string `json:"tool" jsonschema:"the name that was called"`
 	Error string `json:"error" jsonschema:"why it could not be run"`

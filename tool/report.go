@@ -12,7 +12,7 @@ import (
 type Assignment struct {
 	Agent       string
 	Description string // a few words for people
-	Prompt      string // all that the agent is told
+	Prompt      string // all that the agent sees
 	Resume      lathe.SessionID
 	Background  bool
 	// Preapproved says that the user wants it: no permission is needed.
@@ -29,11 +29,11 @@ const (
 	TaskInterrupted = "interrupted" // its process ended
 )
 
-// Report is what became of an [Assignment].
+// Report is the result of an [Assignment].
 type Report struct {
 	Session  lathe.SessionID
 	State    string
-	Text     string // the agent's words, or what went wrong
+	Text     string // the agent's text, or the error
 	Steps    int
 	Tokens   int64
 	Files    []string        // that it changed

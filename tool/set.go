@@ -101,9 +101,9 @@ func (s *Set) Resolve(name, input string) (t Tool, fixed json.RawMessage) {
 	return r.Tool, r.Input
 }
 
-// Repair finds the tool a model meant and repairs its arguments. It never fails: a call of a
-// name that nobody has, or with arguments that are not JSON, becomes a call of [Invalid]
-// with the reason. Arguments that do not fit the schema are the tool's own to refuse.
+// Repair finds the tool a model meant and repairs its arguments. It never fails: a call of an
+// unknown name, or with arguments that are not JSON, becomes a call of [Invalid] with the
+// reason. Arguments that do not fit the schema are the tool's own to refuse.
 func (s *Set) Repair(name, input string) Resolved {
 	raw, repairs, err := arguments(input)
 	t := s.named(name)

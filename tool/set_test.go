@@ -112,7 +112,7 @@ func TestSet_Invalid(t *testing.T) {
 	}
 }
 
-// A tool of that name must not get the calls that nobody can answer.
+// A tool of that name must not get the calls that cannot be answered.
 func TestSet_InvalidCannotBeReplaced(t *testing.T) {
 	foreign := tool.Raw(tool.Spec{Name: "invalid"}, nil)
 	set := tool.NewSet(foreign)

@@ -1,9 +1,9 @@
-// Package tool is what a model may do: the role Tool, and what surrounds every call.
+// Package tool defines the Tool interface and the handling of every call.
 //
-// It owns how a tool is described to a model (a schema made from a Go type), how its
-// arguments are checked and its name repaired, how much of its output a model sees, and
-// which tools a set of rules leaves visible. It does not decide on permissions and writes
-// no session: a tool reaches the engine through its [Call].
+// It owns the description of a tool for a model (a schema made from a Go type), the check of
+// arguments, the repair of names, the limit on output, and the list of tools that a set of
+// rules leaves visible. It neither decides on permissions nor writes to a session: a tool
+// reaches the engine through its [Call].
 //
 // A Tool and a Set are safe for use by many goroutines; a Call belongs to one run.
 //
@@ -51,7 +51,7 @@ type Freeform struct {
 	Grammar  string // in Lark's notation
 }
 
-// Result is what a call gave.
+// Result is the result of a call.
 type Result struct {
 	Title       string
 	Output      string          // for the model
@@ -67,20 +67,21 @@ type Call struct {
 	Agent   string
 	Model   lathe.ModelRef
 	Dir     string // the session's directory; relative paths start here
-	Root    string // the top of the checkout, "/" where there is none
+	Root    string // the top of the checkout, "/" if there is none
 	Input   json.RawMessage
 	// Mentioned says that the user named a subagent in the prompt: it may be called unasked.
 	Mentioned bool
-	// External is what is known of the machine outside of Dir and Root; nil is nothing.
+	// External describes the machine outside of Dir and Root; nil means unknown.
 	External *External
 
 	Host Host
 }
 
-// Host is what a tool may ask of the engine while it runs.
+// Host has the engine's operations for a running tool.
 type Host interface {
-	// Ask returns when the call may continue. A refusal is an error, which the tool returns.
-	Ask(ctx context.Context, p Permission) error
+	// Ask returns when the call may continue. People see several requests as one question. A refusal is an error, which
+	// the tool returns.
+	Ask(ctx context.Context, all ...Permission) error
 	// Allowed reports whether Ask would return at once, without a question and without an error.
 	Allowed(p Permission) bool
 	// AskUser asks the user and returns the answers, one list for each question.
@@ -93,13 +94,13 @@ type Host interface {
 	// that it can be undone, and done when they are, or when that failed. After an error
 	// nothing must be changed.
 	BeginChange(ctx context.Context, paths ...string) (done func(), err error)
-	// PlanFile is where the session's plan is kept, as users know it.
+	// PlanFile is the path of the session's plan, as users see it.
 	PlanFile() string
 	// SwitchAgent continues the session with another agent after this step, with this text as its prompt.
 	SwitchAgent(ctx context.Context, agent, text string) error
-	// Delegate has another agent work in a session of its own and returns its report, or at
-	// once if that works in the background. An error is one of the call; what went wrong there
-	// is in the report.
+	// Delegate has another agent work in its own session and returns its report, or at once if
+	// that works in the background. An error belongs to the call; the report has the agent's
+	// own error.
 	Delegate(ctx context.Context, a Assignment) (Report, error)
 	// Publish publishes an event, such as a changed file.
 	Publish(f lathe.Fact)
@@ -110,7 +111,7 @@ type Host interface {
 // NoSession is the part of a Host that a call outside of a session cannot have. Embed it, and add Ask and Allowed.
 type NoSession struct{}
 
-// AskUser fails: nobody can answer.
+// AskUser fails: no user can answer.
 func (NoSession) AskUser(context.Context, []lathe.Question) ([][]string, error) {
 	return nil, Failf("No user is available to answer.")
 }
@@ -143,7 +144,7 @@ func (NoSession) Publish(lathe.Fact) {}
 // History is empty.
 func (NoSession) History() []lathe.Message { return nil }
 
-// Permission is what a tool needs to be allowed.
+// Permission is a permission request of a tool.
 type Permission struct {
 	Name     string
 	Patterns []string
@@ -169,11 +170,11 @@ type Permission struct {
 	// them do, without the last _. A rule that names another server does not allow the request.
 	Server  string
 	Servers []string
-	// Unparsed says that nobody knows what the request comes to: no rule allows it.
+	// Unparsed says that the effect of the request is unknown: no rule allows it.
 	Unparsed bool
 }
 
-// External is what tools know of the machine outside of a project. A nil one knows nothing.
+// External is the tools' view of the machine outside of a project. A nil one knows nothing.
 type External struct {
 	// Readable returns the folders and files that are read unasked, by real paths: toolchains and
 	// packages, which are the same for everyone.
@@ -181,7 +182,7 @@ type External struct {
 	// Secret says why a real path is never read without a question.
 	Secret func(path string) (why string, ok bool)
 	// Temp returns the folder that commands of a call have as /tmp: one of the session, or the
-	// machine's own where commands have that. "" is that /tmp is like any other folder.
+	// machine's own where commands have that. "" means that /tmp is like any other folder.
 	Temp func(c *Call) string
 	// RealTemp are folders below /tmp that stay what they are, such as the user's own.
 	RealTemp []string

@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/args"
 )
 
-// The limits of an output where nothing else is said.
+// The default limits of an output.
 const (
 	DefaultLines = 2000
 	DefaultBytes = 50 << 10
@@ -25,11 +25,11 @@ const (
 // Limits is how much of an output a model sees; 0 is the default.
 type Limits struct{ Lines, Bytes int }
 
-// Output cuts what is too long for a model and keeps the whole in a file.
+// Output cuts a text that is too long for a model and saves the whole in a file.
 type Output struct {
 	Dir    string // where the files are; it is made when the first is written
 	Limits Limits
-	IDs    *lathe.IDs // names the files; nil is a generator of its own
+	IDs    *lathe.IDs // names the files; nil is its own generator
 	// Task says that the agent may hand work to another one, which is then the way proposed
 	// to look into the file.
 	Task bool
@@ -39,7 +39,7 @@ type Output struct {
 // tool and is left alone; any other gets truncated, and outputPath where a file was written.
 //
 // The result can always be used. An error beside it says that the whole text could not be
-// kept, or that the metadata was no object and is lost.
+// saved, or that the metadata was no object and is lost.
 func (o Output) Cut(s Spec, r Result) (Result, error) {
 	meta, err := metadata(s, r.Metadata)
 	for _, m := range meta {
@@ -47,7 +47,7 @@ func (o Output) Cut(s Spec, r Result) (Result, error) {
 			return r, nil
 		}
 	}
-	kept, removed, cut := o.Limits.Truncate(r.Output, s.Tail)
+	shown, removed, cut := o.Limits.Truncate(r.Output, s.Tail)
 	if !cut {
 		r.Metadata = args.AppendMembers(nil, append(meta, args.Member{Key: "truncated", Val: []byte("false")}))
 		return r, err
@@ -65,9 +65,9 @@ func (o Output) Cut(s Spec, r Result) (Result, error) {
 	r.Metadata = args.AppendMembers(nil, meta)
 	marker := fmt.Sprintf("...%s truncated...", removed)
 	if s.Tail {
-		r.Output = marker + "\n\n" + hint + "\n\n" + kept
+		r.Output = marker + "\n\n" + hint + "\n\n" + shown
 	} else {
-		r.Output = kept + "\n\n" + marker + "\n\n" + hint
+		r.Output = shown + "\n\n" + marker + "\n\n" + hint
 	}
 	return r, err
 }
@@ -93,7 +93,7 @@ func (o Output) Hint(path string) string {
 // Truncate returns the lines that fit, from the start or from the end, and what that left out.
 // Where that would be nothing, because the first line alone is too long, it keeps the part of
 // that line that fits, in whole characters.
-func (l Limits) Truncate(text string, tail bool) (kept, removed string, cut bool) {
+func (l Limits) Truncate(text string, tail bool) (shown, removed string, cut bool) {
 	if l.Lines <= 0 {
 		l.Lines = DefaultLines
 	}
@@ -109,7 +109,7 @@ func (l Limits) Truncate(text string, tail bool) (kept, removed string, cut bool
 	if tail {
 		next = cutTail
 	}
-	n := 0 // bytes kept
+	n := 0 // bytes saved
 	for lines < l.Lines && lines < total {
 		line, left := next(rest)
 		joint := min(lines, 1) // the line break before it
@@ -123,13 +123,13 @@ func (l Limits) Truncate(text string, tail bool) (kept, removed string, cut bool
 		n, rest = n+joint+len(line), left
 		lines++
 	}
-	if kept = text[:n]; tail {
-		kept = text[len(text)-n:]
+	if shown = text[:n]; tail {
+		shown = text[len(text)-n:]
 	}
 	if lines < 0 {
-		return kept, fmt.Sprintf("%d bytes", len(text)-n), true
+		return shown, fmt.Sprintf("%d bytes", len(text)-n), true
 	}
-	return kept, fmt.Sprintf("%d lines", total-lines), true
+	return shown, fmt.Sprintf("%d lines", total-lines), true
 }
 
 func cutHead(s string) (line, rest string) {
@@ -157,7 +157,8 @@ func FitLine(line string, most int, tail bool) int {
 	return n
 }
 
-// ForSession keeps the files of a session in a folder of its own, which is all that its commands see of them.
+// ForSession keeps the files of a session in its own folder, which is all that its commands see
+// of them.
 func (o Output) ForSession(session lathe.SessionID) Output {
 	if o.Dir != "" && session != "" {
 		o.Dir = filepath.Join(o.Dir, string(session))
@@ -165,7 +166,7 @@ func (o Output) ForSession(session lathe.SessionID) Output {
 	return o
 }
 
-// save writes the text to a file of its own. It appears under its name only when it is whole.
+// save writes the text to its own file. It appears under its name only when it is whole.
 func (o Output) save(text string) (path string, err error) {
 	ids := o.IDs
 	if ids == nil {

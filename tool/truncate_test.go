@@ -36,9 +36,11 @@ func TestOutput_Cut(t *testing.T) {
 	path := filepath.Join(dir, firstID)
 	grep := "The whole output is in " + path + ". Search it with grep, or read the lines that matter with offset and limit."
 	task := "The whole output is in " + path + ". Let an explore agent search it (task: grep the file, read the lines that matter) and report; do not read all of it yourself."
-	after := func(kept, marker, hint string) string { return kept + "\n\n..." + marker + " truncated...\n\n" + hint }
-	before := func(kept, marker, hint string) string {
-		return "..." + marker + " truncated...\n\n" + hint + "\n\n" + kept
+	after := func(shown, marker, hint string) string {
+		return shown + "\n\n..." + marker + " truncated...\n\n" + hint
+	}
+	before := func(shown, marker, hint string) string {
+		return "..." + marker + " truncated...\n\n" + hint + "\n\n" + shown
 	}
 	tests := []struct {
 		name   string
@@ -77,12 +79,12 @@ func TestOutput_Cut(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := tool.Result{Title: "t", Output: tt.output, Metadata: json.RawMessage(`{"a":1,"truncated":false}`)}
-			kept, err := os.ReadFile(path)
+			shown, err := os.ReadFile(path)
 			if tt.want != "" {
 				want.Output = tt.want
 				want.Metadata = json.RawMessage(`{"a":1,"truncated":true,"outputPath":"` + path + `"}`)
-				if err != nil || string(kept) != tt.output {
-					t.Errorf("the file holds %d bytes, %v; want %d", len(kept), err, len(tt.output))
+				if err != nil || string(shown) != tt.output {
+					t.Errorf("the file holds %d bytes, %v; want %d", len(shown), err, len(tt.output))
 				}
 			} else if err == nil {
 				t.Error("a file was written for nothing")
@@ -173,16 +175,16 @@ func TestOutput_PropCut(t *testing.T) {
 		if _, err := fmt.Sscanf(r.Output[at:], "%d %s truncated...", &n, &unit); err != nil {
 			t.Fatal(r.Output, err)
 		}
-		kept := strings.TrimSuffix(r.Output[:at-3], "\n\n")
+		shown := strings.TrimSuffix(r.Output[:at-3], "\n\n")
 		if tail {
-			_, kept, _ = strings.Cut(r.Output, "limit.\n\n")
+			_, shown, _ = strings.Cut(r.Output, "limit.\n\n")
 		}
 		switch {
-		case !utf8.ValidString(kept), len(kept) > limits.Bytes, strings.Count(kept, "\n")+1 > limits.Lines,
-			tail && !strings.HasSuffix(text, kept), !tail && !strings.HasPrefix(text, kept):
-			t.Fatalf("%q cut to %q by %+v", text, kept, limits)
-		case unit == "bytes" && n != len(text)-len(kept), unit == "lines" && n != lines-strings.Count(kept, "\n")-1:
-			t.Fatalf("%q cut to %q: %d %s", text, kept, n, unit)
+		case !utf8.ValidString(shown), len(shown) > limits.Bytes, strings.Count(shown, "\n")+1 > limits.Lines,
+			tail && !strings.HasSuffix(text, shown), !tail && !strings.HasPrefix(text, shown):
+			t.Fatalf("%q cut to %q by %+v", text, shown, limits)
+		case unit == "bytes" && n != len(text)-len(shown), unit == "lines" && n != lines-strings.Count(shown, "\n")-1:
+			t.Fatalf("%q cut to %q: %d %s", text, shown, n, unit)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
+	"github.com/lathe-agent/lathe/tui/report"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
@@ -17,7 +18,8 @@ type action struct {
 	slash       []string // its slash command and its aliases
 	description string   // description of the slash command, "" uses the title
 	scope       actionScope
-	suggested   bool // suggested
+	suggested   bool        // suggested
+	isOn        func() bool // the state of a toggle, for the list; nil if it is none
 	do          func() tea.Cmd
 	doWithArgs  func(arguments string) tea.Cmd // instead of do, for a slash command with arguments
 }
@@ -63,7 +65,8 @@ func sessionActions(p *program) []*action {
 		{name: key.SessionUnshare, title: "Stop sharing", group: g, slash: []string{"unshare"}, scope: inRoot, do: p.turns.unshare},
 		{name: key.SessionExport, title: "Export transcript", group: g, slash: []string{"export"}, scope: inSession, do: p.export.dialog},
 		{name: key.SessionCopy, title: "Copy transcript", group: g, slash: []string{"copy"}, scope: inSession, do: p.export.copyTranscript},
-		{name: key.SessionInterrupt, title: "Interrupt", group: g, scope: inSession, do: p.turns.interrupt},
+		{name: key.SessionInterrupt, scope: inSession, do: p.turns.escape},
+		{title: "Interrupt", group: g, scope: inSession, do: p.turns.cancel},
 		{name: key.SessionQueuedPrompts, title: "Queued prompts", group: g, scope: inRoot, do: p.dialogs.queued},
 		{name: key.SessionChildFirst, title: "Subagents", group: g, slash: []string{"subagents"}, description: "show the subagents of this session", scope: inSession, do: p.dialogs.firstChild},
 		{name: key.SessionParent, scope: inChild, do: p.sessions.openParent},
@@ -89,6 +92,7 @@ func messageActions(p *program) []*action {
 		{name: key.MessagesUndo, title: "Undo the last message", group: g, slash: []string{"undo"}, scope: inRoot, do: p.turns.undo},
 		{name: key.MessagesRedo, title: "Redo", group: g, slash: []string{"redo"}, scope: inRoot, do: p.turns.redo},
 		{name: key.MessagesCopy, title: "Copy the last answer", group: g, scope: inSession, do: p.export.copyAnswer},
+		{name: key.ScrollMode, title: "Search and copy the conversation", group: g, slash: []string{"scroll"}, scope: inSession, do: p.scroller.start},
 		{name: key.MessagesPageUp, scope: inSession, do: scroll(func() int { return -page() })},
 		{name: key.MessagesPageDown, scope: inSession, do: scroll(page)},
 		{name: key.MessagesHalfPageUp, scope: inSession, do: scroll(func() int { return -page() / 2 })},
@@ -113,8 +117,8 @@ func modelActions(p *program) []*action {
 		{name: key.AgentList, title: "Choose agent", group: g, slash: []string{"agents"}, do: p.choice.agentsDialog},
 		{name: key.VariantList, title: "Choose variant", group: g, slash: []string{"variants"}, do: p.choice.variantsDialog},
 		{name: key.ProviderConnect, title: "Connect a provider", group: g, slash: []string{"connect"}, do: p.setup.providersDialog},
-		{name: key.PermissionModeList, title: "Permission mode", group: g, slash: []string{"permissions"}, description: "choose what runs without asking", do: p.catalog.modesDialog},
-		{name: key.PermissionModeCycle, do: p.catalog.cycleMode},
+		{name: key.PermissionModeList, title: "Permissions", group: g, slash: []string{"permissions"}, description: "mode and saved permissions: list, add, revoke", do: p.catalog.permit.Dialog},
+		{name: key.PermissionModeCycle, do: p.catalog.permit.Cycle},
 		{name: key.AgentCycle, do: func() tea.Cmd { return p.choice.cycleAgent(1) }},
 		{name: key.AgentCycleReverse, do: func() tea.Cmd { return p.choice.cycleAgent(-1) }},
 		{name: key.VariantCycle, do: p.choice.cycleVariant},
@@ -131,6 +135,8 @@ func promptActions(p *program) []*action {
 	const g = "Prompt"
 	return []*action{
 		{name: key.EditorOpen, title: "Edit prompt in your editor", group: g, slash: []string{"editor"}, do: p.prompt.editOutside},
+		{name: key.HistorySearch, title: "Search earlier prompts", group: g, do: func() tea.Cmd { return p.prompt.handle(p.drafts.edit.StartSearch()) }},
+		{title: "Toggle vim mode", group: g, slash: []string{"vim"}, description: "turn vi keys in the prompt on or off", do: p.look.toggleVim},
 		{name: key.PromptStash, title: "Stash prompt", group: g, do: p.drafts.stash},
 		{name: key.PromptStashPop, title: "Pop the last stashed prompt", group: g, do: p.drafts.unstash},
 		{name: key.PromptStashList, title: "Stashed prompts", group: g, slash: []string{"stash"}, do: p.prompt.stashDialog},
@@ -143,53 +149,62 @@ func promptActions(p *program) []*action {
 func appActions(p *program) []*action {
 	const g = "Application"
 	return []*action{
+		{title: "Context", group: g, slash: []string{"context"}, description: "show what fills the context window", scope: inSession, do: ofSession(p.reports, "Context", Engine.ContextUse, report.Context)},
+		{title: "Cost", group: g, slash: []string{"cost"}, description: "show the cost of this session and of today", scope: inSession, do: ofSession(p.reports, "Cost", Engine.SessionCost, report.Cost)},
+		{title: "Config", group: g, slash: []string{"config", "settings"}, description: "search and change settings", do: func() tea.Cmd { return p.reports.config("") }},
+		{title: "Doctor", group: g, slash: []string{"doctor"}, description: "check providers, sandbox, terminal and disk", do: p.reports.doctor},
+		{title: "Memory", group: g, slash: []string{"memory"}, description: "open AGENTS.md; #TEXT in the prompt adds a line", do: func() tea.Cmd { return p.reports.memory("") }, doWithArgs: p.reports.memory},
 		{name: key.CommandList, do: p.menu.palette},
 		{name: key.HelpShow, title: "Help", group: g, slash: []string{"help"}, do: p.menu.helpDialog},
 		{name: key.StatusView, title: "Status", group: g, slash: []string{"status", "debug"}, do: p.menu.statusDialog},
 		{name: key.ThemeList, title: "Themes", group: g, slash: []string{"themes"}, do: p.look.themesDialog},
+		{name: key.ScreenRedraw, title: "Redraw the screen", group: g, do: func() tea.Cmd { return tea.ClearScreen }},
 		{name: key.TerminalSuspend, title: "Suspend", group: g, do: func() tea.Cmd { return tea.Suspend }},
 		{title: "Exit", group: g, slash: []string{"exit", "quit", "q"}, do: p.quit},
 	}
 }
 
-// viewActions toggle parts of the view.
+// viewActions toggle parts of the view. The list shows their state.
 func viewActions(p *program) []*action {
 	const g = "View"
-	flag := func(of func(*memory.Settings) *bool, on, off string) func() tea.Cmd {
-		return func() tea.Cmd {
-			cmd := p.look.set(func(k *memory.Settings) { v := of(k); *v = !*v })
-			if *of(&p.look.prefs) {
-				return tea.Batch(cmd, p.notify(toast.Info, on))
+	toggle := func(a action, is func() bool, set func(k *memory.Settings, on bool), on, off string) *action {
+		a.group, a.isOn = g, is
+		a.do = func() tea.Cmd {
+			now, words := !is(), off
+			if now {
+				words = on
 			}
-			return tea.Batch(cmd, p.notify(toast.Info, off))
+			return tea.Batch(p.look.set(func(k *memory.Settings) { set(k, now) }), p.notify(toast.Info, words))
 		}
+		return &a
 	}
-	word := func(of func(*memory.Settings) *string, yes, no, on, off string) func() tea.Cmd {
-		return func() tea.Cmd {
-			now, words := yes, on
-			if *of(&p.look.prefs) == yes {
-				now, words = no, off
+	flag := func(a action, of func(*memory.Settings) *bool, on, off string) *action {
+		return toggle(a, func() bool { return *of(&p.look.prefs) }, func(k *memory.Settings, now bool) { *of(k) = now }, on, off)
+	}
+	word := func(a action, of func(*memory.Settings) *string, yes, no, on, off string) *action {
+		return toggle(a, func() bool { return *of(&p.look.prefs) == yes }, func(k *memory.Settings, now bool) {
+			if *of(k) = no; now {
+				*of(k) = yes
 			}
-			return tea.Batch(p.look.set(func(k *memory.Settings) { *of(k) = now }), p.notify(toast.Info, words))
-		}
+		}, on, off)
 	}
 	return []*action{
-		{name: key.SidebarToggle, title: "Toggle sidebar", group: g, scope: inSession, do: p.column.toggle},
-		{name: key.DisplayThinking, title: "Toggle thinking", group: g, slash: []string{"thinking"}, do: word(func(k *memory.Settings) *string { return &k.ThinkingMode }, shown, hidden, "Thinking shown", "Thinking collapsed")},
-		{name: key.SessionToggleTimestamps, title: "Toggle timestamps", group: g, slash: []string{"timestamps"}, do: word(func(k *memory.Settings) *string { return &k.Timestamps }, shown, hidden, "Timestamps shown", "Timestamps hidden")},
-		{name: key.AppToggleDiffwrap, title: "Toggle diff wrapping", group: g, do: word(func(k *memory.Settings) *string { return &k.DiffWrapMode }, "word", "none", "Long diff lines are wrapped", "Long diff lines are truncated")},
-		{name: key.ToolDetails, title: "Toggle finished tool calls", group: g, do: flag(func(k *memory.Settings) *bool { return &k.ToolDetails }, "Finished tool calls shown", "Finished tool calls hidden")},
-		{name: key.SessionToggleGenericToolOutput, title: "Toggle generic tool output", group: g, do: flag(func(k *memory.Settings) *bool { return &k.GenericToolOutput }, "Generic tool output shown", "Generic tool output collapsed")},
-		{title: "Toggle answer footer", group: g, do: flag(func(k *memory.Settings) *bool { return &k.AssistantMetadata }, "Answer footer shown", "Answer footer hidden")},
-		{name: key.MessagesToggleConceal, title: "Toggle raw Markdown", group: g, scope: inSession, do: func() tea.Cmd { p.look.show.Raw = !p.look.show.Raw; return nil }},
-		{name: key.AppToggleAnimations, title: "Toggle animations", group: g, do: flag(func(k *memory.Settings) *bool { return &k.Animations }, "Animations on", "Animations off")},
-		{name: key.AppTogglePasteSummary, title: "Toggle paste summaries", group: g, do: flag(func(k *memory.Settings) *bool { return &k.PasteSummary }, "Long pastes are shown as a placeholder", "Pastes are shown in full")},
-		{name: key.AppToggleSessionDirectoryFilter, title: "Toggle sessions of other directories", group: g, do: flag(func(k *memory.Settings) *bool { return &k.SessionDirectoryFilter }, "Listing sessions of this directory only", "Listing sessions of the whole project")},
-		{name: key.TerminalTitleToggle, title: "Toggle window title", group: g, do: flag(func(k *memory.Settings) *bool { return &k.TerminalTitle }, "Window title on", "Window title off")},
-		{name: key.TipsToggle, title: "Toggle tips", group: g, scope: atHome, do: flag(func(k *memory.Settings) *bool { return &k.TipsHidden }, "Tips hidden", "Tips shown")},
-		{name: key.ScrollbarToggle, title: "Toggle scrollbar", group: g, do: flag(func(k *memory.Settings) *bool { return &k.Scrollbar }, "Scrollbar shown", "Scrollbar hidden")},
+		{name: key.SidebarToggle, title: "Sidebar", group: g, scope: inSession, isOn: p.column.visible, do: p.column.toggle},
+		word(action{name: key.DisplayThinking, title: "Thinking", slash: []string{"thinking"}, description: "show or collapse thinking"}, func(k *memory.Settings) *string { return &k.ThinkingMode }, shown, hidden, "Thinking shown", "Thinking collapsed"),
+		word(action{name: key.SessionToggleTimestamps, title: "Timestamps", slash: []string{"timestamps"}, description: "show or hide timestamps"}, func(k *memory.Settings) *string { return &k.Timestamps }, shown, hidden, "Timestamps shown", "Timestamps hidden"),
+		word(action{name: key.AppToggleDiffwrap, title: "Diff wrapping"}, func(k *memory.Settings) *string { return &k.DiffWrapMode }, "word", "none", "Long diff lines are wrapped", "Long diff lines are truncated"),
+		flag(action{name: key.ToolDetails, title: "Finished tool calls"}, func(k *memory.Settings) *bool { return &k.ToolDetails }, "Finished tool calls shown", "Finished tool calls hidden"),
+		flag(action{name: key.SessionToggleGenericToolOutput, title: "Generic tool output"}, func(k *memory.Settings) *bool { return &k.GenericToolOutput }, "Generic tool output shown", "Generic tool output collapsed"),
+		flag(action{title: "Answer footer"}, func(k *memory.Settings) *bool { return &k.AssistantMetadata }, "Answer footer shown", "Answer footer hidden"),
+		{name: key.MessagesToggleConceal, title: "Raw Markdown", group: g, scope: inSession, isOn: func() bool { return p.look.show.Raw }, do: func() tea.Cmd { p.look.show.Raw = !p.look.show.Raw; return nil }},
+		flag(action{name: key.AppToggleAnimations, title: "Animations"}, func(k *memory.Settings) *bool { return &k.Animations }, "Animations on", "Animations off"),
+		flag(action{name: key.AppTogglePasteSummary, title: "Paste summaries"}, func(k *memory.Settings) *bool { return &k.PasteSummary }, "Long pastes are shown as a placeholder", "Pastes are shown in full"),
+		flag(action{name: key.AppToggleSessionDirectoryFilter, title: "Only sessions of this directory"}, func(k *memory.Settings) *bool { return &k.SessionDirectoryFilter }, "Listing sessions of this directory only", "Listing sessions of the whole project"),
+		flag(action{name: key.TerminalTitleToggle, title: "Window title"}, func(k *memory.Settings) *bool { return &k.TerminalTitle }, "Window title on", "Window title off"),
+		toggle(action{name: key.TipsToggle, title: "Tips", scope: atHome}, func() bool { return !p.look.prefs.TipsHidden }, func(k *memory.Settings, on bool) { k.TipsHidden = !on }, "Tips shown", "Tips hidden"),
+		flag(action{name: key.ScrollbarToggle, title: "Scrollbar"}, func(k *memory.Settings) *bool { return &k.Scrollbar }, "Scrollbar shown", "Scrollbar hidden"),
 		{name: key.ThemeSwitchMode, title: "Switch between light and dark", group: g, do: p.look.switchMode},
-		{name: key.ThemeModeLock, title: "Lock light or dark mode", group: g, do: p.look.lockMode},
-		{title: "Toggle auto-approve", group: g, do: p.asks.toggleAuto},
+		{name: key.ThemeModeLock, title: "Lock light or dark mode", group: g, isOn: func() bool { return p.look.themes.locked }, do: p.look.lockMode},
+		{title: "Auto-approve", group: g, isOn: func() bool { return p.o.Start.Auto }, do: p.asks.toggleAuto},
 	}
 }

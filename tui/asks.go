@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/tui/ask"
 	"github.com/lathe-agent/lathe/tui/diff"
 	"github.com/lathe-agent/lathe/tui/key"
@@ -24,11 +28,12 @@ type asks struct {
 
 	current  *pendingAsk          // the request on this screen
 	approved map[lathe.AskID]bool // approved automatically, when auto-approve is on
+	answered map[lathe.AskID]bool // an answer is on its way
 }
 
 // pendingAsk is the request on the screen: a permission or a question.
 type pendingAsk struct {
-	id lathe.AskID
+	ids []lathe.AskID // of one permission request or question, then of those that the same answer answers
 	region
 	permission *ask.Permission // the region, for a permission
 	lastTyped  time.Time       // the last key that was meant for the prompt
@@ -53,20 +58,28 @@ func (as *asks) refresh() tea.Cmd {
 	if as.state.Current == "" || as.state.IsChild() || as.o.Start.Auto {
 		return tea.Batch(as.close(), as.approve())
 	}
-	all := as.state.Asks(as.state.Current)
+	all := slices.DeleteFunc(as.state.Asks(as.state.Current), func(f lathe.Fact) bool { return as.answered[lathe.AskOf(f)] })
 	if len(all) == 0 {
 		return as.close()
 	}
 	var kept tea.Cmd
-	id := lathe.AskOf(all[0])
-	if as.current == nil || as.current.id != id {
+	group := grant.Group(all)
+	ids := askIDs(group)
+	if as.current == nil || !slices.Equal(as.current.ids, ids) || as.hasPlanNow(group[0]) {
 		kept = as.close()
-		as.current = as.open(all[0], id)
+		as.current = as.open(group, ids)
 	}
 	if as.current != nil && as.current.permission != nil {
-		as.current.permission.SetWaiting(len(all) - 1)
+		as.current.permission.SetWaiting(len(all) - len(group))
 	}
 	return kept
+}
+
+func askIDs(all []lathe.Fact) (ids []lathe.AskID) {
+	for _, f := range all {
+		ids = append(ids, lathe.AskOf(f))
+	}
+	return ids
 }
 
 // close removes the request from the screen and saves unsent text.
@@ -124,9 +137,9 @@ func (as *asks) approve() tea.Cmd {
 }
 
 // open makes the region for a request. A request of a subagent names the agent.
-func (as *asks) open(f lathe.Fact, id lathe.AskID) *pendingAsk {
-	a := &pendingAsk{id: id, lastTyped: as.now()}
-	switch f := f.(type) {
+func (as *asks) open(group []lathe.Fact, ids []lathe.AskID) *pendingAsk {
+	a := &pendingAsk{ids: ids, lastTyped: as.now()}
+	switch f := group[0].(type) {
 	case *lathe.PermissionAsked:
 		o := ask.Options{Diff: func(patch string, width int) []style.Line {
 			return diff.Lines(patch, diff.Options{Theme: as.look.theme(), Width: width, Split: width > 116 && !as.look.show.Stacked, Wrap: true})
@@ -134,10 +147,16 @@ func (as *asks) open(f lathe.Fact, id lathe.AskID) *pendingAsk {
 		if s, ok := as.state.Session(f.Session); ok && f.Session != as.state.Current {
 			o.From = cmp.Or(s.Agent, s.Title)
 		}
+		for _, g := range group[1:] {
+			o.Also = append(o.Also, g.(*lathe.PermissionAsked).PermissionRequest)
+		}
 		a.permission = ask.NewPermission(as.keys, f, o)
 		a.region = a.permission
 	case *lathe.QuestionAsked:
 		a.region = ask.NewQuestion(as.keys, f)
+		if text, file, ok := as.planOf(f); ok {
+			a.region = ask.NewPlan(as.keys, text, file)
+		}
 	default: // state keeps no other facts as requests
 		return nil
 	}
@@ -151,8 +170,8 @@ func (as *asks) handleKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	a := as.current
 	if now := as.now(); (key.IsTyped(k) || key.IsComposed(k)) && now.Sub(a.lastTyped) < ask.Quiet {
 		a.lastTyped = now
-		if a.permission != nil {
-			a.permission.Deselect()
+		if d, ok := a.region.(interface{ Deselect() }); ok {
+			d.Deselect()
 		}
 		a.StartGuard(now) // restart its own wait too: an enter after the sentence must not allow anything
 		as.drafts.edit.Insert(k.Text)
@@ -167,27 +186,128 @@ func (as *asks) handleKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 
 // answer sends the answer to the engine.
 func (as *asks) answer(out ask.Result) tea.Cmd {
-	id := as.current.id
+	id := as.current.ids[0]
 	switch out := out.(type) {
 	case ask.Reply:
 		as.current.sent = out.Reply == lathe.Reject && out.Message != ""
-		return as.send("answer", func(ctx context.Context, e Engine) error { return e.Reply(ctx, id, out.Reply, out.Message) })
+		if out.Reply == lathe.Reject { // the engine rejects the others of the session with it
+			return as.settle(func(ctx context.Context, e Engine) error { return e.Reply(ctx, id, lathe.Reject, out.Message) })
+		}
+		return as.settle(forEach(as.current.ids, func(ctx context.Context, e Engine, _ int, id lathe.AskID) error {
+			return e.Reply(ctx, id, out.Reply, "")
+		}))
+	case ask.Grant:
+		return as.settle(forEach(as.current.ids, func(ctx context.Context, e Engine, i int, id lathe.AskID) error {
+			if out.Patterns[i] == nil {
+				return e.Reply(ctx, id, lathe.Once, "")
+			}
+			return e.Grant(ctx, id, out.Scope, out.Patterns[i])
+		}))
 	case ask.Answer:
 		as.current.sent = true
-		return as.send("answer", func(ctx context.Context, e Engine) error { return e.Answer(ctx, id, out.Answers) })
+		return as.settle(func(ctx context.Context, e Engine) error { return e.Answer(ctx, id, out.Answers) })
+	case ask.EditPlan:
+		return as.editPlan()
 	case ask.Dismiss:
-		return as.send("dismiss the question", func(ctx context.Context, e Engine) error { return e.Dismiss(ctx, id) })
+		return as.settle(func(ctx context.Context, e Engine) error { return e.Dismiss(ctx, id) })
 	default:
 		return nil
 	}
 }
 
+// forEach calls do for each request, until one fails.
+func forEach(ids []lathe.AskID, do func(ctx context.Context, e Engine, i int, id lathe.AskID) error) func(context.Context, Engine) error {
+	return func(ctx context.Context, e Engine) error {
+		for i, id := range ids {
+			if err := do(ctx, e, i, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// settle sends an answer to the open requests. They leave the screen at once, and come back if it fails.
+func (as *asks) settle(send func(ctx context.Context, e Engine) error) tea.Cmd {
+	ids := as.current.ids
+	if as.answered == nil {
+		as.answered = map[lathe.AskID]bool{}
+	}
+	for _, id := range ids {
+		as.answered[id] = true
+	}
+	sent := as.call("answer", func(ctx context.Context, e Engine) (then, error) {
+		err := send(ctx, e)
+		if err == nil {
+			return nil, nil
+		}
+		return func() tea.Cmd {
+			for _, id := range ids {
+				delete(as.answered, id)
+			}
+			return as.refresh()
+		}, err
+	})
+	return tea.Batch(sent, as.refresh())
+}
+
+// hasPlanNow reports whether the plan of an open question was loaded since it was shown.
+func (as *asks) hasPlanNow(f lathe.Fact) bool {
+	q, ok := f.(*lathe.QuestionAsked)
+	_, plain := as.current.region.(*ask.Question)
+	if !ok || !plain {
+		return false
+	}
+	_, _, ok = as.planOf(q)
+	return ok
+}
+
+// planOf returns the plan that a question is about.
+func (as *asks) planOf(q *lathe.QuestionAsked) (text, file string, ok bool) {
+	o := as.state.Tracked(q.Session)
+	if q.Tool == nil || o == nil || o.Transcript == nil {
+		return "", "", false
+	}
+	t := o.Transcript
+	at := t.Find(q.Tool.Message)
+	for i := 0; at >= 0 && i < t.View(at).Len(); i++ {
+		if call, is := t.View(at).Part(i).Body.(*lathe.ToolCall); is && call.CallID == q.Tool.Call {
+			return ask.PlanOf(call, q)
+		}
+	}
+	return "", "", false
+}
+
+// editPlan opens the plan in the user's editor and saves it. The file must be on this machine and as it is shown.
+func (as *asks) editPlan() tea.Cmd {
+	plan := as.current.region.(*ask.Plan)
+	path := plan.File()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(as.state.Info.Directory, path)
+	}
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return as.notify(toast.Warning, "Cannot edit the plan: "+path+" is not a regular file")
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != plan.Text() || as.state.Info.Remote {
+		return as.notify(toast.Warning, "Cannot edit the plan here; edit the file on its machine: "+path)
+	}
+	return as.editText(plan.Text(), func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			as.notify(toast.Error, errorText(err))
+			return
+		}
+		plan.SetText(text)
+		plan.StartGuard(as.now())
+	})
+}
+
 // view draws the region. A permission request gets most of the screen, since the user must read it all.
 func (a *pendingAsk) view(th *style.Theme, width, height, most int) []style.Line {
-	if a.permission == nil {
+	_, plan := a.region.(*ask.Plan)
+	if a.permission == nil && !plan {
 		return a.View(th, width, height)
 	}
-	if !a.permission.Fullscreen() {
+	if plan || !a.permission.Fullscreen() {
 		height = max(8, height*2/3)
 	}
 	return a.View(th, width, min(height, most))

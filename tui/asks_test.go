@@ -23,16 +23,16 @@ func TestAsk_OfAnotherSession(t *testing.T) {
 		s.lacks("Permission required")
 		s.pass(10 * time.Second) // the note is gone
 		s.slash("sessions")
-		s.sees("Write a parser  waiting for your answer")
+		s.sees("Write a parser  waiting for you")
 		s.tell(&lathe.PermissionReplied{Session: "ses_2", Request: "per_1", Reply: lathe.Once})
-		s.lacks("waiting for your answer")
+		s.lacks("waiting for you")
 	})
 	e := sample()
 	e.sessions = append(e.sessions, lathe.Session{ID: "ses_child", Parent: sampleID, Title: "look around", Agent: "explore"})
 	onStage(t, e, inSample(), func(s *stage) {
 		s.tell(askFor("per_1", "ses_child"))
 		s.sees("Permission required", "explore")
-		s.lacks("waiting for your answer")
+		s.lacks("waiting for you")
 	})
 	onStage(t, e, Options{Start: Start{Session: "ses_child"}}, func(s *stage) {
 		s.tell(askFor("per_1", "ses_child"))
@@ -46,18 +46,69 @@ func TestAsk_OfAnotherSession(t *testing.T) {
 	})
 }
 
-// The turn of a session that works for another is interrupted as any other, and the screen says so.
+// Esc leaves a subagent that works on. The list of commands can interrupt it.
 func TestInterrupt_OfAChild(t *testing.T) {
 	e := sample()
 	e.sessions = append(e.sessions, lathe.Session{ID: "ses_child", Parent: sampleID, Title: "look around", Agent: "explore"})
 	e.statuses = map[lathe.SessionID]lathe.Status{"ses_child": {Type: lathe.Busy}}
 	onStage(t, e, Options{Start: Start{Session: "ses_child"}}, func(s *stage) {
-		s.sees("esc interrupt")
-		s.press("esc")
-		s.sees("esc again to interrupt")
-		s.did()
-		s.press("esc")
+		s.sees("Parent esc")
+		s.press("ctrl+p")
+		s.typed("interrupt")
+		s.press("enter")
 		s.did("cancel ses_child")
+		s.press("esc")
+		s.sees("You are welcome.")
+		s.did()
+	})
+}
+
+// Where nothing is left to interrupt, esc leads back.
+func TestEscape_LeavesAChild(t *testing.T) {
+	e := sample()
+	e.sessions = append(e.sessions, lathe.Session{ID: "ses_child", Parent: sampleID, Title: "look around", Agent: "explore"})
+	onStage(t, e, Options{Start: Start{Session: "ses_child"}}, func(s *stage) {
+		s.sees("Parent esc")
+		s.press("esc")
+		s.sees("You are welcome.")
+		s.did()
+	})
+}
+
+// Two presses in an empty prompt pick an earlier one to edit. Nothing changes before it is chosen.
+func TestEscape_EditsAnEarlierPrompt(t *testing.T) {
+	e := sample()
+	e.undone = lathe.Undone{Files: []lathe.UndoneFile{{File: "greet.go", Action: "restore"}}}
+	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.press("esc")
+		s.sees("esc again to edit an earlier prompt")
+		s.pass(5 * time.Second)
+		s.press("esc") // too late for the second press
+		s.lacks("Edit an earlier prompt")
+		s.press("esc")
+		s.sees("Edit an earlier prompt", "Mend the greeting.", "Thank you")
+		s.golden("edit-earlier")
+		s.press("up", "enter")
+		s.sees("Edit this prompt", "undo it, later messages and their file changes")
+		s.press("esc")
+		s.did()
+		s.press("esc", "esc", "up", "enter", "enter")
+		s.did("undo ses_1 msg_0")
+		s.sees("Undone; files changed: 1")
+		if got := s.p.drafts.edit.Text(); got != "Mend the greeting.\nThe test fails." {
+			t.Errorf("the prompt is %q", got)
+		}
+		s.press("esc", "esc", "esc") // a prompt with a text is not given away
+		s.lacks("Edit an earlier prompt")
+	})
+}
+
+// The copy of a session begins before the prompt, which is there to be edited.
+func TestEscape_EditsInAFork(t *testing.T) {
+	onStage(t, sample(), Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.press("esc", "esc", "enter", "down", "enter")
+		s.did("fork ses_1 msg_3")
+		s.sees("Forked", "Thank you")
 	})
 }
 
@@ -68,7 +119,7 @@ func TestRetry_SaysWhy(t *testing.T) {
 	onStage(t, e, inSample(), func(s *stage) {
 		for _, width := range []int{40, 80, 140} {
 			s.resize(width, 24)
-			s.sees("retrying in")
+			s.sees("Retrying in")
 			if n := strings.Count(s.screen(), "too many requests"); n != 1 {
 				t.Errorf("at %d columns it is said %d times:\n%s", width, n, s.screen())
 			}
@@ -100,7 +151,7 @@ func TestAsk_TypedAsItAppears(t *testing.T) {
 			s.pass(time.Second)
 			s.press("enter")
 			s.did()
-			s.sees("Permission required", "1-3 ←→ select")
+			s.sees("Permission required", "1-2 ←→ select")
 			if got := s.p.drafts.edit.Text(); got != before+"the test" {
 				t.Errorf("the prompt has %q", got)
 			}
@@ -164,4 +215,52 @@ func TestTyped_IsSaved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// One call that needs two permissions has one prompt, and one answer for both.
+func TestAsk_TwoReasons(t *testing.T) {
+	ref := &lathe.ToolRef{Message: "msg_1", Call: "call_1"}
+	outside := &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
+		ID: "per_1", Session: sampleID, Permission: "external_directory", Patterns: []string{"/etc/*"}, Always: []string{"/etc/*"}, Tool: ref,
+	}}
+	command := &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
+		ID: "per_2", Session: sampleID, Permission: "bash", Patterns: []string{"cat /etc/hosts"}, Always: []string{"cat *"}, Tool: ref,
+	}}
+	for keys, did := range map[string][]string{
+		"enter":             {"reply per_2 once", "reply per_1 once"},
+		"2 enter":           {"grant per_2 session [cat *]", "grant per_1 session [/etc/*]"},
+		"3 enter enter":     {"grant per_2 project [cat *]", "grant per_1 project [/etc/*]"},
+		"4 enter n o enter": {"reply per_2 reject no"},
+	} {
+		onStage(t, sample(), inSample(), func(s *stage) {
+			s.tell(outside)
+			s.tell(command)
+			s.pass(time.Second)
+			s.sees("Run a command that leaves the project", "cat /etc/hosts", "/etc/*")
+			s.lacks("more pending")
+			for _, k := range strings.Fields(keys) {
+				s.press(k)
+				s.pass(time.Second)
+				s.screen() // the choice is drawn before it counts
+			}
+			s.did(did...)
+			s.lacks("Permission required") // at once, not when the engine has answered
+		})
+	}
+	e := sample()
+	e.fails = map[string]error{"reply": lathe.Errorf(lathe.Internal, "no connection")}
+	onStage(t, e, inSample(), func(s *stage) {
+		s.tell(command)
+		s.pass(time.Second)
+		s.press("enter")
+		s.sees("Could not answer", "Permission required") // it is back
+	})
+	other := *command
+	other.ID, other.Tool = "per_3", &lathe.ToolRef{Message: "msg_1", Call: "call_2"}
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.tell(outside)
+		s.tell(&other) // of another call: it waits
+		s.pass(time.Second)
+		s.sees("Access files outside the project", "1 more pending")
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/memory"
 )
 
 // findFiles finds the files that match a mention.
@@ -21,7 +22,7 @@ func (p *prompt) findFiles(query string) tea.Cmd {
 			return nil, nil // the list stays as it is
 		}
 		return func() tea.Cmd {
-			p.drafts.edit.SetFiles(query, p.drafts.mentions.Sort(found, lathe.Time(p.drafts.now().UnixMilli()), p.drafts.fileKey))
+			p.drafts.edit.SetFiles(query, memory.Sort(p.drafts.mentions, found, lathe.Time(p.drafts.now().UnixMilli()), p.drafts.fileKey))
 			return nil
 		}, nil
 	})

@@ -12,8 +12,10 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/permit"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
@@ -28,6 +30,7 @@ type catalog struct {
 	overlays *overlays
 	prompt   *prompt
 	setup    *setup
+	permit   *permit.Controller
 
 	serverWait time.Duration // until MCP servers are checked again
 }
@@ -175,7 +178,7 @@ func (ct *catalog) loadActivity() tea.Cmd {
 		return func() tea.Cmd {
 			ct.state.SetStatuses(statuses)
 			ct.state.AddAsks(asks)
-			return tea.Batch(ct.asks.refresh(), ct.animate())
+			return tea.Batch(ct.asks.refresh(), ct.animate(), ct.permit.Load())
 		}, err
 	})
 }
@@ -202,12 +205,17 @@ func (ct *catalog) reportBadStart() tea.Cmd {
 	s := &ct.o.Start
 	var wrong []string
 	if a := ct.state.Agent(s.Agent); s.Agent != "" && (a == nil || !state.IsSelectable(*a)) {
-		wrong = append(wrong, fmt.Sprintf("Agent %q not found: /agents lists the agents", s.Agent))
+		near := phrase.Similar(s.Agent, ct.state.SelectableAgents())
+		wrong = append(wrong, fmt.Sprintf("Agent %q not found%s /agents lists the agents", s.Agent, phrase.DidYouMean(near)))
 		s.Agent = ""
 	}
-	if _, known := ct.state.FindModel(dialog.ParseModelID(s.Model)); s.Model != "" && !known {
-		wrong = append(wrong, fmt.Sprintf("Model %q not found: /models lists the models", s.Model))
-		s.Model = ""
+	if s.Model != "" {
+		ref, err := ct.state.NamedModel(s.Model, ct.choice.used.Recent)
+		s.Model = dialog.ModelID(ref)
+		if err != nil {
+			says := err.Error()
+			wrong, s.Model = append(wrong, strings.ToUpper(says[:1])+says[1:]), ""
+		}
 	}
 	if len(wrong) == 0 {
 		return nil
@@ -228,7 +236,7 @@ func (ct *catalog) chooseMode() tea.Cmd {
 	}
 	set := func(m lathe.Mode) tea.Cmd {
 		ct.state.Info.ChooseMode = false
-		return tea.Batch(ct.setMode(m), ct.prompt.sendFirst())
+		return tea.Batch(ct.permit.SetMode(m), ct.prompt.sendFirst())
 	}
 	return ct.overlays.show(&overlay{
 		box: dialog.NewFirstMode(ct.keys, usual, ct.state.Info.Confined), onClose: func() tea.Cmd { return set(usual) },
@@ -236,35 +244,16 @@ func (ct *catalog) chooseMode() tea.Cmd {
 	})
 }
 
-// modesDialog changes the permission mode.
-func (ct *catalog) modesDialog() tea.Cmd {
-	box := dialog.NewModes(ct.keys, ct.state.Info.Mode, ct.state.Info.Confined)
-	return ct.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd { return ct.setMode(lathe.Mode(c.ID)) })})
-}
-
-// cycleMode goes to the next permission mode.
-func (ct *catalog) cycleMode() tea.Cmd {
-	if !ct.state.InfoLoaded { // not known yet
-		return nil
+// newPermit connects the controller of permissions with the screen.
+func newPermit(ct *catalog) *permit.Controller {
+	return &permit.Controller{
+		Keys: ct.keys, State: ct.state, Dir: ct.dir, Agent: func() string { return ct.choice.agent }, LoadInfo: ct.loadInfo, ErrText: errorText,
+		Call: func(what string, work func(ctx context.Context, e permit.Engine) (func() tea.Cmd, error)) tea.Cmd {
+			return ct.call(what, func(ctx context.Context, e Engine) (then, error) { next, err := work(ctx, e); return next, err })
+		},
+		Show: func(b permit.Box, onResult func(dialog.Result) tea.Cmd, onClose func() tea.Cmd) tea.Cmd {
+			return ct.overlays.show(&overlay{box: b, onResult: onResult, onClose: onClose})
+		},
+		Notify: func(n toast.Note) tea.Cmd { ct.stack.Add(n, ct.now()); return ct.expireToasts() },
 	}
-	all := []lathe.Mode{lathe.AskMode, lathe.SandboxMode, lathe.ReadOnlyMode}
-	return ct.setMode(all[(slices.Index(all, ct.state.Info.Mode)+1)%len(all)])
-}
-
-// setMode changes the permission mode. It applies from the next tool call.
-func (ct *catalog) setMode(m lathe.Mode) tea.Cmd {
-	ct.state.Info.Mode = m // a second press continues from here
-	return ct.call("change the permission mode", func(ctx context.Context, e Engine) (then, error) {
-		is, err := e.SetMode(ctx, ct.dir(), m)
-		if err != nil {
-			return ct.loadInfo, err
-		}
-		return func() tea.Cmd {
-			if is == m {
-				return nil
-			}
-			ct.state.Info.Mode = is
-			return ct.notify(toast.Warning, "The project or LATHE_CONFIG_CONTENT sets the permission mode here: it stays "+dialog.ModeTitle(is))
-		}, nil
-	})
 }

@@ -182,11 +182,7 @@ func (ch *choice) modelsDialog() tea.Cmd {
 		ch.overlays.current = nil
 		ch.ensureValid()
 		ch.models[ch.agent] = ref
-		cmd := ch.recordUse(ref)
-		if m, ok := ch.state.FindModel(ref); ok && len(m.Variants) > 0 {
-			return tea.Batch(cmd, ch.variantsDialog())
-		}
-		return cmd
+		return ch.recordUse(ref)
 	})
 	return ch.overlays.show(o)
 }

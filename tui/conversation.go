@@ -18,7 +18,8 @@ type conversation struct {
 	overlays *overlays
 
 	chats      map[lathe.SessionID]*chat.Chat
-	loadingTop bool // scrolling to the first message, which is not loaded yet
+	onOlder    func() tea.Cmd // continues a search in older messages
+	loadingTop bool           // scrolling to the first message, which is not loaded yet
 }
 
 // drawScrollbar shows the scroll position at the right edge. It counts messages: the number of
@@ -78,7 +79,7 @@ func (v *conversation) continueLoading(o *state.Open) tea.Cmd {
 	if whole || v.loadingTop {
 		return v.loadOlder()
 	}
-	return nil
+	return v.onOlder()
 }
 
 // env is the drawing input of the conversation.
@@ -87,7 +88,7 @@ func (v *conversation) env() chat.Env {
 	return chat.Env{
 		Theme: v.look.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: v.now(), Frame: v.frameCount, Show: v.look.show,
 		Dir: v.state.Info.Directory, Home: v.state.Info.Home,
-		AgentColor: v.look.agentColor, ModelName: v.state.ModelName, Epoch: v.state.Epoch, Child: v.child, RedoKey: v.keys.Label("messages_redo"), PausedPrompts: v.state.HasPausedPrompts(),
+		AgentColor: v.look.agentColor, ModelName: v.state.ModelName, Epoch: v.state.Epoch, Live: chat.Live{Child: v.child, Waits: v.clock.Waits, Delivery: v.state.Delivery}, RedoKey: v.keys.Label("messages_redo"), PausedPrompts: v.state.HasPausedPrompts(),
 	}
 }
 
@@ -122,7 +123,9 @@ func (v *conversation) scroll(rows int) tea.Cmd {
 	}
 	c := v.chat()
 	c.Scroll(o.Transcript, v.env(), rows)
-	return v.loadOlderAtTop(c)
+	older := v.loadOlderAtTop(c)
+	c.Reader(o.Transcript, v.env()).KeepOnScreen()
+	return older
 }
 
 // scrollTop scrolls to the first message, and loads it if needed.

@@ -26,26 +26,33 @@ type sessionDialogs struct {
 // list lists sessions; the filter searches all sessions of the engine.
 func (sd *sessionDialogs) list() tea.Cmd {
 	var found []lathe.Session
+	first := map[lathe.SessionID]string{}
 	shown := func() dialog.Sessions {
 		return dialog.Sessions{
-			List: found, Current: sd.state.Current, Directory: sd.state.Info.Directory, Pinned: sd.sessions.pins,
-			Running: sd.state.Statuses(), Waiting: sd.state.Waiting(), Now: sd.now(),
+			List: found, Current: sd.state.Current, Directory: sd.state.Info.Directory, Pinned: sd.sessions.pins, First: first, Home: sd.state.Info.Home,
+			Running: sd.state.Statuses(), Waiting: sd.state.Waiting(), Cut: sd.state.Interrupted, Now: sd.now(),
 		}
 	}
-	list := dialog.NewSessions(sd.keys, shown())
+	list := dialog.NewSessions(sd.keys, shown(), func(id string) string { return shown().Preview(id) })
 	list.SetLoading(true)
 	o := &overlay{box: list, keepOpen: true, refill: func() { list.SetItems(shown().Items(sd.keys)) }}
 	o.isAnimated = func() bool { return len(sd.state.Statuses()) > 0 }
 	search := func(text string) tea.Cmd {
 		return sd.call("list the sessions", func(ctx context.Context, e Engine) (then, error) {
 			all, err := sd.listSessions(ctx, e, lathe.Query{Search: text, Limit: 200}, !sd.look.prefs.SessionDirectoryFilter)
+			cut, failed := e.Interrupted(ctx)
 			return onSuccess(err, func() tea.Cmd {
-				if sd.overlays.current == o && list.Text() == text {
-					found = all
-					list.SetLoading(false)
-					o.refill()
+				if failed == nil { // an OpenCode server knows none
+					sd.state.SetInterrupted(cut)
 				}
-				return nil
+				if sd.overlays.current != o || list.Text() != text {
+					return nil
+				}
+				found = all
+				list.SetLoading(false)
+				o.refill()
+				id, _ := list.Selected()
+				return sd.readFirst(found, lathe.SessionID(id), first)
 			})
 		})
 	}
@@ -53,6 +60,8 @@ func (sd *sessionDialogs) list() tea.Cmd {
 		switch out := out.(type) {
 		case dialog.Query:
 			return search(out.Text)
+		case dialog.Moved:
+			return sd.readFirst(found, lathe.SessionID(out.ID), first)
 		case dialog.Chosen:
 			return sd.choose(out, found, search, list.Text())
 		default:
@@ -62,6 +71,24 @@ func (sd *sessionDialogs) list() tea.Cmd {
 	return tea.Batch(sd.overlays.show(o), search(""))
 }
 
+// readFirst reads the first words of a session, once. A session is created with its first prompt, so the messages of
+// its first seconds are enough; reading a long one from its end would be slow.
+func (sd *sessionDialogs) readFirst(all []lathe.Session, id lathe.SessionID, known map[lathe.SessionID]string) tea.Cmd {
+	i := slices.IndexFunc(all, func(s lathe.Session) bool { return s.ID == id })
+	if _, done := known[id]; i < 0 || done {
+		return nil
+	}
+	known[id] = ""
+	begin := lathe.Position{Time: all[i].Created + 5000, ID: "~"}
+	return sd.call("read the first prompt", func(ctx context.Context, e Engine) (then, error) {
+		page, err := e.Messages(ctx, id, begin, 4)
+		if err != nil {
+			return nil, nil // only a preview
+		}
+		return func() tea.Cmd { known[id] = dialog.FirstWords(page.Messages); return nil }, nil
+	})
+}
+
 // choose runs the action of a key on a session.
 func (sd *sessionDialogs) choose(c dialog.Chosen, all []lathe.Session, again func(string) tea.Cmd, query string) tea.Cmd {
 	id := lathe.SessionID(c.ID)
@@ -69,6 +96,14 @@ func (sd *sessionDialogs) choose(c dialog.Chosen, all []lathe.Session, again fun
 	case key.SessionDelete:
 		return sd.call("delete the session", func(ctx context.Context, e Engine) (then, error) {
 			return onSuccess(e.Remove(ctx, id), func() tea.Cmd { return tea.Batch(sd.sessions.leave(id), again(query)) })
+		})
+	case key.SessionArchive:
+		return sd.call("archive the session", func(ctx context.Context, e Engine) (then, error) {
+			at := lathe.TimeOf(sd.now())
+			_, err := e.Archive(ctx, id, &at)
+			return onSuccess(err, func() tea.Cmd {
+				return tea.Batch(sd.sessions.leave(id), again(query), sd.notify(toast.Info, "Archived: lathe session list --archived lists it"))
+			})
 		})
 	case key.SessionRename:
 		title := ""
@@ -127,6 +162,22 @@ func (sd *sessionDialogs) message(id lathe.MessageID) tea.Cmd {
 			return sd.export.copyMessage(id)
 		}
 	})})
+}
+
+// editEarlier picks a prompt to send again in other words: here, where it and its effects are undone, or in a copy of the
+// session. Nothing changes before both choices are made.
+func (sd *sessionDialogs) editEarlier() tea.Cmd {
+	box := dialog.NewEditEarlier(sd.keys, sd.state.Prompts(), sd.now())
+	fill := func() { box.SetItems(dialog.TimelineItems(sd.state.Prompts(), sd.now())) }
+	return tea.Batch(sd.overlays.show(&overlay{box: box, onOlderLoaded: fill, onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
+		id := lathe.MessageID(c.ID)
+		return sd.overlays.show(&overlay{box: dialog.NewEditActions(sd.keys), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
+			if c.ID == dialog.ForkMessage {
+				return sd.sessions.fork(sd.state.Current, id)
+			}
+			return sd.turns.undoTo(id)
+		})})
+	})}), sd.conversation.loadOlder())
 }
 
 func (sd *sessionDialogs) fork() tea.Cmd {

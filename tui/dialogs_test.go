@@ -15,6 +15,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -39,7 +40,9 @@ func TestShare_Consent(t *testing.T) {
 		s.press("esc")
 		s.did()
 		s.slash("share")
-		s.press("y")
+		s.press("y") // a letter chooses nothing
+		s.did()
+		s.press("left", "enter")
 		s.did("share ses_1")
 		s.sees("Shared, link copied")
 		s.slash("share")
@@ -77,6 +80,14 @@ func TestUndo_BringsWordsUp(t *testing.T) {
 		s.typed("words of mine")
 		undo("u", "msg_3", "words of mine")
 		undo("r", "", "words of mine")
+		s.p.drafts.edit.Clear()
+		paste := editor.Token{Kind: editor.KindPaste, Text: "[Pasted ~2 lines]", Body: "greeting.\nThe test fails."}
+		s.p.drafts.addRecent(editor.Draft{Input: "Mend the [Pasted ~2 lines] ", Parts: []editor.DraftToken{{At: 9, Token: paste}}})
+		undo("u", "msg_3", "Thank you")
+		undo("u", "msg_0", "Mend the [Pasted ~2 lines] ") // folded as it was
+		if d := s.p.drafts.edit.Draft(); d.Sent() != "Mend the greeting.\nThe test fails." {
+			t.Errorf("it would be sent as %q", d.Sent())
+		}
 	})
 }
 
@@ -105,7 +116,7 @@ func TestOffers_Keys(t *testing.T) {
 			t.Errorf("in the hidden prompt: %q", got)
 		}
 		s.press("esc")
-		s.sees("What do you want to do?", "no model yet: /connect")
+		s.sees("Ask anything", "no model yet: /connect")
 		s.typed("hello")
 		s.press("enter")
 		s.sees("No model yet: connect a provider first", "1. Log in")
@@ -158,6 +169,20 @@ func TestSessions_DeletePinned(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(dir, "session.json")); err != nil || strings.Contains(string(data), "ses_2") {
 		t.Errorf("kept: %s %v", data, err)
 	}
+}
+
+// An archived session leaves the list; the toast says how to get it back. Interrupted sessions are marked.
+func TestSessions_Archive(t *testing.T) {
+	e := sample()
+	e.cut = []lathe.SessionID{"ses_2"}
+	onStage(t, e, inSample(), func(s *stage) {
+		s.press("ctrl+x", "l")
+		s.sees("Write a parser  interrupted", "/w/app · “Mend the greeting.”")
+		s.press("down", "ctrl+a")
+		s.did("archive ses_2")
+		s.lacks("Write a parser")
+		s.sees("Archived: lathe session list --archived lists it")
+	})
 }
 
 // A session is found by its title, renamed where it is listed, and opened.
@@ -299,7 +324,9 @@ func TestModels_Saved(t *testing.T) {
 		s.slash("models")
 		s.typed("two")
 		s.press("ctrl+f", "enter")
-		s.sees("Variants", "Default")
+		s.sees("Build · Model Two · acme")
+		s.lacks("Variants") // no dialog opens unasked
+		s.slash("variants")
 		s.press("end", "enter")
 		s.sees("Build · Model Two · acme · high")
 	})
@@ -514,6 +541,8 @@ func TestStart_Wrong(t *testing.T) {
 		s.lacks("There is no")
 		s.did("create plan", "submit ses_new3 do it")
 	})
+	o.Start.Agent, o.Start.Model = "biuld", "two" // a part of a name is enough, a mistake is not
+	onStage(t, sample(), o, func(s *stage) { s.sees(`Agent "biuld" not found, did you mean build?`, "Model Two") })
 }
 
 // Who wants to go on where nothing is, is told.

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -39,11 +40,16 @@ func (dr *drafts) addHistory(d editor.Draft) tea.Cmd {
 	}
 	cmds := []tea.Cmd{dr.save("save the prompt history", func(ctx context.Context) error { return dr.memory.SaveHistory(ctx, d) })}
 	for _, path := range d.Files() {
-		dr.mentions = dr.mentions.Add(dr.fileKey(path), lathe.Time(dr.now().UnixMilli()))
-		known, name := dr.mentions, dr.fileKey(path)
-		cmds = append(cmds, dr.save("save a mention", func(ctx context.Context) error { return dr.memory.SaveMention(ctx, known, name) }))
+		cmds = append(cmds, dr.countMention(dr.fileKey(path)))
 	}
 	return tea.Batch(cmds...)
+}
+
+// countMention remembers the use of a file or a command.
+func (dr *drafts) countMention(name string) tea.Cmd {
+	dr.mentions = dr.mentions.Add(name, lathe.Time(dr.now().UnixMilli()))
+	known := dr.mentions
+	return dr.save("save a mention", func(ctx context.Context) error { return dr.memory.SaveMention(ctx, known, name) })
 }
 
 // addRecent puts a prompt into the history of this run; false if it is the last one again.
@@ -52,8 +58,8 @@ func (dr *drafts) addRecent(d editor.Draft) bool {
 		return false
 	}
 	dr.history = append(dr.history, d)
-	if n := len(dr.history); n > 50 {
-		dr.history = dr.history[n-50:]
+	if n := len(dr.history); n > editor.MaxHistory {
+		dr.history = dr.history[n-editor.MaxHistory:]
 	}
 	dr.edit.SetHistory(dr.history)
 	return true
@@ -128,13 +134,20 @@ func (dr *drafts) restoreOnError(d editor.Draft) then {
 // storeCurrent stores the draft of the session on the screen.
 func (dr *drafts) storeCurrent() { dr.saved[dr.state.Current] = dr.edit.Draft() }
 
-// draftOf turns a message back into a draft.
-func draftOf(h lathe.MessageView) editor.Draft {
+// draftOf turns a message back into a draft. If the prompt is in the history, its long pastes are folded again.
+func (dr *drafts) draftOf(h lathe.MessageView) editor.Draft {
 	var parts []lathe.Part
 	for j := range h.Len() {
 		parts = append(parts, h.Part(j))
 	}
-	return editor.DraftOf(parts)
+	d := editor.DraftOf(parts)
+	for _, known := range slices.Backward(dr.history) {
+		if known.Input != d.Input && known.Sent() == d.Input {
+			known.Cursor = len(known.Input)
+			return known
+		}
+	}
+	return d
 }
 
 // restoreReverted puts the text of an undone message into the prompt, unless the user has typed something else.
@@ -153,7 +166,7 @@ func (dr *drafts) restoreNextReverted(s lathe.Session) {
 	var d editor.Draft
 	if o := dr.state.Shown(); o != nil && s.Revert != nil {
 		if i := o.Transcript.Find(s.Revert.Message); i >= 0 {
-			d = draftOf(o.Transcript.View(i))
+			d = dr.draftOf(o.Transcript.View(i))
 		}
 	}
 	dr.restoreReverted(d)

@@ -63,10 +63,12 @@ func (p *program) applyEvents(b batch) tea.Cmd {
 	p.lastBatch = p.now()
 	var cmds []tea.Cmd
 	for _, e := range b.events {
+		p.clock.Event(e, p.lastBatch)
 		for _, n := range p.state.Apply(e) {
 			cmds = append(cmds, p.applyEffect(n))
 		}
 	}
+	p.watch.NoteRunning(p.state, p.now())
 	cmds = append(cmds, p.setConnection(b.lost))
 	if b.err != nil {
 		cmds = append(cmds, p.notify(toast.Error, fmt.Sprintf("The event stream ended: %s", errorText(b.err))))
@@ -82,12 +84,9 @@ func (p *program) applyEffect(n state.Effect) tea.Cmd {
 	switch n.Kind {
 	case state.TurnEnded:
 		return p.turns.turnEnded(n.Session)
-	case state.TurnFailed:
-		if here && p.o.Look.Attention {
-			return p.sendAttention("Turn failed")
-		}
+	case state.TurnFailed: // the transcript shows it
 	case state.Asked:
-		return tea.Batch(p.sendAttention("Your answer is needed"), p.asks.notifyElsewhere(n.Session))
+		return tea.Batch(tea.Raw(p.watch.Asked(p.o.Look.Attention, p.state, n.Session, p.now())), p.asks.notifyElsewhere(n.Session))
 	case state.SessionDeleted:
 		return tea.Batch(p.sessions.unpin(n.Session), p.sessions.leave(n.Session))
 	case state.CatalogChanged:
@@ -107,6 +106,10 @@ func (p *program) applyEffect(n state.Effect) tea.Cmd {
 	case state.Compacted:
 		if here {
 			return p.notify(toast.Success, "Conversation compacted")
+		}
+	case state.AgentSwitched:
+		if o := p.state.Shown(); here && o != nil {
+			p.choice.follow(o.Transcript)
 		}
 	case state.UnknownSession:
 		return p.sessions.identify(n.Session)

@@ -17,6 +17,9 @@ func (sv *services) editText(text string, done func(string)) tea.Cmd {
 	if len(sv.o.Editor) == 0 {
 		return sv.notify(toast.Info, "Set EDITOR or VISUAL to edit in your own editor")
 	}
+	if _, err := exec.LookPath(sv.o.Editor[0]); err != nil {
+		return sv.notify(toast.Warning, "Editor not found: "+sv.o.Editor[0]+". Set EDITOR or VISUAL to the command of your editor")
+	}
 	f, err := os.CreateTemp("", "lathe-*.md")
 	if err != nil {
 		return sv.notify(toast.Error, errorText(err))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -46,7 +47,10 @@ type canned struct {
 	statuses  map[lathe.SessionID]lathe.Status
 	cut       []lathe.SessionID // turns that a dead process left
 	asks      []lathe.Fact
+	grants    []grant.Grant
 	files     []string
+	settings  []api.Setting
+	memories  []api.MemoryFile
 	methods   map[string][]lathe.LoginMethod
 	page      lathe.Authorization
 	away      chan struct{} // closed when who logs in has done it
@@ -134,6 +138,15 @@ func (c *canned) Rename(_ context.Context, id lathe.SessionID, title string) (la
 func (c *canned) Remove(_ context.Context, id lathe.SessionID) error {
 	c.sessions = slices.DeleteFunc(slices.Clone(c.sessions), func(s lathe.Session) bool { return s.ID == id })
 	return c.did("remove", id)
+}
+
+func (c *canned) Archive(_ context.Context, id lathe.SessionID, at *lathe.Time) (lathe.Session, error) {
+	for i := range c.sessions {
+		if c.sessions[i].ID == id {
+			c.sessions[i].Archived = at
+		}
+	}
+	return lathe.Session{}, c.did("archive", id)
 }
 
 func (c *canned) Fork(_ context.Context, _ string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error) {
@@ -241,6 +254,34 @@ func (c *canned) Reply(_ context.Context, id lathe.AskID, r lathe.Reply, message
 	return c.did("reply", id, r, message)
 }
 
+func (c *canned) Grant(_ context.Context, id lathe.AskID, scope grant.Scope, patterns []string) error {
+	return c.did("grant", id, scope, patterns)
+}
+
+func (c *canned) ListGrants(context.Context, string, lathe.SessionID) ([]grant.Grant, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.grants), nil
+}
+
+func (c *canned) AddGrant(_ context.Context, _ string, g grant.Grant) error {
+	err := c.did("allow", g.Permission, g.Pattern, g.Session)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		c.grants = append(c.grants, g)
+	}
+	return err
+}
+
+func (c *canned) RevokeGrant(_ context.Context, _ string, g grant.Grant) error {
+	err := c.did("revoke", g.Permission, g.Pattern, g.Session)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.grants = slices.DeleteFunc(c.grants, func(o grant.Grant) bool { return o == g })
+	return err
+}
+
 func (c *canned) Answer(_ context.Context, id lathe.AskID, answers [][]string) error {
 	return c.did("answer", id, answers)
 }
@@ -293,6 +334,7 @@ type stage struct {
 	p      *program
 	engine *canned
 	copied []string
+	raw    string // written beside the frames
 	quit   bool
 
 	mu   sync.Mutex // guards the fields below
@@ -354,6 +396,8 @@ func (s *stage) send(msg tea.Msg) {
 		}
 	case tea.QuitMsg:
 		s.quit = true
+	case tea.RawMsg:
+		s.raw += fmt.Sprint(msg.Msg)
 	default:
 		_, cmd := s.p.Update(msg)
 		s.run(cmd)
@@ -472,7 +516,11 @@ func (s *stage) did(want ...string) {
 // golden compares the screen with testdata/<name>-<width>.txt at the widths that count.
 func (s *stage) golden(name string) {
 	s.t.Helper()
-	for _, size := range []struct{ width, height int }{{40, 20}, {80, 24}, {120, 30}, {160, 40}} {
+	sizes := []struct{ width, height int }{{40, 20}, {80, 24}, {120, 30}, {160, 40}}
+	if strings.Contains(" context config doctor ", " "+name+" ") { // a large screen, too
+		sizes = append(sizes[1:3:3], struct{ width, height int }{200, 50})
+	}
+	for _, size := range sizes {
 		s.resize(size.width, size.height)
 		got := s.screen() + "\n"
 		for i, l := range s.p.lines {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/pager"
 	"github.com/lathe-agent/lathe/tui/review"
+	"github.com/lathe-agent/lathe/tui/selection"
 	"github.com/lathe-agent/lathe/tui/toast"
 	"github.com/lathe-agent/lathe/tui/whichkey"
 )
@@ -23,7 +25,10 @@ type keyboard struct {
 
 // handleKey routes a key to the region that has focus, the topmost first.
 func (p *program) handleKey(k tea.KeyPressMsg) tea.Cmd {
-	p.selection = selection{}
+	p.selection = selection.Selection{}
+	if !p.afterLeader() && p.help.handleKey(k) {
+		return nil
+	}
 	if p.panel.Key(k, p.keys, p.afterLeader()) {
 		return nil
 	}
@@ -51,6 +56,15 @@ func (p *program) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	if p.keys.Leader(k) {
 		p.leader = p.now()
 		return p.after(p.leaderTimeout(), tickLeader)
+	}
+	if p.asks.current == nil && p.scroller.active() {
+		if out := p.scroller.mode.Key(k); out != (pager.Unused{}) {
+			return p.scroller.handle(out)
+		}
+		if p.keys.Match(k, key.SessionInterrupt) { // it edits nothing here
+			return p.turns.interrupt()
+		}
+		return p.globalKey(k)
 	}
 	if p.asks.current == nil && !p.state.IsChild() && !p.setup.isShown() {
 		if cmd, ok := p.editKey(k); ok {
@@ -149,12 +163,15 @@ func (p *program) runNamed(name string) tea.Cmd {
 
 // paste routes a paste to the region that has focus.
 func (p *program) paste(text string) tea.Cmd {
+	p.help.groups = nil
 	switch {
 	case p.overlays.current != nil:
 		return p.overlays.handle(p.overlays.current.box.Paste(text))
 	case p.asks.current != nil:
 		p.asks.current.Paste(text)
 		return nil
+	case p.scroller.active():
+		return p.scroller.handle(p.scroller.mode.Paste(text))
 	case p.reviewer.view != nil || p.state.IsChild() || p.setup.isShown():
 		return nil
 	default:

@@ -5,10 +5,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe/tui/attention"
 	"github.com/lathe-agent/lathe/tui/home"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/sidebar"
-	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/status"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/whichkey"
@@ -19,18 +19,18 @@ type screen struct {
 	dirty bool // the screen may have changed
 	last  tea.View
 	lines []style.Line // of the last frame, for selecting with the mouse
-	tip   int
 }
 
 // frame holds the positions of the regions on the screen.
 type frame struct {
 	chatWidth, chatHeight int
 	sideX                 int // 0 without the sidebar
-	promptX, promptY      int
+	promptX, promptY      int // of the area below the conversation
+	inputY                int // of the prompt box
 	promptWidth           int
 	promptHeight          int
-	statusY               int
 	popupY, popupRows     int
+	searchX               int // column of the cursor in the line below the prompt; 0 without a search
 }
 
 // onSide reports whether a cell belongs to the sidebar, which may cover the conversation.
@@ -47,15 +47,22 @@ func (p *program) View() tea.View {
 	p.dirty = false
 	lines, cursor := p.draw()
 	p.lines = lines
-	v := tea.NewView(style.Render(p.selection.highlight(lines)))
+	if lines = p.selection.Highlight(lines); p.o.Look.Access.NoColor {
+		lines = style.Monochrome(p.look.theme(), lines)
+	}
+	v := tea.NewView(style.Render(lines))
 	v.AltScreen, v.ReportFocus = true, true
 	if p.o.Look.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	v.Cursor = p.o.Look.Cursor.apply(cursor)
-	if p.look.prefs.TerminalTitle && !p.o.Look.NoTitle {
-		v.WindowTitle = windowTitle(p.state)
+	if v.Cursor != nil && p.overlays.current == nil && p.showsPrompt() {
+		p.prompt.shapeCursor(v.Cursor)
 	}
+	if p.look.prefs.TerminalTitle && !p.o.Look.NoTitle {
+		v.WindowTitle = attention.Title(p.state)
+	}
+	v.ProgressBar = p.o.Look.Attention.Progress(p.state)
 	p.last = v
 	return v
 }
@@ -75,14 +82,6 @@ func (c Cursor) apply(at *tea.Cursor) *tea.Cursor {
 	return at
 }
 
-func windowTitle(st *state.State) string {
-	s, ok := st.Session(st.Current)
-	if !ok || s.Title == "" {
-		return "lathe"
-	}
-	return "lathe | " + style.Plain(s.Title).Truncate(40).Text()
-}
-
 // draw renders the screen and returns the cursor.
 func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 	th := p.look.theme()
@@ -100,10 +99,14 @@ func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 	if p.panel.Shown(p.afterLeader()) {
 		lines = p.drawKeyPanel(th, lines)
 	}
+	p.layOutToasts(th)
 	if p.overlays.current != nil {
 		lines, cursor = p.overlays.draw(th, lines, p.look.animationFrame())
 	}
-	lines = p.drawToasts(th, lines)
+	if len(p.help.groups) > 0 {
+		lines, cursor = p.help.draw(th, lines), nil
+	}
+	lines = drawOver(lines, p.notes, p.notesX, p.notesY)
 	if p.width < 20 { // too narrow for the regions
 		for i, l := range lines {
 			lines[i] = l.Cut(0, p.width)
@@ -121,7 +124,7 @@ func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	} else {
 		prompt = p.prompt.draw(th, f.promptWidth, p.overlays.current == nil && !p.afterLeader())
 		f.promptHeight = len(prompt)
-		prompt = append(prompt, p.statusBar.lines(th, f.promptWidth)...)
+		prompt = append(prompt, p.prompt.lineBelow(th, &f, p.statusBar.values()))
 	}
 	info := p.state.Info
 	v := home.Values{Dir: p.state.Tilde(info.Directory), Branch: info.Branch, Version: info.Version}
@@ -137,7 +140,7 @@ func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 		v.Tip = home.Tip(p.tip, p.keys.Label)
 	}
 	lines, x, y := home.View(th, v, p.width, p.height, prompt, f.promptWidth)
-	f.promptX, f.promptY, f.statusY = x, y, y+f.promptHeight
+	f.promptX, f.promptY, f.inputY = x, y, y
 	lines = p.prompt.drawPopup(th, &f, lines)
 	p.at = f
 	if p.setup.isShown() {
@@ -158,7 +161,7 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	f.promptWidth = f.chatWidth
 	bottom, cursor := p.drawBottom(th, &f)
 	f.promptY = max(0, p.height-len(bottom))
-	f.chatHeight, f.statusY = f.promptY, f.promptY+f.promptHeight
+	f.chatHeight, f.inputY = f.promptY, f.promptY+f.inputY
 	if p.asks.current != nil {
 		f.chatHeight = max(0, f.chatHeight-1) // an empty row between the conversation and the request
 	}
@@ -166,7 +169,11 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	var said []style.Line
 	if o := p.state.Shown(); o != nil {
 		said = p.conversation.chat().View(o.Transcript, p.conversation.env())
-		if p.hasMoreBelow() && len(bottom) > 0 && bottom[0] == nil {
+		if p.showsPrompt() { // the scroll position is known now
+			v := p.statusBar.values()
+			v.MoreBelow = !p.conversation.chat().AtEnd()
+			bottom[f.inputY-f.promptY-1] = status.Activity(th, v, f.promptWidth, p.now())
+		} else if p.asks.current == nil && p.scroller.active() && !p.conversation.chat().AtEnd() {
 			bottom[0] = style.Of("  ↓ more below", style.Fg(th.TextMuted))
 		}
 	} else {
@@ -175,7 +182,7 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	lines := style.Block(said, f.chatWidth, f.promptY, th.Background)
 	p.conversation.drawScrollbar(th, f, lines)
 	lines = append(lines, style.Block(bottom, f.chatWidth, len(bottom), th.Background)...)
-	if p.asks.current == nil && !p.state.IsChild() {
+	if p.showsPrompt() {
 		lines = p.prompt.drawPopup(th, &f, lines)
 	}
 	if f.sideX > 0 || p.column.visible() {
@@ -184,14 +191,15 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	p.at = f
 	if cursor != nil {
 		cursor.Y += f.promptY
+	} else if p.showsPrompt() {
+		cursor = p.prompt.cursor(f)
 	}
 	return lines[:min(len(lines), p.height)], cursor
 }
 
-// hasMoreBelow reports whether the conversation is scrolled up, so that the row above the prompt
-// can say so.
-func (p *program) hasMoreBelow() bool {
-	return p.asks.current == nil && p.state.Shown() != nil && !p.conversation.chat().AtEnd()
+// showsPrompt reports whether the prompt is on the screen of a session, and no request or footer in its place.
+func (p *program) showsPrompt() bool {
+	return p.asks.current == nil && !p.state.IsChild() && !p.scroller.active()
 }
 
 // drawBottom renders the area below the conversation: a request, the prompt, or the subagent footer.
@@ -204,19 +212,29 @@ func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, curs
 		}
 		return rows, cursor
 	}
+	if p.scroller.active() {
+		rows, cursor = p.scroller.draw(th, f.promptWidth)
+		f.promptHeight = len(rows)
+		return rows, cursor
+	}
 	if p.state.IsChild() {
 		rows = append([]style.Line{p.asks.parentNotice(th)}, status.Footer(th, p.statusBar.childValues(), f.promptWidth)...)
 		f.promptHeight = 1
 		return rows, nil
 	}
-	below := p.statusBar.lines(th, f.promptWidth)
-	rows = append([]style.Line{p.statusBar.retryReason(th, f.promptWidth, below)}, p.prompt.draw(th, f.promptWidth, p.overlays.current == nil && !p.afterLeader())...)
-	f.promptHeight = len(rows)
-	rows = append(rows, below...)
-	if x, y, ok := p.drafts.edit.Cursor(); ok {
-		cursor = tea.NewCursor(x, y+1)
+	v := p.statusBar.values()
+	if p.isTall() || v.Busy { // else the row of the activity is empty
+		rows = append(rows, nil)
 	}
-	return rows, cursor
+	rows = append(rows, nil) // the activity is drawn when the conversation is
+	f.inputY = len(rows)
+	rows = append(rows, p.prompt.draw(th, f.promptWidth, p.overlays.current == nil && !p.afterLeader())...)
+	f.promptHeight = len(rows)
+	rows = append(rows, p.prompt.lineBelow(th, f, v))
+	if p.isTall() {
+		rows = append(rows, nil)
+	}
+	return rows, nil
 }
 
 // drawOver draws rows over others at a position.

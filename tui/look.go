@@ -65,6 +65,9 @@ func (l *look) theme() *style.Theme {
 
 // findTheme loads a theme: from a file, built in, or from the terminal colors.
 func (l *look) findTheme(name string, dark bool) (*style.Theme, error) {
+	if l.o.Look.Access.Sixteen { // grounds that are mixed would be the same color there
+		return style.System(dark, style.Color{}, style.Color{}), nil
+	}
 	switch name {
 	case "":
 		return style.Default(dark), nil
@@ -151,6 +154,7 @@ func (l *look) apply() {
 		Metadata: k.AssistantMetadata, Raw: l.show.Raw, Stacked: l.o.Look.Stacked, CutDiff: k.DiffWrapMode == "none",
 	}
 	l.drafts.edit.SetPasteSummary(k.PasteSummary)
+	l.drafts.edit.SetVim(k.Editor == vimEditor || k.Editor == "" && l.o.Look.Vim)
 	l.themes.name = cmp.Or(k.Theme, l.o.Look.Theme)
 	if l.themes.locked = k.ThemeModeLock != ""; l.themes.locked {
 		l.themes.dark = k.ThemeModeLock == dark
@@ -168,7 +172,7 @@ func (l *look) set(change func(*memory.Settings)) tea.Cmd {
 
 // animationFrame is the frame of animations, below 0 when they are off.
 func (l *look) animationFrame() int {
-	if !l.prefs.Animations {
+	if !l.prefs.Animations || l.o.Look.Access.Still {
 		return -1
 	}
 	return l.frameCount
@@ -185,6 +189,21 @@ func modeName(isDark bool) string {
 func (l *look) switchMode() tea.Cmd {
 	mode := modeName(!l.themes.dark)
 	return l.set(func(k *memory.Settings) { k.ThemeMode, k.ThemeModeLock = mode, mode })
+}
+
+// The values of the editor setting.
+const (
+	vimEditor     = "vim"
+	defaultEditor = "default"
+)
+
+// toggleVim turns the keys of vi in the prompt on or off.
+func (l *look) toggleVim() tea.Cmd {
+	now, words := vimEditor, "Vim mode on: esc leaves insert mode"
+	if mode, _ := l.drafts.edit.VimMode(); mode != "" {
+		now, words = defaultEditor, "Vim mode off"
+	}
+	return tea.Batch(l.set(func(k *memory.Settings) { k.Editor = now }), l.notify(toast.Info, words))
 }
 
 func (l *look) lockMode() tea.Cmd {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -45,31 +44,6 @@ func TestCursor_Looks(t *testing.T) {
 	}
 	if c := (Cursor{Underline: true}).apply(tea.NewCursor(1, 2)); c.Shape != tea.CursorUnderline || !c.Blink {
 		t.Errorf("%+v", c)
-	}
-}
-
-// Nobody is called while somebody looks, and what is called out is one line of text.
-func TestAttract(t *testing.T) {
-	p := newProgram(context.Background(), Options{Look: Look{Attention: true, Bell: true}})
-	if p.sendAttention("done") != nil {
-		t.Error("called while the terminal is looked at")
-	}
-	p.blurred = true
-	cmd := p.sendAttention("a\x1b]0;x\x07b;c\nd")
-	if cmd == nil {
-		t.Fatal("not called")
-	}
-	raw, ok := cmd().(tea.RawMsg)
-	if !ok {
-		t.Fatalf("%T", cmd())
-	}
-	s, _ := raw.Msg.(string)
-	if !strings.HasPrefix(s, "\a\x1b]9;a]0,xb,c d\x07") || strings.Count(s, "\x1b]") != 2 {
-		t.Errorf("%q", s)
-	}
-	p.o.Look = Look{Bell: true}
-	if raw, _ := p.sendAttention("done")().(tea.RawMsg); raw.Msg != "\a" {
-		t.Errorf("the bell alone is %q", raw.Msg)
 	}
 }
 

@@ -92,8 +92,8 @@ func TestSession_Rows(t *testing.T) {
 	onStage(t, sample(), Options{Start: Start{Session: sampleID}}, func(s *stage) {
 		s.typed("/sessions")
 		rows := strings.Split(s.screen(), "\n")
-		y := s.p.at.promptY
-		if !strings.Contains(rows[y], "Switch session") || !strings.Contains(rows[y+1], "/sessions") {
+		y := s.p.at.inputY
+		if !strings.Contains(rows[y-1], "Switch session") || !strings.Contains(rows[y+1], "/sessions") {
 			t.Errorf("not above each other:\n%s", s.screen())
 		}
 	})
@@ -117,7 +117,7 @@ func TestWaits_AfterAnInterrupt(t *testing.T) {
 		{ID: "msg_3", Session: sampleID, Created: at, Data: &lathe.User{Agent: "build"}, Parts: []lathe.Part{{ID: "prt_3", Session: sampleID, Message: "msg_3", Body: &lathe.Text{Text: "second"}}}},
 	}
 	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
-		s.sees("QUEUED", "Your prompts are paused: /go sends them")
+		s.sees("PAUSED", "Your prompts are paused: /go sends them")
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Busy}})
 		s.lacks("What you sent waits")
 	})

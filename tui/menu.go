@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
@@ -37,7 +39,7 @@ func (mn *menu) setCommands(of []lathe.Command) {
 			continue
 		}
 		about := cmp.Or(a.description, a.title)
-		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.doWithArgs != nil, Hidden: !a.isAvailable(mn.state)})
+		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.doWithArgs != nil, Optional: a.do != nil, Hidden: !a.isAvailable(mn.state)})
 		for _, s := range a.slash {
 			taken[s] = true
 		}
@@ -47,7 +49,17 @@ func (mn *menu) setCommands(of []lathe.Command) {
 			all = append(all, editor.Command{Name: c.Name, Description: c.Description, Arguments: true})
 		}
 	}
-	mn.drafts.edit.SetCommands(all)
+	mn.drafts.edit.SetCommands(memory.Sort(mn.drafts.mentions, all, lathe.Time(mn.now().UnixMilli()), func(c editor.Command) string { return commandKey(c.Name) }))
+}
+
+// commandKey is how the use of a command is remembered, beside the files.
+func commandKey(name string) string { return "/" + name }
+
+// countUse remembers the use of a slash command.
+func (mn *menu) countUse(name string) tea.Cmd {
+	cmd := mn.drafts.countMention(commandKey(name))
+	mn.setCommands(nil)
+	return cmd
 }
 
 // runKey runs the action with this key name.
@@ -70,10 +82,11 @@ func (mn *menu) runSlash(c editor.RunCommand) tea.Cmd {
 		if !a.isAvailable(mn.state) {
 			return mn.notify(toast.Info, "/"+name+" needs a session: send a message first")
 		}
+		used := mn.countUse(a.slash[0])
 		if a.doWithArgs != nil {
-			return a.doWithArgs(c.Arguments)
+			return tea.Batch(used, a.doWithArgs(c.Arguments))
 		}
-		return a.do()
+		return tea.Batch(used, a.do())
 	}
 	return mn.notify(toast.Warning, "Unknown command: /"+name)
 }
@@ -89,7 +102,7 @@ func (mn *menu) palette() tea.Cmd {
 		if len(a.slash) > 0 {
 			slash = "/" + a.slash[0]
 		}
-		list = append(list, dialog.Action{ID: a.title, Key: a.name, Title: a.title, Group: a.group, Slash: slash, Suggested: a.suggested})
+		list = append(list, dialog.Action{ID: a.title, Key: mn.shownKey(a.name), Title: a.title, Group: a.group, Slash: slash, Suggested: a.suggested, IsOn: a.isOn})
 	}
 	return mn.overlays.show(&overlay{box: dialog.NewPalette(mn.keys, list), onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 		for _, a := range mn.actions {
@@ -99,6 +112,14 @@ func (mn *menu) palette() tea.Cmd {
 		}
 		return nil
 	})})
+}
+
+// shownKey is the name whose key the list shows. The prompt comes first: a key that searches its history does nothing else.
+func (mn *menu) shownKey(n key.Name) key.Name {
+	if n != key.HistorySearch && mn.keys.Label(n) != "" && mn.keys.Label(n) == mn.keys.Label(key.HistorySearch) {
+		return ""
+	}
+	return n
 }
 
 func (mn *menu) helpDialog() tea.Cmd {
@@ -113,6 +134,9 @@ func (mn *menu) statusDialog() tea.Cmd {
 	}
 	if len(mn.look.warnings) > 0 {
 		s.Others = append(s.Others, dialog.StatusSection{Title: "Settings", Lines: mn.look.warnings})
+	}
+	if now := mn.state.Status(mn.state.Current); now.Type == lathe.Retrying {
+		s.Others = append(s.Others, dialog.StatusSection{Title: "Why the last request failed", Lines: strings.Split(now.Message, "\n")})
 	}
 	return mn.overlays.show(&overlay{box: dialog.NewStatus(mn.keys, s), onResult: func(dialog.Result) tea.Cmd { return nil }})
 }

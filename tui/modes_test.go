@@ -3,9 +3,11 @@ package tui
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/grant"
 )
 
 // newcomer is an engine whose user starts lathe for the first time.
@@ -77,20 +79,73 @@ func TestModes_Change(t *testing.T) {
 		s.press("shift+tab")
 		s.did("mode read-only")
 		s.sees("read only")
-		s.press("shift+tab", "shift+tab")
-		s.did("mode ask", "mode sandbox")
+		s.sees("Permission mode: Read only") // a change is never silent
+		s.press("shift+tab")
+		s.did("mode ask")
+		s.sees("asks first")
+		s.press("shift+tab")
+		s.did("allow edit * " + string(sampleID))
+		s.sees("accepts edits", "Edits in the project are accepted in this session")
+		s.press("shift+tab")
+		s.did("revoke edit * "+string(sampleID), "mode sandbox")
+		s.lacks("accepts edits")
 		s.slash("permissions")
-		s.golden("permissions")
 		s.press("up", "enter")
 		s.did("mode ask")
 		s.sees("asks first")
+		e.fails = map[string]error{"allow": lathe.Errorf(lathe.Unavailable, "the disk is full")}
+		s.press("shift+tab")
+		s.did("allow edit * " + string(sampleID))
+		s.sees("disk is full", "asks first")
 		e.fails = map[string]error{"mode": lathe.Errorf(lathe.Unavailable, "the disk is full")}
 		s.press("shift+tab")
-		s.did("mode sandbox")
-		s.sees("the disk is full", "asks first")
-		e.fails, e.keeps = nil, lathe.AskMode
+		s.sees("accepts edits")
 		s.press("shift+tab")
-		s.did("mode sandbox")
+		s.did("allow edit * "+string(sampleID), "revoke edit * "+string(sampleID), "mode sandbox")
+		s.sees("the disk is full", "asks first")
+		s.pass(time.Minute) // the notes are gone
+		e.fails, e.keeps = nil, lathe.AskMode
+		s.press("shift+tab", "shift+tab")
+		s.did("allow edit * "+string(sampleID), "revoke edit * "+string(sampleID), "mode sandbox")
 		s.sees("it stays Ask before edits and commands", "asks first")
+	})
+}
+
+// /permissions lists the mode, saved rules and those of the agent, revokes with a key and adds after a preview.
+func TestPermissionsDialog(t *testing.T) {
+	e := newcomer(true)
+	e.info.ChooseMode = false
+	e.grants = []grant.Grant{{Permission: "bash", Pattern: "git push *"}, {Permission: "edit", Pattern: "src/*", Session: sampleID}}
+	e.agents[0].Rules = lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "read", Pattern: "*.env", Action: lathe.Ask}}
+	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.slash("permissions")
+		s.golden("permissions")
+		s.typed("src")
+		s.press("ctrl+d")
+		s.sees("again to revoke")
+		s.did()
+		s.press("ctrl+d")
+		s.did("revoke edit src/* " + string(sampleID))
+		s.press("ctrl+u")
+		s.lacks("src/*")
+		s.typed("for this session")
+		s.press("enter")
+		s.typed("sandbox *")
+		s.press("enter")
+		s.sees("the permission sandbox is never saved")
+		s.did()
+		s.press("ctrl+u")
+		s.typed("bash make *")
+		s.press("enter")
+		s.sees("make with any arguments", "in this session and")
+		s.typed("yes")
+		s.press("enter") // at Cancel: letters choose nothing
+		s.did()
+		s.typed("for this session")
+		s.press("enter")
+		s.typed("bash make *")
+		s.press("enter", "left", "enter")
+		s.did("allow bash make * " + string(sampleID))
+		s.sees("bash  make *")
 	})
 }

@@ -6,29 +6,18 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/selection"
 	"github.com/lathe-agent/lathe/tui/status"
-	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // pointer is the mouse state of the root.
 type pointer struct {
-	selection selection
+	selection selection.Selection
 	wheelAt   time.Time // of the last notch
 	wheelRun  int       // notches in quick succession
 }
-
-// selection is the text selected with the mouse.
-type selection struct {
-	from, to point
-	pressed  bool // the button is down
-	moved    bool
-
-	left, right int  // the columns of the region where it started
-	inChat      bool // it is in the conversation
-}
-
-type point struct{ x, y int }
 
 // mouse routes a mouse event to the region under it.
 func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
@@ -38,15 +27,15 @@ func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
 		return p.wheel(m)
 	case tea.MouseClickMsg:
 		if m.Button == tea.MouseLeft {
-			p.selection = p.startSelection(point{m.X, m.Y})
+			p.selection = p.startSelection(selection.Point{X: m.X, Y: m.Y})
 		}
 	case tea.MouseMotionMsg:
-		if !p.selection.pressed {
+		if !p.selection.Pressed {
 			p.dirty = false
 			return nil
 		}
-		p.selection.to = point{m.X, m.Y}
-		p.selection.moved = p.selection.moved || p.selection.to != p.selection.from
+		p.selection.To = selection.Point{X: m.X, Y: m.Y}
+		p.selection.Moved = p.selection.Moved || p.selection.To != p.selection.From
 	case tea.MouseReleaseMsg:
 		return p.release(m)
 	}
@@ -54,23 +43,23 @@ func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
 }
 
 // startSelection starts a selection in the region under the mouse.
-func (p *program) startSelection(at point) selection {
-	s := selection{from: at, to: at, pressed: true, right: p.width}
+func (p *program) startSelection(at selection.Point) selection.Selection {
+	s := selection.Selection{From: at, To: at, Pressed: true, Right: p.width}
 	f := p.frame()
 	switch {
 	case p.overlays.current != nil:
-		if w := p.overlays.current.width; at.x >= p.overlays.current.x && at.x < p.overlays.current.x+w {
-			s.left, s.right = p.overlays.current.x+1, p.overlays.current.x+w-1 // without its border
+		if w := p.overlays.current.width; at.X >= p.overlays.current.x && at.X < p.overlays.current.x+w {
+			s.Left, s.Right = p.overlays.current.x+1, p.overlays.current.x+w-1 // without its border
 		}
 	case p.reviewer.view != nil || p.state.Current == "":
-	case f.sideX > 0 && at.x >= f.sideX:
-		s.left = f.sideX
+	case f.sideX > 0 && at.X >= f.sideX:
+		s.Left = f.sideX
 	default:
 		if f.sideX > 0 {
-			s.right = f.sideX
+			s.Right = f.sideX
 		}
-		if at.x >= 2 { // left of that are margins and bars
-			s.left, s.inChat = 2, true
+		if at.X >= 2 { // left of that are margins and bars
+			s.Left, s.InChat = 2, true
 		}
 	}
 	return s
@@ -79,24 +68,24 @@ func (p *program) startSelection(at point) selection {
 // release ends a drag, which copies, or a click.
 func (p *program) release(m tea.Mouse) tea.Cmd {
 	s := p.selection
-	if !s.pressed {
+	if !s.Pressed {
 		return nil
 	}
-	if s.moved {
-		p.selection.pressed = false
-		if text := s.text(p.lines); strings.TrimSpace(text) != "" {
+	if s.Moved {
+		p.selection.Pressed = false
+		if text := s.Text(p.lines); strings.TrimSpace(text) != "" {
 			return p.copy(text)
 		}
 		return nil
 	}
-	p.selection = selection{}
+	p.selection = selection.Selection{}
 	return p.click(m.X, m.Y)
 }
 
 // wheel scrolls the region under the mouse; the conversation is the default.
 func (p *program) wheel(m tea.Mouse) tea.Cmd {
-	if !p.selection.pressed {
-		p.selection = selection{} // its text scrolls away
+	if !p.selection.Pressed {
+		p.selection = selection.Selection{} // its text scrolls away
 	}
 	dy := 1
 	switch m.Button {
@@ -118,7 +107,7 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 	case p.asks.current != nil && m.Y >= f.promptY:
 		p.asks.current.Wheel(dy)
 		return nil
-	case p.asks.current == nil && !p.state.IsChild() && m.Y >= f.promptY && m.Y < f.promptY+f.promptHeight:
+	case p.showsPrompt() && m.Y >= f.inputY && m.Y < f.promptY+f.promptHeight:
 		out := p.drafts.edit.Wheel(dy)
 		if _, ends := out.(editor.NotHandled); !ends { // otherwise the prompt cannot scroll further
 			return p.prompt.handle(out)
@@ -148,8 +137,12 @@ func (p *program) wheelRows() int {
 
 // click routes a click to the topmost region under the mouse.
 func (p *program) click(x, y int) tea.Cmd {
+	if len(p.help.groups) > 0 {
+		p.help.groups = nil
+		return nil
+	}
 	f := p.frame()
-	if p.stack.Len() > 0 && x >= p.width-60 && p.stack.Click(y-1, p.now()) {
+	if p.stack.Len() > 0 && x >= p.notesX && p.stack.Click(y-p.notesY, p.now()) {
 		return nil
 	}
 	if p.overlays.current == nil && p.panel.Shown(p.afterLeader()) && y >= p.panelY {
@@ -175,13 +168,18 @@ func (p *program) click(x, y int) tea.Cmd {
 		return p.clickChat(y)
 	case p.asks.current != nil:
 		return p.asks.answer(p.asks.current.Click(x-f.promptX, y-f.promptY, p.now()))
-	case y == f.promptY && p.hasMoreBelow():
-		p.conversation.chat().ToEnd()
+	case y < f.inputY && p.showsPrompt():
+		if p.state.Status(p.state.Current).Type == lathe.Retrying {
+			return p.menu.statusDialog() // the row has the start of the reason
+		}
+		p.conversation.chat().ToEnd() // the row says that there is more below
+		return nil
+	case p.scroller.active():
 		return nil
 	case p.state.IsChild():
 		return p.clickFooter(x, y)
 	}
-	return p.prompt.handle(p.drafts.edit.Click(x-f.promptX, y-f.promptY-1))
+	return p.prompt.handle(p.drafts.edit.Click(x-f.promptX, y-f.inputY))
 }
 
 func (p *program) clickHome(x, y int) tea.Cmd {
@@ -189,7 +187,7 @@ func (p *program) clickHome(x, y int) tea.Cmd {
 	if p.setup.isShown() {
 		return p.setup.runOption(p.setup.options.panel.Click(x-f.promptX, y-f.promptY))
 	}
-	return p.prompt.handle(p.drafts.edit.Click(x-f.promptX, y-f.promptY))
+	return p.prompt.handle(p.drafts.edit.Click(x-f.promptX, y-f.inputY))
 }
 
 // clickChat expands a part, opens the session of a subagent, or shows the actions for a prompt.
@@ -221,62 +219,4 @@ func (p *program) clickFooter(x, y int) tea.Cmd {
 	default:
 		return nil
 	}
-}
-
-// ordered returns the two ends in reading order.
-func (s selection) ordered() (from, to point) {
-	if s.to.y < s.from.y || s.to.y == s.from.y && s.to.x < s.from.x {
-		return s.to, s.from
-	}
-	return s.from, s.to
-}
-
-// span returns the selected cells of a row.
-func (s selection) span(y, width int) (from, to int, ok bool) {
-	a, b := s.ordered()
-	if y < a.y || y > b.y {
-		return 0, 0, false
-	}
-	from, to = s.left, min(width, s.right)
-	if y == a.y {
-		from = max(from, a.x)
-	}
-	if y == b.y {
-		to = min(to, b.x+1)
-	}
-	return from, to, from < to
-}
-
-// highlight inverts the selected cells.
-func (s selection) highlight(lines []style.Line) []style.Line {
-	if !s.moved {
-		return lines
-	}
-	out := make([]style.Line, len(lines))
-	for y, l := range lines {
-		out[y] = l
-		if from, to, ok := s.span(y, l.Width()); ok {
-			part := l.Cut(from, to).With(func(a style.Attr) style.Attr { a.Invert = !a.Invert; return a })
-			out[y] = l.Over(from, part)
-		}
-	}
-	return out
-}
-
-// text is the selected text.
-func (s selection) text(lines []style.Line) string {
-	var b strings.Builder
-	for y, l := range lines {
-		if from, to, ok := s.span(y, l.Width()); ok {
-			if b.Len() > 0 {
-				b.WriteByte('\n')
-			}
-			row := l.Cut(from, to).Text()
-			if s.inChat && from == s.left {
-				row = strings.TrimPrefix(row, "│ ") // the bar left of tool output
-			}
-			b.WriteString(strings.TrimRight(row, " "))
-		}
-	}
-	return b.String()
 }

@@ -37,11 +37,11 @@ func TestSelect_StaysInItsRegion(t *testing.T) {
 		if len(s.copied) != 1 || s.copied[0] != want {
 			t.Errorf("copied %q, want %q", s.copied, want)
 		}
-		if !s.p.selection.moved {
+		if !s.p.selection.Moved {
 			t.Error("it shows no longer what was copied")
 		}
 		s.send(tea.MouseWheelMsg(tea.Mouse{X: 3, Y: 3, Button: tea.MouseWheelUp}))
-		if s.p.selection.moved {
+		if s.p.selection.Moved {
 			t.Error("the selection stays where its text no longer is")
 		}
 	})

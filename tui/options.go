@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/tui/attention"
 )
 
 // Engine is the backend of the TUI: an engine in this process, or a server.
@@ -76,10 +77,18 @@ type Look struct {
 	PromptMaxHeight int           // 0 is a third of the screen, 6 at least
 	PromptMaxWidth  int           // on the home screen; 0 is 75, below 0 is a share of the screen
 	Cursor          Cursor
+	Vim             bool // the prompt has the keys of vi
 	Acceleration    bool // the wheel accelerates
 	NoTitle         bool // do not set the window title
-	Attention       bool // notify while the terminal has no focus
-	Bell            bool // ring the bell, too
+	Attention       attention.Settings
+	Access          Access
+}
+
+// Access is for people and terminals that cannot use motion or color.
+type Access struct {
+	Still   bool // no animation, whatever the preferences say
+	NoColor bool // attributes instead of colors
+	Sixteen bool // the terminal has 16 colors: its own are used, whatever the theme
 }
 
 // Cursor is the shape of the cursor.

@@ -107,18 +107,16 @@ func onEntered(do func(text string) tea.Cmd) func(dialog.Result) tea.Cmd {
 	}
 }
 
-// draw draws the dialog over the dimmed screen.
+// draw draws the dialog over the dimmed screen, below the toasts if it would touch them.
 func (ov *overlays) draw(th *style.Theme, lines []style.Line, frame int) ([]style.Line, *tea.Cursor) {
 	o := ov.current
 	if m, ok := o.box.(interface{ SetFrame(n int) }); ok {
 		m.SetFrame(max(0, frame))
 	}
-	rows := o.box.View(th, ov.width, max(1, ov.height-2))
-	o.width, o.height = 0, len(rows)
-	for _, r := range rows {
-		o.width = max(o.width, r.Width())
+	rows := ov.place(th, 0)
+	if top := ov.notesY + len(ov.notes); len(ov.notes) > 0 && o.y < top && o.x+o.width > ov.notesX {
+		rows = ov.place(th, top)
 	}
-	o.x, o.y = max(0, (ov.width-o.width)/2), max(0, min((ov.height-len(rows))/3, ov.height-len(rows)))
 	for i, l := range lines {
 		if !o.noDim {
 			lines[i] = th.Dim(l)
@@ -129,6 +127,18 @@ func (ov *overlays) draw(th *style.Theme, lines []style.Line, frame int) ([]styl
 		return lines, tea.NewCursor(x+o.x, y+o.y)
 	}
 	return lines, nil
+}
+
+// place draws the dialog between a row and the bottom of the screen, and notes where.
+func (ov *overlays) place(th *style.Theme, top int) []style.Line {
+	o, height := ov.current, ov.height-top
+	rows := o.box.View(th, ov.width, max(1, height-2))
+	o.width, o.height = 0, len(rows)
+	for _, r := range rows {
+		o.width = max(o.width, r.Width())
+	}
+	o.x, o.y = max(0, (ov.width-o.width)/2), top+max(0, min((height-len(rows))/3, height-len(rows)))
+	return rows
 }
 
 // drop closes a dialog that waits in vain.

@@ -38,10 +38,12 @@ type program struct {
 type regions struct {
 	overlays     *overlays
 	conversation *conversation
+	scroller     *scroller
 	prompt       *prompt
 	asks         *asks
 	reviewer     *reviewer
 	setup        *setup
+	help         *keyHelp
 	column       *sidebarView
 	statusBar    *statusBar
 }
@@ -57,6 +59,7 @@ type features struct {
 	menu     *menu
 	dialogs  *sessionDialogs
 	export   *exporter
+	reports  *reports
 }
 
 // newProgram makes the program without any I/O, so that the first frame appears at once.
@@ -90,6 +93,8 @@ func (p *program) wireParts() {
 	f.look = &look{services: s, drafts: f.drafts, overlays: r.overlays, prefs: memory.Defaults(), themes: themes{dark: true}}
 	f.choice = &choice{services: s, look: f.look, overlays: r.overlays, connect: func() tea.Cmd { return r.setup.providersDialog() }}
 	r.conversation = &conversation{services: s, look: f.look, overlays: r.overlays, chats: map[lathe.SessionID]*chat.Chat{}}
+	r.scroller = &scroller{services: s, conversation: r.conversation}
+	r.conversation.onOlder = r.scroller.searchOn
 	r.asks = &asks{services: s, drafts: f.drafts, look: f.look}
 	r.reviewer = &reviewer{services: s, look: f.look}
 	r.column = &sidebarView{services: s, look: f.look}
@@ -104,11 +109,18 @@ func (p *program) wireParts() {
 	f.catalog = &catalog{
 		services: s, asks: r.asks, choice: f.choice, drafts: f.drafts, menu: f.menu, overlays: r.overlays, prompt: r.prompt, setup: r.setup,
 	}
+	f.catalog.permit = newPermit(f.catalog)
+
 	f.sessions = &sessions{
 		services: s, asks: r.asks, catalog: f.catalog, choice: f.choice, conversation: r.conversation, drafts: f.drafts, menu: f.menu,
 		prompt: r.prompt, turns: f.turns,
 	}
+	r.help = &keyHelp{services: s, drafts: f.drafts, on: r}
+	f.reports = &reports{services: s, drafts: f.drafts, overlays: r.overlays}
+	r.prompt.remember = f.reports.remember
 	f.export = &exporter{services: s, look: f.look, overlays: r.overlays}
+	f.turns.editEarlier = func() tea.Cmd { return f.dialogs.editEarlier() }
+	f.turns.returnToMain = f.sessions.openParent
 	f.dialogs = &sessionDialogs{
 		services: s, conversation: r.conversation, export: f.export, look: f.look, overlays: r.overlays, sessions: f.sessions, turns: f.turns,
 	}
@@ -124,6 +136,7 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	p.dirty = true
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
+		p.watch.Touch(p.now())
 		return p, p.handleKey(msg)
 	case batch:
 		return p, p.applyEvents(msg)
@@ -134,14 +147,16 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.ClipboardMsg:
 		return p, p.paste(msg.Content)
 	case tea.MouseMsg:
+		p.watch.Touch(p.now())
 		return p, p.mouse(msg)
 	case tea.WindowSizeMsg:
 		p.width, p.height = msg.Width, msg.Height
+		p.watch.Touch(p.now())
 	case tea.FocusMsg:
-		p.blurred = false
+		p.watch.SetFocus(true)
 		return p, tea.RequestBackgroundColor // it may have changed between light and dark
 	case tea.BlurMsg:
-		p.blurred = true
+		p.watch.SetFocus(false)
 	case tea.BackgroundColorMsg:
 		p.look.setBackground(msg.Color, msg.IsDark())
 	case tea.ForegroundColorMsg:
@@ -150,6 +165,8 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return p, tea.RequestBackgroundColor // which reports the color, too
 	case tick:
 		return p, p.handleTick(msg)
+	case searchStep:
+		return p, p.scroller.searchOn()
 	default:
 		p.dirty = false
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,10 +14,13 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/home"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
+	"github.com/lathe-agent/lathe/tui/status"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/toast"
+	"github.com/lathe-agent/lathe/tui/vim"
 )
 
 // prompt is the input area: it sends prompts, commands and shell lines.
@@ -30,8 +34,9 @@ type prompt struct {
 	overlays     *overlays
 	setup        *setup
 
-	ids  *lathe.IDs
-	feed *feed // opens a new session by an event
+	ids      *lathe.IDs
+	feed     *feed // opens a new session by an event
+	remember func(line string, d editor.Draft) tea.Cmd
 }
 
 // handle processes the result of the editor.
@@ -45,6 +50,10 @@ func (p *prompt) handle(out editor.Result) tea.Cmd {
 		return p.runShell(out)
 	case editor.RunCommand:
 		return p.menu.runSlash(out)
+	case editor.UnknownCommand:
+		return p.refuseCommand(out)
+	case editor.Remember:
+		return tea.Batch(p.drafts.addHistory(out.Draft), p.remember(out.Line, out.Draft))
 	case editor.WantFiles:
 		return p.findFiles(out.Query)
 	case editor.WantDropped:
@@ -59,11 +68,30 @@ func (p *prompt) handle(out editor.Result) tea.Cmd {
 		return p.drafts.saveStash(out.Draft)
 	case editor.Unstash:
 		return p.drafts.unstash()
+	case editor.CopyText:
+		return p.copy(out.Text)
 	case editor.Quit:
 		return p.quit()
 	default:
 		return nil
 	}
+}
+
+// refuseCommand says why a command is not sent. The name of a file of the root directory is a text.
+func (p *prompt) refuseCommand(c editor.UnknownCommand) tea.Cmd {
+	if _, err := os.Lstat("/" + c.Name); err == nil && !c.Known && !p.o.Remote {
+		return p.handle(p.drafts.edit.SubmitText())
+	}
+	text := "Unknown command /" + c.Name + "."
+	switch {
+	case !p.state.IsReady() && !c.Known:
+		return p.notify(toast.Info, "Still starting: try /"+c.Name+" again in a moment")
+	case c.Known:
+		text = "/" + c.Name + " takes no text after it."
+	case c.Nearest != "":
+		text += " Did you mean /" + c.Nearest + "?"
+	}
+	return p.notify(toast.Warning, text+"\nPut a space before it to send it as text.")
 }
 
 // submit sends a prompt, to a new session if none is on the screen. While a turn runs it steers that turn, or
@@ -83,6 +111,7 @@ func (p *prompt) submit(s editor.Submit, steer bool) tea.Cmd {
 	if steer {
 		prompt.Delivery = lathe.Steer
 	}
+	p.state.NoteSent(prompt.ID, prompt.Delivery)
 	return tea.Batch(p.drafts.addHistory(s.Draft), p.choice.recordUse(*ref), p.runIn("send the prompt", s.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
 		_, err := e.Submit(ctx, id, prompt)
 		return err
@@ -115,7 +144,7 @@ func (p *prompt) runIn(what string, d editor.Draft, do func(ctx context.Context,
 
 func (p *prompt) runCommand(c editor.ServerCommand) tea.Cmd {
 	call := lathe.CommandCall{Command: c.Name, Arguments: c.Arguments, Agent: p.choice.agent, Model: p.choice.ref(), Variant: p.choice.variant(), Parts: c.Parts}
-	return tea.Batch(p.drafts.addHistory(c.Draft), p.runIn("run /"+c.Name, c.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
+	return tea.Batch(p.menu.countUse(c.Name), p.drafts.addHistory(c.Draft), p.runIn("run /"+c.Name, c.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
 		_, err := e.SubmitCommand(ctx, id, call)
 		return err
 	}))
@@ -214,49 +243,89 @@ func (p *prompt) showStash(all []memory.Stashed) tea.Cmd {
 
 // draw renders the prompt with a placeholder for the state of the session.
 func (p *prompt) draw(th *style.Theme, width int, focused bool) []style.Line {
-	look := editor.ViewOptions{Bar: p.look.agentColor(p.choice.agent), Focused: focused}
+	look := editor.ViewOptions{Bar: p.look.agentColor(p.choice.agent), Focused: focused, Padded: p.height >= paddedRows}
 	switch {
 	case p.drafts.edit.InShell():
 		look.Bar, look.Placeholder = th.Warning, "Run a command in your shell"
-	case p.state.Current == "":
-		look.Placeholder = "What do you want to do?"
-	case p.state.Busy(p.state.Current):
+	case p.drafts.edit.InMemory():
+		look.Bar = th.Info
+	case p.state.Current != "" && p.state.Busy(p.state.Current):
 		look.Placeholder = "Add a message while it works"
 	case p.state.HasPausedPrompts():
 		look.Placeholder = "Your prompts are paused: /go sends them"
 	case p.state.Interrupted[p.state.Current]:
 		look.Placeholder = "This turn was interrupted: /go resumes it"
+	default:
+		look.Placeholder = home.Placeholder(p.tip)
 	}
 	return p.drafts.edit.View(th, look, width, p.promptMax())
 }
 
-// promptMax is the maximum height of the prompt.
+// paddedRows is the height of a screen from which the prompt has padding, tallRows the one from which the area below the
+// conversation has margins.
+const (
+	paddedRows = 16
+	tallRows   = 30
+)
+
+// isTall reports whether the screen has rows for margins.
+func (t *terminal) isTall() bool { return t.height >= tallRows }
+
+// promptMax is the maximum height of the prompt box: a third of the screen, or the setting and the padding.
 func (p *prompt) promptMax() int {
 	if n := p.o.Look.PromptMaxHeight; n > 0 {
-		return n
+		return n + 2
 	}
-	return max(min(6, p.height-4), p.height/3)
+	if p.height < paddedRows {
+		return max(min(6, p.height-4), p.height/3)
+	}
+	return max(5, p.height/3)
+}
+
+// lineBelow renders the line below the prompt: the status, or the search in the history.
+func (p *prompt) lineBelow(th *style.Theme, f *frame, v status.Values) (line style.Line) {
+	s, on := p.drafts.edit.Searching()
+	if !on {
+		return status.Line(th, v, f.promptWidth)
+	}
+	line, f.searchX = status.SearchLine(th, status.Search{Query: s.Query, Found: s.Found, Older: p.keys.Label(key.HistorySearch)}, f.promptWidth)
+	return line
+}
+
+// shapeCursor shows the mode of vi: a bar inserts, a block is on a character.
+func (p *prompt) shapeCursor(c *tea.Cursor) {
+	if mode, _ := p.drafts.edit.VimMode(); mode == vim.Insert {
+		c.Shape = tea.CursorBar
+	} else if mode != "" {
+		c.Shape = tea.CursorBlock
+	}
 }
 
 func (p *prompt) cursor(f frame) *tea.Cursor {
 	x, y, ok := p.drafts.edit.Cursor()
-	if !ok {
+	switch {
+	case !ok:
 		return nil
+	case f.searchX > 0:
+		return tea.NewCursor(f.promptX+f.searchX, f.promptY+f.promptHeight)
 	}
-	return tea.NewCursor(x+f.promptX, y+f.promptY)
+	return tea.NewCursor(x+f.promptX, y+f.inputY)
 }
 
 // drawPopup draws the suggestions above the prompt, or below it if they do not fit.
 func (p *prompt) drawPopup(th *style.Theme, f *frame, lines []style.Line) []style.Line {
-	if !p.drafts.edit.Suggesting() {
+	var rows []style.Line
+	switch {
+	case p.drafts.edit.Suggesting():
+		rows = p.drafts.edit.Popup(th, f.promptWidth)
+	case p.drafts.edit.InMemory() && !p.drafts.edit.InShell():
+		hint := style.Of(" # ", style.Bold(th.Info)).Add("enter adds this line to AGENTS.md; put a space before # to send it", style.Fg(th.TextMuted))
+		rows = []style.Line{hint.Truncate(max(1, f.promptWidth-1)).On(th.BackgroundMenu).Fit(f.promptWidth, style.Attr{BG: th.BackgroundMenu})}
+	default:
 		return lines
 	}
-	rows := p.drafts.edit.Popup(th, f.promptWidth)
 	f.popupRows = len(rows)
-	f.popupY = f.promptY - len(rows)
-	if p.state.Current != "" {
-		f.popupY++ // the row above the prompt is empty there
-	}
+	f.popupY = f.inputY - len(rows)
 	if f.popupY < 0 {
 		f.popupY = f.promptY + f.promptHeight
 	}

@@ -17,7 +17,7 @@ func TestProgram_RandomInput(t *testing.T) {
 	keys := []string{
 		"enter", "enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "pgup", "pgdown", "space", "backspace",
 		"ctrl+x", "ctrl+x", "ctrl+x", "ctrl+p", "ctrl+d", "ctrl+r", "ctrl+f", "ctrl+a", "ctrl+t", "ctrl+u", "ctrl+k", "ctrl+w", "alt+enter",
-		"ctrl+alt+k", "f2", "/", "@", "!", "a", "b", "c", "d", "e", "g", "h", "l", "m", "n", "q", "r", "s", "t", "u", "v", "x", "y", "1", "2", "]", "?",
+		"ctrl+alt+k", "f2", "/", "@", "!", "a", "b", "c", "d", "e", "g", "h", "l", "m", "n", "q", "r", "s", "t", "u", "v", "x", "y", "1", "2", "]", "?", "ctrl+o", "ctrl+o", "j", "k", "V", "N", "G", "}",
 	}
 	texts := []string{"/models", "/sessions", "/diff", "/themes", "/undo", "/fork", "/export", "/connect", "/status", "/thinking", "日本語 e\u0301 👩‍👩‍👧 שלום", "\x1b[2J\u202e"}
 	for seed := range uint64(8) {
@@ -28,7 +28,7 @@ func TestProgram_RandomInput(t *testing.T) {
 		e.sessions = append(e.sessions, child)
 		e.messages[child.ID] = e.messages[sampleID]
 		chance := rand.New(rand.NewPCG(seed, 1))
-		o := Options{State: t.TempDir()}
+		o := Options{State: t.TempDir(), Look: Look{Vim: seed > 3}}
 		switch seed % 4 {
 		case 0, 1:
 			o.Start.Session = sampleID

@@ -49,8 +49,10 @@ func sample() *canned {
 		todos: map[lathe.SessionID][]lathe.Todo{sampleID: {
 			{Content: "find it", Status: "completed", Priority: "high"}, {Content: "mend it", Status: "in_progress", Priority: "high"},
 		}},
-		diffs:   map[lathe.SessionID][]lathe.FileDiff{sampleID: sampleDiff()},
-		changes: map[api.Source][]lathe.FileDiff{api.Uncommitted: sampleDiff()},
+		settings: sampleSettings(),
+		memories: []api.MemoryFile{{Path: "/home/dev/app/AGENTS.md", Owner: "project", Exists: true, Lines: 40, Tokens: 1100}, {Path: "/home/dev/.config/lathe/AGENTS.md", Owner: "user"}},
+		diffs:    map[lathe.SessionID][]lathe.FileDiff{sampleID: sampleDiff()},
+		changes:  map[api.Source][]lathe.FileDiff{api.Uncommitted: sampleDiff()},
 	}
 }
 

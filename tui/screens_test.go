@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/editor"
 )
 
 // Whole screens at the widths that count, as they are read: see testdata.
@@ -32,12 +33,23 @@ func TestScreens(t *testing.T) {
 		{"timeline", false, in("ctrl+x", "g")},
 		{"message", false, func(s *stage) { s.click("Thank you") }},
 		{"fork", false, slash("fork")},
-		{"rename", false, in("ctrl+r")},
+		{"rename", false, slash("rename")},
 		{"export", false, in("ctrl+x", "x")},
 		{"share", false, func(s *stage) { s.p.o.Remote = true; s.slash("share") }},
 		{"review", false, slash("diff")},
 		{"leader", false, in("ctrl+x")},
 		{"thinking", false, slash("thinking")},
+		{"context", false, slash("context")},
+		{"cost", false, slash("cost")},
+		{"config", false, slash("config")},
+		{"doctor", false, slash("doctor")},
+		{"memory", false, slash("memory")},
+		{"remember", false, func(s *stage) { s.typed("#use tabs") }},
+		{"search", false, func(s *stage) {
+			s.p.drafts.edit.SetHistory([]editor.Draft{{Input: "Fix the failing test in store"}, {Input: "Write the docs"}})
+			s.press("ctrl+r")
+			s.typed("TEST")
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := Options{}

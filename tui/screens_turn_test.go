@@ -33,7 +33,7 @@ func TestScreens_Turns(t *testing.T) {
 		do   func(s *stage)
 	}{
 		{"ask-edit", func(e *canned) { e.asks = []lathe.Fact{edit} }, func(*stage) {}},
-		{"ask-always", func(e *canned) { e.asks = []lathe.Fact{edit} }, func(s *stage) { s.pass(time.Second); s.press("right", "enter") }},
+		{"ask-always", func(e *canned) { e.asks = []lathe.Fact{edit} }, func(s *stage) { s.pass(time.Second); s.press("3", "enter") }},
 		{"ask-question", func(e *canned) { e.asks = []lathe.Fact{question} }, func(*stage) {}},
 		{"retry", func(e *canned) { e.statuses = map[lathe.SessionID]lathe.Status{sampleID: retry} }, func(*stage) {}},
 		{"cut", func(e *canned) { e.cut = []lathe.SessionID{sampleID} }, func(*stage) {}},

@@ -10,10 +10,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/attention"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
+	"github.com/lathe-agent/lathe/tui/waiting"
 )
 
 // services are shared by all controllers: the engine, the terminal, toasts and the clock.
@@ -25,7 +27,9 @@ type services struct {
 	keys   *key.Map
 	memory *memory.Memory
 	state  *state.State
+	clock  waiting.Clock
 	scope  scope // which events are read
+	tip    int   // number of the tip and of the example in the prompt
 	terminal
 	toasts
 	animation
@@ -35,7 +39,7 @@ type services struct {
 type terminal struct {
 	width, height int
 	at            frame // positions of the regions in the last frame
-	blurred       bool
+	watch         attention.Watch
 }
 
 // now is the time, from a clock that tests can set.
@@ -176,7 +180,7 @@ func errorText(err error) string {
 // without a toast.
 func (sv *services) save(what string, do func(ctx context.Context) error) tea.Cmd {
 	return sv.inBackground(func() tea.Msg {
-		ctx, cancel := context.WithTimeout(sv.ctx, 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(sv.ctx), 3*time.Second) // also while lathe exits
 		defer cancel()
 		if err := do(ctx); err != nil {
 			sv.log("%s: %v", what, err)

@@ -165,7 +165,7 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 	var again editor.Draft // the message after the copy, to be rephrased
 	if o := ss.state.Shown(); o != nil && before != "" {
 		if i := o.Transcript.Find(before); i >= 0 {
-			again = draftOf(o.Transcript.View(i))
+			again = ss.drafts.draftOf(o.Transcript.View(i))
 		}
 	}
 	return ss.call("fork the session", func(ctx context.Context, e Engine) (then, error) {
@@ -250,11 +250,7 @@ func (ss *sessions) checkInterrupted() tea.Cmd {
 			return nil, nil // such a server cannot resume, either
 		}
 		return func() tea.Cmd {
-			cut := map[lathe.SessionID]bool{}
-			for _, s := range all {
-				cut[s] = true
-			}
-			ss.state.Interrupted = cut
+			ss.state.SetInterrupted(all)
 			return nil
 		}, nil
 	})

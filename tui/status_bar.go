@@ -6,8 +6,10 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/status"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/waiting"
 )
 
 // statusBar is the area below the prompt, or in its place.
@@ -19,6 +21,7 @@ type statusBar struct {
 	turns  *turns
 }
 
+// percent is the used part of the context window; -1 if the window is not known.
 func percent(tokens, window int64) int {
 	if window <= 0 {
 		return -1
@@ -26,14 +29,17 @@ func percent(tokens, window int64) int {
 	return int(tokens * 100 / window)
 }
 
-// lines renders the status lines below the prompt.
-func (sb *statusBar) lines(th *style.Theme, width int) []style.Line {
+// values collects the content of the row above the prompt and the line below it.
+func (sb *statusBar) values() status.Values {
 	v := status.Values{
 		Agent: style.Capitalize(sb.choice.agent), AgentColor: sb.look.agentColor(sb.choice.agent), Shell: sb.drafts.edit.InShell(),
-		Frame: sb.look.animationFrame(), Percent: -1, Mode: sb.state.Info.Mode, Confined: sb.state.Info.Confined, Auto: sb.o.Start.Auto, Lost: sb.state.ConnectionError != nil, Interrupt: sb.keys.Label(key.SessionInterrupt),
+		Frame: sb.look.animationFrame(), Percent: -1, Mode: sb.state.Info.Mode, Edits: sb.state.AcceptsEdits != "" && sb.state.AcceptsEdits == sb.state.Root(sb.state.Current).ID, Confined: sb.state.Info.Confined, Auto: sb.o.Start.Auto, Lost: sb.state.ConnectionError != nil, Interrupt: sb.keys.Label(key.SessionInterrupt),
 		Hints: []status.Hint{
 			{Key: sb.keys.Label(key.CommandList), Label: "commands"}, {Key: sb.keys.Label(key.AgentCycle), Label: "agents"},
 		},
+	}
+	if mode, pending := sb.drafts.edit.VimMode(); mode != "" {
+		v.Editor = strings.TrimSpace(string(mode) + " " + pending)
 	}
 	if m, ok := sb.choice.model(); ok {
 		v.Model, v.Provider, v.Variant = m.Name, m.Ref.Provider, sb.choice.variant()
@@ -46,28 +52,34 @@ func (sb *statusBar) lines(th *style.Theme, width int) []style.Line {
 	if o := sb.state.Shown(); o != nil {
 		tokens, window, cost := sb.state.Usage(o.Transcript)
 		v.Tokens, v.Percent, v.Cost = tokens, percent(tokens, window), cost
-		v.Queued = len(sb.state.Queued())
+		for _, m := range sb.state.Queued() {
+			if sb.state.Delivery(m.ID) == lathe.Steer {
+				v.Steering++
+			} else {
+				v.Queued++
+			}
+		}
 		if s := sb.state.Status(sb.state.Current); s.Type != lathe.Idle {
 			v.Busy, v.Interrupting = true, sb.now().Sub(sb.turns.escapedAt) <= escapeTime
+			v.Silence = sb.silence(o)
 			if s.Type == lathe.Retrying {
-				v.Retry = &status.Retry{Attempt: s.Attempt, Message: s.Message, At: time.UnixMilli(int64(s.Next))}
+				v.Retry = &status.Retry{Attempt: s.Attempt, Of: sb.state.Info.Limits.Retries, Message: s.Message, At: time.UnixMilli(int64(s.Next))}
 			}
 		}
 	}
-	return status.View(th, v, width, sb.now())
+	return v
 }
 
-// retryReason says above the prompt why a request is retried, if the status lines do not show it.
-func (sb *statusBar) retryReason(th *style.Theme, width int, below []style.Line) style.Line {
-	s := sb.state.Status(sb.state.Current)
-	if s.Type != lathe.Retrying || sb.state.ConnectionError != nil || s.Message == "" {
-		return nil
+// silence says that the model sends nothing, if the session waits for nothing else.
+func (sb *statusBar) silence(o *state.Open) string {
+	if len(sb.state.Asks(o.ID)) > 0 || !waiting.ForModel(o.Transcript) {
+		return ""
 	}
-	reason := style.Of(style.FirstLine(s.Message), style.Fg(th.Error))
-	if strings.Contains(style.Text(below), reason.Text()) {
-		return nil
+	provider := ""
+	if m, ok := sb.choice.model(); ok {
+		provider = m.Ref.Provider
 	}
-	return append(style.Plain("  "), reason...).Truncate(width)
+	return waiting.Text(sb.clock.Silence(o.ID, sb.now()), sb.state.Info.Limits.Silence(provider))
 }
 
 // childValues collects the content of the subagent footer.
@@ -79,7 +91,9 @@ func (sb *statusBar) childValues() status.Child {
 		Agent: style.Capitalize(s.Agent), Title: s.Title, Color: sb.look.agentColor(s.Agent), Busy: sb.state.Busy(s.ID), Frame: sb.look.animationFrame(),
 		Tokens: tokens, Percent: percent(tokens, window), Cost: cost,
 		ParentKey: sb.keys.Label(key.SessionParent), PrevKey: sb.keys.Label(key.SessionChildCycleReverse), NextKey: sb.keys.Label(key.SessionChildCycle),
-		Interrupt: sb.keys.Label(key.SessionInterrupt), Interrupting: sb.now().Sub(sb.turns.escapedAt) <= escapeTime,
+	}
+	if leave := sb.keys.Label(key.SessionInterrupt); leave != "" {
+		c.ParentKey = leave
 	}
 	for i, x := range sb.state.Children(s.Parent) {
 		c.Of++

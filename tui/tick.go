@@ -34,6 +34,8 @@ type animation struct {
 type toasts struct {
 	stack           toast.Stack
 	expiryScheduled bool // a timer for the next expiry runs
+	notes           []style.Line
+	notesX, notesY  int // where they were drawn
 }
 
 // animationInterval is the time between animation frames.
@@ -113,34 +115,26 @@ func (sv *services) expireToasts() tea.Cmd {
 	return sv.after(max(next.Sub(sv.now()), 50*time.Millisecond), tickToast)
 }
 
-// sendAttention notifies the user while the terminal has no focus, if configured.
-func (sv *services) sendAttention(text string) tea.Cmd {
-	if !sv.blurred {
-		return nil
+// layOutToasts draws the toasts for the free area at the top: beside the sidebar, above the prompt, and above an open
+// dialog, which moves below them. So they cover no border.
+func (p *program) layOutToasts(th *style.Theme) {
+	width, rows := p.width, p.at.promptY
+	switch {
+	case p.reviewer.view != nil:
+		rows = p.height - 1
+	case p.overlays.current != nil:
+		rows = p.height / 3
+	case p.at.popupRows > 0 && p.at.popupY < p.at.promptY:
+		rows = p.at.popupY
+	case p.panel.Shown(p.afterLeader()):
+		rows = min(rows, p.panelY)
 	}
-	bell := ""
-	if sv.o.Look.Bell {
-		bell = "\a"
+	if p.at.sideX > 0 && p.at.chatWidth == p.at.sideX {
+		width = p.at.sideX
 	}
-	if !sv.o.Look.Attention {
-		if bell == "" {
-			return nil
-		}
-		return tea.Raw(bell)
+	p.notes = p.stack.View(th, width, rows)
+	if p.notesX, p.notesY = width, 0; len(p.notes) > 0 {
+		p.notesX -= p.notes[0].Width()
+		p.notesY = min(1, rows-len(p.notes))
 	}
-	if s, ok := sv.state.Session(sv.state.Current); ok && s.Title != "" {
-		text += ": " + s.Title
-	}
-	text = strings.ReplaceAll(style.Plain(text).Truncate(120).Text(), ";", ",")
-	// Terminals understand one of these and ignore the others.
-	return tea.Raw(bell + "\x1b]9;" + text + "\x07\x1b]777;notify;lathe;" + text + "\x07")
-}
-
-// drawToasts draws the toasts over the screen.
-func (sv *services) drawToasts(th *style.Theme, lines []style.Line) []style.Line {
-	rows := sv.stack.View(th, sv.width)
-	if len(rows) == 0 {
-		return lines
-	}
-	return drawOver(lines, rows, max(0, sv.width-rows[0].Width()), 1)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
@@ -24,34 +25,64 @@ type turns struct {
 	look         *look
 	overlays     *overlays
 
-	escapedAt time.Time // when the interrupt key was first pressed
+	escapedAt    time.Time // when the interrupt key was first pressed
+	editAskedAt  time.Time // when it was first pressed with nothing to interrupt
+	editEarlier  func() tea.Cmd
+	returnToMain func() tea.Cmd
 }
 
-// escapeTime is how long the first press counts.
-const escapeTime = 5 * time.Second
+// escapeTime is how long the first press counts. One that edits an earlier prompt counts for less: nobody asked for a
+// dialog with two presses far apart.
+const (
+	escapeTime = 5 * time.Second
+	editTime   = 2 * time.Second
+)
+
+// escape leaves a subagent, or interrupts the turn at the second press. With nothing to interrupt, it edits an earlier
+// prompt in place of an empty one.
+func (t *turns) escape() tea.Cmd {
+	switch {
+	case t.state.IsChild(): // it works on
+		return t.returnToMain()
+	case t.state.Busy(t.state.Current):
+		t.editAskedAt = time.Time{}
+		return t.interrupt()
+	case !t.drafts.edit.IsEmpty() || len(t.state.Prompts()) == 0:
+		return nil
+	case t.now().Sub(t.editAskedAt) > editTime:
+		t.editAskedAt = t.now()
+		t.stack.Add(toast.Note{Text: "Press " + t.keys.Label(key.SessionInterrupt) + " again to edit an earlier prompt", For: editTime}, t.now())
+		return t.expireToasts()
+	}
+	t.editAskedAt = time.Time{}
+	return t.editEarlier()
+}
 
 // interrupt ends the turn at the second press.
 func (t *turns) interrupt() tea.Cmd {
-	id := t.state.Current
-	if !t.state.Busy(id) {
-		return nil
-	}
 	if t.now().Sub(t.escapedAt) > escapeTime {
 		t.escapedAt = t.now()
 		return t.after(escapeTime, tickEscape)
 	}
+	return t.cancel()
+}
+
+// cancel ends the turn of the session on the screen.
+func (t *turns) cancel() tea.Cmd {
+	id := t.state.Current
 	t.escapedAt = time.Time{}
 	return t.send("interrupt the turn", func(ctx context.Context, e Engine) error { return e.Cancel(ctx, id) })
 }
 
-// turnEnded notifies the user if the terminal has no focus.
+// turnEnded notifies the user of a long turn, and of one that failed.
 func (t *turns) turnEnded(id lathe.SessionID) tea.Cmd {
 	delete(t.state.Interrupted, id)
+	says := t.watch.Ended(t.o.Look.Attention, t.state, id, t.now())
 	if s, ok := t.state.Session(id); !ok || s.Parent != "" {
 		return nil
 	}
 	t.escapedAt = time.Time{}
-	return t.sendAttention("Turn finished")
+	return tea.Raw(says)
 }
 
 // resume continues an interrupted turn, or sends the paused prompts.
@@ -108,7 +139,7 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 	if i < 0 {
 		return nil
 	}
-	draft := draftOf(o.Transcript.View(i))
+	draft := t.drafts.draftOf(o.Transcript.View(i))
 	session := t.state.Current
 	stop := t.state.Busy(session)
 	return t.call("undo the message", func(ctx context.Context, e Engine) (then, error) {

@@ -15,9 +15,9 @@ const (
 )
 
 // harness counts the messages of one session and returns the metrics.
-func harness(tell func(*story)) *usage.Harness {
+func harness(build func(*story)) *usage.Harness {
 	s := begin(true).in("ses_1", "", "app")
-	tell(s)
+	build(s)
 	return s.tally.Stats().Harness
 }
 
@@ -37,7 +37,7 @@ func TestHarness_StepsAndCalls(t *testing.T) {
 }
 
 func TestHarness_Ends(t *testing.T) {
-	for want, tell := range map[string]func(*story){
+	for want, build := range map[string]func(*story){
 		"done":    func(s *story) { s.answer("stop", text("yes")) },
 		"empty":   func(s *story) { s.answer("stop") },
 		"limit":   func(s *story) { s.answer("length", text("and th")) },
@@ -50,7 +50,7 @@ func TestHarness_Ends(t *testing.T) {
 		"refused":   func(s *story) { s.answer("tool-calls", failedCall("bash", `{}`, "no", `{"rejected":true}`)) },
 		"no answer": func(*story) {},
 	} {
-		h := harness(func(s *story) { s.prompt("do"); tell(s) })
+		h := harness(func(s *story) { s.prompt("do"); build(s) })
 		same(t, want, h.Ends, map[string]int{want: 1})
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Stats is the result of a count. Lists have the largest first, except days, which are in order. As JSON
-// it is the output of `lathe stats --json`.
+// Stats is the result of a count. Lists have the largest first, except days, which are sorted
+// by date. As JSON it is the output of `lathe stats --json`.
 type Stats struct {
 	Sessions  int `json:"sessions"`  // started by users
 	Subagents int `json:"subagents"` // sessions of subagents

@@ -42,8 +42,8 @@ func findCheckout(dir string) (checkout, bool) {
 	}
 }
 
-// readCheckout reads the repository whose .git lies in top. It asks for what git asks
-// for, so that the two agree on what is one.
+// readCheckout reads the repository whose .git lies in top. It checks for the same files as
+// git, so that the two agree.
 func readCheckout(top string) (checkout, bool) {
 	entry := filepath.Join(top, ".git")
 	info, err := os.Stat(entry)
@@ -92,8 +92,8 @@ func (c checkout) mainDir() string {
 	return c.common
 }
 
-// cachedID reads the id that OpenCode keeps in the repository. It is checked as any
-// foreign text: ids name directories of ours, so it must not lead out of one.
+// cachedID reads the id that OpenCode keeps in the repository. It is checked as any foreign
+// text: ids name directories of lathe, so it must not lead out of one.
 func cachedID(common string) string {
 	data, err := gitobj.ReadFile(filepath.Join(common, "opencode"), maxPointer)
 	if err != nil {
@@ -128,7 +128,7 @@ func hasHead(dir string) bool {
 	return isObjectID(head)
 }
 
-// readPointer reads a file that holds a path behind prefix, and resolves it from dir.
+// readPointer reads a file that holds a path after prefix, and resolves it from dir.
 func readPointer(file, prefix, dir string) (string, error) {
 	data, err := gitobj.ReadFile(file, maxPointer)
 	if err != nil {

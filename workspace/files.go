@@ -21,11 +21,11 @@ var ErrNotFile = errors.New("not a regular file")
 // ErrTooLarge is in the chain of the error of [File.ReadAll] for a file beyond its limit.
 var ErrTooLarge = errors.New("the file is too large")
 
-// File is a place in the file system that was resolved and can be judged. Its methods reach
-// exactly Path: a symlink that is put into the way after [Resolve] makes them fail, it is
-// never followed.
+// File is a resolved path in the file system, on which rules can decide. Its methods reach
+// exactly Path: a symlink that is put into the way after [Resolve] makes them fail, it is never
+// followed.
 type File struct {
-	Name string      // as asked: absolute and cleaned, symlinks kept
+	Name string      // as requested: absolute and cleaned, with symlinks
 	Path string      // where it really is: no symlink on the way, the letters the disk has
 	Info fs.FileInfo // of Path when it was resolved; nil if nothing is there
 }
@@ -33,8 +33,8 @@ type File struct {
 // IsDir reports whether a directory was there.
 func (f File) IsDir() bool { return f.Info != nil && f.Info.IsDir() }
 
-// Open opens the file for reading. It refuses what is not a regular file, and it never waits
-// for the other end of a pipe.
+// Open opens the file for reading. It opens only regular files, and never waits for the other
+// end of a pipe.
 func (f File) Open() (*os.File, error) {
 	if f.Info != nil && !f.Info.Mode().IsRegular() {
 		return nil, notFile(f.Path, f.Info.Mode()) // not even opened: that alone can make a device act
@@ -161,11 +161,11 @@ func moved(path string) error {
 	return lathe.Errorf(lathe.Conflict, "%s was replaced while in use, so it was left alone: %w", path, ErrMoved)
 }
 
-// OpenDir opens a directory at its real path as a root for what is done inside. A symlink anywhere
-// on the way is [ErrMoved].
+// OpenDir opens a directory at its real path as a root for operations inside. A symlink
+// anywhere on the way is [ErrMoved].
 func OpenDir(path string) (*os.Root, error) { return openDir(path) }
 
-// openDir opens a directory at its real path as a root for what is done inside. What
+// openDir opens a directory at its real path as a root for operations inside. What
 // [os.OpenRoot] found by following names is compared with what lies there without symlinks.
 func openDir(path string) (*os.Root, error) {
 	root, err := os.OpenRoot(path)

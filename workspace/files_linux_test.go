@@ -2,8 +2,8 @@ package workspace
 
 import "golang.org/x/sys/unix"
 
-// becomeNobody takes the rights to files from the present thread.
-func becomeNobody() bool {
+// dropRoot takes the rights to files from the present thread.
+func dropRoot() bool {
 	_, gone := unix.SetfsgidRetGid(65534)
 	if gone != nil {
 		return false

@@ -2,4 +2,4 @@
 
 package workspace
 
-func becomeNobody() bool { return false }
+func dropRoot() bool { return false }

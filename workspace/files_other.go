@@ -9,5 +9,5 @@ const openDirectory = 0
 // openExact opens what is at a real path; a symlink anywhere on it is [ErrMoved].
 func openExact(path string, flag int) (*os.File, error) { return walkOpen(path, flag) }
 
-// kernelFiles is empty: what the kernel offers as files is not told apart here.
+// kernelFiles is empty: files of the kernel are not recognized here.
 func kernelFiles(*os.File) string { return "" }

@@ -26,10 +26,10 @@ const windows = filepath.Separator == '\\'
 // place where a file would be made.
 //
 // Some file systems take several spellings for one file: in other letters (APFS, NTFS, FAT,
-// directories of ext4 made so) or in another normal form of Unicode. Path has the one that
-// the disk has, so a rule for ".env" is not passed by asking for ".ENV". A file that is not
-// there yet has the spelling it was asked by: nothing is there to be reached around a rule,
-// and once it is there, its name is that.
+// directories of ext4 made so) or in another normal form of Unicode. Path has the one that the
+// disk has, so a rule for ".env" is not passed by asking for ".ENV". A file that does not exist
+// yet has the spelling it was asked by: nothing is there to be reached around a rule, and once
+// it is there, its name is that.
 func Resolve(dir, name string) (File, error) {
 	full := name
 	if !filepath.IsAbs(name) {
@@ -95,7 +95,8 @@ func follow(full string) (string, error) {
 	return at, nil
 }
 
-// missing joins what is not there. "missing/.." in a link leads nowhere in any kernel.
+// missing joins the names that do not exist. "missing/.." in a link is an error in every
+// kernel.
 func missing(full string, parts []string) (string, error) {
 	if slices.Contains(parts, "..") {
 		return "", lathe.Errorf(lathe.NotFound, "%s leads through a symlink to a directory that does not exist: %w", full, fs.ErrNotExist)

@@ -81,7 +81,7 @@ func asUser(t *testing.T, dir string, f func()) {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
-		if !becomeNobody() {
+		if !dropRoot() {
 			t.Log("this system has no access rights for one thread; not tried as root")
 			return
 		}

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Where the kernel cannot be told to follow no symlink, the way is walked one name at a time,
-// from one open directory to the next: each is looked at, opened, and compared. A name that
-// is exchanged in between is noticed, because what was opened is not what was looked at.
+// Where the kernel has no option to refuse symlinks, the way is walked one name at a time, from
+// one open directory to the next: each is looked at, opened, and compared. A name that is
+// exchanged in between is noticed, because what was opened is not what was looked at.
 
 // walkOpen opens what is at a real path.
 func walkOpen(path string, flag int) (*os.File, error) {

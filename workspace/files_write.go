@@ -20,7 +20,7 @@ import (
 // Where a file may be written but not replaced (its directory is closed to this user, its
 // owner is another, it is mounted by itself), it is overwritten in place.
 //
-// The disk is not told to flush: after a loss of power a file may be old or new, as with git.
+// The file is not synced to disk: after a loss of power a file may be old or new, as with git.
 func (f File) Write(data []byte) error {
 	dir, err := f.parent()
 	if err != nil {
@@ -36,8 +36,8 @@ func (f File) Write(data []byte) error {
 	if err == nil {
 		return nil
 	}
-	var kept *cannotKeep
-	if old != nil && links(old) == 1 && errors.As(err, &kept) {
+	var keepErr *cannotKeep
+	if old != nil && links(old) == 1 && errors.As(err, &keepErr) {
 		err = f.overwrite(dir, name, old, data)
 	}
 	if err != nil {
@@ -95,8 +95,8 @@ func (f File) parent() (*os.Root, error) {
 	return dir, nil
 }
 
-// writable returns what is to be replaced, nil if nothing is there, and refuses what the user
-// may not write: renaming would get around a file's own protection.
+// writable returns the file to replace, nil if none exists, and refuses files that the user may
+// not write: renaming would get around a file's own protection.
 func (f File) writable(dir *os.Root, name string) (fs.FileInfo, error) {
 	old, err := dir.Lstat(name)
 	switch {
@@ -144,8 +144,8 @@ func replace(dir *os.Root, name string, old fs.FileInfo, data []byte) error {
 	return err
 }
 
-// fill gives a new file the owner, mode and attributes of the one it is to replace, and its content,
-// and closes it.
+// fill gives a new file the owner, mode and attributes of the file it will replace, and its
+// content, and closes it.
 func fill(dir *os.Root, name string, file *os.File, old fs.FileInfo, data []byte) error {
 	err := func() error {
 		if old != nil {

@@ -19,7 +19,7 @@ var ErrNotDirectory = errors.New("not a directory")
 
 // Place is where a directory belongs.
 type Place struct {
-	Directory string // as asked for: absolute, cleaned, symlinks kept; for [lathe.GlobalProject] its real path, which is all that names it
+	Directory string // as requested: absolute, cleaned, with symlinks; for [lathe.GlobalProject] its real path, which is all that names it
 	Worktree  string // the main checkout, or the repository itself if that is bare; the root of the volume without git
 	Sandbox   string // real path of the top of the checkout that holds Directory; the root of the volume without git
 	VCS       string // "git" or ""
@@ -29,9 +29,9 @@ type Place struct {
 	Cached    string // the id another program left in the repository, "" if none
 }
 
-// Memory keeps what takes a walk through the history, so that each repository is walked
-// through once. An answer outlives what it was read from, which is what keeps an id stable while
-// branches come and go.
+// Memory caches results that need a walk through the history, so that each repository is walked
+// through once. An answer outlives what it was read from, which is what keeps an id stable
+// while branches come and go.
 type Memory interface {
 	Cached(ctx context.Context, key string) (string, error) // "" if unknown
 	SaveCached(ctx context.Context, key, value string) error
@@ -70,9 +70,8 @@ func Locate(ctx context.Context, dir string, mem Memory) (Place, error) {
 	return p, nil
 }
 
-// Inside says whether child is parent or lies below it, judging by names alone: "..x"
-// below a directory is inside, "/ab" is not inside "/a". Whoever must not be
-// fooled by symlinks passes real paths.
+// Inside says whether child is parent or lies below it, judging by names alone: "..x" below a
+// directory is inside, "/ab" is not inside "/a". To be safe against symlinks, pass real paths.
 func Inside(parent, child string) bool {
 	rel, err := filepath.Rel(parent, child)
 	if err != nil { // another volume, or one of the two is relative

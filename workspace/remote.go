@@ -48,7 +48,7 @@ func cutScheme(raw string) (scheme, rest string, ok bool) {
 	return strings.ToLower(scheme), rest, true
 }
 
-// normalizeURL handles "//user@host:port/path" behind a scheme.
+// normalizeURL handles "//user@host:port/path" after a scheme.
 func normalizeURL(scheme, rest string) string {
 	if scheme == "http" || scheme == "https" { // where URLs may have either slash
 		rest = strings.ReplaceAll(rest, `\`, "/")
@@ -95,7 +95,7 @@ func cutPort(authority string) (string, bool) {
 	return host, err == nil
 }
 
-// normalizeScp handles "user@host:path", whose path is taken as it stands.
+// normalizeScp handles "user@host:path", whose path is taken as it is.
 func normalizeScp(raw string) string {
 	user, rest, ok := strings.Cut(raw, "@")
 	if !ok || user == "" || strings.ContainsAny(user, "/:") {

@@ -52,10 +52,10 @@ func identify(ctx context.Context, p Place, c checkout, mem Memory) (string, err
 // none or the history cannot be read: damaged, in a format of the future, too long for the
 // deadline. It fails only when ctx ends.
 //
-// It looks at the branches, the remote branches, the tags and the HEADs of all checkouts,
-// so that each checkout of a repository finds the same. Stashes, notes and what other
-// programs keep below refs/ do not count: they begin histories of their own, which are not
-// the project's. A branch of that sort, as for published pages, cannot be told apart.
+// It looks at the branches, the remote branches, the tags and the HEADs of all checkouts, so
+// that each checkout of a repository finds the same. Stashes, notes and what other programs
+// keep below refs/ do not count: they begin their own histories, which are not the project's.
+// Such a branch, as for published pages, cannot be recognized.
 func (c checkout) firstRoot(ctx context.Context, deadline time.Duration) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
@@ -111,8 +111,8 @@ func CheckoutTop(dir string) (directory, top string, err error) {
 	return directory, volumeRoot(directory), nil
 }
 
-// GitDirs returns the top of the checkout that holds a directory, its repository, and the folder
-// it shares with other checkouts of it; ok is false where there is none that can be read.
+// GitDirs returns the top of the checkout that holds a directory, its repository, and the
+// folder it shares with other checkouts of it; ok is false if there is none that can be read.
 func GitDirs(dir string) (top, repository, common string, ok bool) {
 	c, ok := findCheckout(realPath(dir))
 	return c.top, c.gitDir, c.common, ok

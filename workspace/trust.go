@@ -15,10 +15,10 @@ import (
 	"github.com/lathe-agent/lathe/internal/atomicfile"
 )
 
-// Trust remembers which projects may run what their settings say. Each decision is a file
-// of its own, so that two processes never undo each other's; what it was bound to is in
-// it, and a project whose settings have changed since is not trusted. A project may have
-// several: its folders can have settings of their own.
+// Trust remembers which projects may run what their settings say. Each decision is its own
+// file, so that two processes never undo each other's; what it was bound to is in it, and a
+// project whose settings have changed since is not trusted. A project may have several: its
+// folders can have their own settings.
 type Trust struct{ dir string }
 
 // Grant is one decision.
@@ -29,7 +29,7 @@ type Grant struct {
 	At       time.Time `json:"at"`
 }
 
-// NewTrust returns the decisions kept in a folder, which need not be there.
+// NewTrust returns the decisions stored in a folder, which need not exist.
 func NewTrust(dir string) *Trust { return &Trust{dir: dir} }
 
 func (t *Trust) path(root, digest string) string {

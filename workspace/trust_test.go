@@ -53,8 +53,8 @@ func TestTrust_Grant(t *testing.T) {
 			}
 		}
 	}
-	// A folder of the project with settings of its own has a decision of its own; both count
-	// until they are taken back, together.
+	// A folder of the project with settings of its own has its own decision; both count until
+	// they are undone, together.
 	grant(t, trust, granted("/a", "3"))
 	if !trust.Trusts("/a", "1") || !trust.Trusts("/a", "3") {
 		t.Error("one decision took the place of the other")
@@ -116,8 +116,8 @@ func TestTrust_List(t *testing.T) {
 	}
 }
 
-// What is damaged, or says something else than its name, trusts nothing; granting anew
-// repairs it.
+// What is damaged, or says something else than its name, trusts nothing; granting again repairs
+// it.
 func TestTrust_Damaged(t *testing.T) {
 	dir := t.TempDir()
 	trust := NewTrust(dir)
@@ -187,7 +187,7 @@ func TestTrust_Concurrent(t *testing.T) {
 	}
 }
 
-// Nobody else reads or changes what a user trusts.
+// No other process reads or changes what a user trusts.
 func TestTrust_Permissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has other permissions")

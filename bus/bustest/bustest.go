@@ -1,5 +1,5 @@
-// Package bustest is the suite every bus passes: the one of a single process now, one
-// across nodes later.
+// Package bustest is the test suite for every bus: today's for a single process, later one
+// across nodes.
 //
 // Each numbered sentence of the feed's contract under "Live" and "Deltas" has a test of
 // that name. Further guarantees of a bus have tests with their own names. The tests do not
@@ -7,7 +7,7 @@
 // [lathe.Transcript]. A mark after an event shows whether the event did not arrive, so no
 // test depends on the speed of a bus.
 //
-// Start reading at Run; world.go is the model of store, runners and readers that the
+// Start reading at Run; simulation.go is the model of store, runners and readers that the
 // property in property.go compares a bus with.
 package bustest
 

@@ -48,12 +48,12 @@ func deltasMerge(t *testing.T, w *writer) {
 	w.commit(title(a1, "in between"))
 	one.Append("c")
 	two.Append("2")
-	got := said(heard(t, w, s, everything))
+	got := said(received(t, w, s, everything))
 	one.Append("d")
 	one.Append("")
 	two.Append("3")
 	two.Append("4")
-	got = append(got, said(heard(t, w, s, everything))...)
+	got = append(got, said(received(t, w, s, everything))...)
 	want := []string{
 		`message.part.updated prt_1 ""`,
 		`message.part.updated prt_2 ""`,
@@ -86,7 +86,7 @@ func deltasOrder(t *testing.T, w *writer) {
 		`message.part.delta prt_1@2 "cd"`,
 		`3 message.part.updated prt_1 "abcd"`,
 	}
-	if diff := cmp.Diff(want, said(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 	if text.String() != "abcdlate" {
@@ -141,7 +141,7 @@ func deltasJoin(t *testing.T, open func() Bus) {
 		}
 		for i, j := range joined {
 			seen := transcript(a1)
-			events := heard(t, w, j.sub, lathe.Scope{Session: a1})
+			events := received(t, w, j.sub, lathe.Scope{Session: a1})
 			if first := events[0].Fact.(*lathe.PartChanged).Part; first.GrowingText() != j.first || !first.Open() {
 				t.Fatalf("pieces %q, joined before %d: begins with %q, want %q", pieces, i, first.GrowingText(), j.first)
 			}
@@ -207,7 +207,7 @@ func deltasCheckpoint(t *testing.T, w *writer) {
 		t.Errorf("a checkpoint takes a number: Last() = %d, want 2", w.Last())
 	}
 	want := []string{`1 message.part.updated prt_1 ""`, `message.part.delta prt_1@0 "one two"`}
-	if diff := cmp.Diff(want, said(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -229,7 +229,7 @@ func deltasTool(t *testing.T, w *writer) {
 	part.Body = &lathe.ToolCall{CallID: "c", Tool: "bash", State: &lathe.Running{Input: json.RawMessage(text.String())}}
 	w.commit(&lathe.PartChanged{Part: part})
 	want := []int64{1, 2, 3}
-	if diff := cmp.Diff(want, numbers(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff(want, numbers(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 	if text.String() != `{"command":""}` || w.Text(part.ID) != nil {

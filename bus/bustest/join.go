@@ -58,7 +58,7 @@ func joinBeforeOpen(t *testing.T, w *writer) {
 	text := w.Open(events[0])
 	text.Append("x")
 	want := []string{`message.part.updated prt_1 ""`, `message.part.delta prt_1@0 "x"`}
-	if diff := cmp.Diff(want, said(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -68,10 +68,10 @@ func joinUnpublished(t *testing.T, w *writer) {
 	text := w.Open(about(&lathe.PartChanged{Part: openPart(a1, "prt_1", "a")}))
 	text.Append("b")
 	want := []string{`message.part.updated prt_1 "a"`, `message.part.delta prt_1@1 "b"`}
-	if diff := cmp.Diff(want, said(heard(t, w, s, lathe.Scope{Session: a1}))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, s, lathe.Scope{Session: a1}))); diff != "" {
 		t.Error(diff)
 	}
-	if got := heard(t, w, other, lathe.Scope{Session: a2}); len(got) > 0 {
+	if got := received(t, w, other, lathe.Scope{Session: a2}); len(got) > 0 {
 		t.Errorf("out of scope: %v", said(got))
 	}
 }
@@ -85,7 +85,7 @@ func joinBeforeSettling(t *testing.T, w *writer) {
 	w.Publish(end...)
 	text.Close()
 	want := []string{`message.part.updated prt_1 "all"`, `2 message.part.updated prt_1 "all"`}
-	if diff := cmp.Diff(want, said(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -97,7 +97,7 @@ func joinAfterSettling(t *testing.T, w *writer) {
 	w.commit(settled(part, "all"))
 	s := w.Subscribe(everything) // before the runner closes the text
 	text.Close()
-	if got := heard(t, w, s, everything); len(got) > 0 || len(s.OpenTexts()) > 0 || w.Text(part.ID) != nil {
+	if got := received(t, w, s, everything); len(got) > 0 || len(s.OpenTexts()) > 0 || w.Text(part.ID) != nil {
 		t.Errorf("joined %v and heard %v", s.OpenTexts(), said(got))
 	}
 }
@@ -119,7 +119,7 @@ func joinRemovals(t *testing.T, w *writer) {
 		s := w.Subscribe(everything)
 		w.commit(tt.remove)
 		text.Append("late")
-		got := heard(t, w, s, everything)
+		got := received(t, w, s, everything)
 		if grew := len(got) == 3; grew != tt.stays || (w.Text("prt_1") != nil) != tt.stays {
 			t.Errorf("after removal of the %s: %v", tt.name, said(got))
 		}
@@ -142,10 +142,10 @@ func joinGivenUp(t *testing.T, w *writer) {
 		`message.part.delta prt_1@0 "half"`,
 		`2 message.part.updated prt_1 "ha"`,
 	}
-	if diff := cmp.Diff(want, said(heard(t, w, before, everything))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, before, everything))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(want[2:], said(heard(t, w, after, everything))); diff != "" {
+	if diff := cmp.Diff(want[2:], said(received(t, w, after, everything))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -159,18 +159,18 @@ func joinStoreAhead(t *testing.T, w *writer) {
 	s.Skip(w.seq) // Since showed it settled, as number 3
 	grows.Append("x")
 	w.Publish(about(&lathe.SessionIdle{Session: a1})) // ephemeral events need not wait
-	if diff := cmp.Diff([]string{`session.idle`}, said(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff([]string{`session.idle`}, said(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 	w.Publish(end...)
 	grows.Append("y")
 	want := []string{`message.part.updated prt_2 "x"`, `message.part.delta prt_2@1 "y"`}
-	if diff := cmp.Diff(want, said(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 	s.Skip(4) // the number of a checkpoint, which has no event
 	w.Advance(4)
-	if diff := cmp.Diff([]string{`message.part.updated prt_2 "xy"`}, said(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff([]string{`message.part.updated prt_2 "xy"`}, said(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -195,7 +195,7 @@ func joinResumed(t *testing.T, w *writer) {
 		`message.part.delta prt_2@1 "2"`,
 		`3 message.part.updated prt_1 "ab"`,
 	}
-	if diff := cmp.Diff(want, said(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -230,11 +230,11 @@ func joinForeign(t *testing.T, w *writer) {
 		`message.part.delta prt_1@2 "c"`,
 		`3 message.part.updated prt_1 "abcd"`,
 	}
-	if diff := cmp.Diff(want, said(heard(t, w, early, everything))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, early, everything))); diff != "" {
 		t.Error(diff)
 	}
 	want = append([]string{`message.part.updated prt_1 "ab"`}, want[2:]...)
-	if diff := cmp.Diff(want, said(heard(t, w, late, everything))); diff != "" {
+	if diff := cmp.Diff(want, said(received(t, w, late, everything))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -45,7 +45,7 @@ func lifeScope(t *testing.T, w *writer) {
 	}
 	for i, s := range subs {
 		var got []string
-		for _, e := range heard(t, w, s, scopes[i]) {
+		for _, e := range received(t, w, s, scopes[i]) {
 			if !scopes[i].Includes(e) {
 				t.Errorf("scope %v does not hold %v", scopes[i], e)
 			}
@@ -95,7 +95,7 @@ func lifeIDs(t *testing.T, w *writer) {
 	w.Publish(lathe.Event{ID: "evt_given", Session: a1, Fact: &lathe.SessionIdle{Session: a1}})
 	seen := map[lathe.EventID]int{}
 	for _, s := range []*bus.Subscription{one, two} {
-		for _, e := range heard(t, w, s, lathe.Scope{Session: a1}) {
+		for _, e := range received(t, w, s, lathe.Scope{Session: a1}) {
 			if !strings.HasPrefix(string(e.ID), "evt_") {
 				t.Errorf("%v has the id %q", said([]lathe.Event{e}), e.ID)
 			}

@@ -34,7 +34,7 @@ func liveResume(t *testing.T, w *writer) {
 	w.commit(title(a1, "4"))
 	s.Skip(h)
 	w.commit(title(a1, "5"))
-	if diff := cmp.Diff([]int64{4, 5}, numbers(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff([]int64{4, 5}, numbers(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -63,7 +63,7 @@ func liveStoreAhead(t *testing.T, w *writer) {
 	s.Skip(2) // Since saw the commit before it was published
 	w.Publish(committed...)
 	w.commit(title(a1, "3"))
-	if diff := cmp.Diff([]int64{3}, numbers(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff([]int64{3}, numbers(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -86,7 +86,7 @@ func liveOrder(t *testing.T, w *writer) {
 		}
 	}
 	for i, s := range subs {
-		got := slices.DeleteFunc(numbers(heard(t, w, s, lathe.Scope{Session: a1})), func(n int64) bool { return n == 0 })
+		got := slices.DeleteFunc(numbers(received(t, w, s, lathe.Scope{Session: a1})), func(n int64) bool { return n == 0 })
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("scope %v: %s", scopes[i], diff)
 		}
@@ -99,7 +99,7 @@ func liveRepeat(t *testing.T, w *writer) {
 	w.Publish(first...)
 	w.Publish(append(first, w.number(title(a1, "3"))...)...)
 	w.Advance(2) // never back
-	if diff := cmp.Diff([]int64{1, 2, 3}, numbers(heard(t, w, s, everything))); diff != "" {
+	if diff := cmp.Diff([]int64{1, 2, 3}, numbers(received(t, w, s, everything))); diff != "" {
 		t.Error(diff)
 	}
 	if w.Last() != 3 {
@@ -125,7 +125,7 @@ func liveLastOfCommit(t *testing.T, w *writer) {
 		Last bool
 	}
 	var got []mark
-	for _, e := range append(heard(t, w, s, everything), heard(t, w, joined, everything)...) {
+	for _, e := range append(received(t, w, s, everything), received(t, w, joined, everything)...) {
 		got = append(got, mark{e.Seq, e.Last})
 	}
 	want := []mark{{1, false}, {2, false}, {3, true}, {4, true}, {0, false}, {0, false}, {0, false}}
@@ -153,7 +153,7 @@ func liveBounded(t *testing.T, w *writer) {
 	if w.Subscribers() != 1 {
 		t.Errorf("%d subscribers, want the other one", w.Subscribers())
 	}
-	if got := len(heard(t, w, other, lathe.Scope{Session: b1})); got != 2 { // the part, one delta
+	if got := len(received(t, w, other, lathe.Scope{Session: b1})); got != 2 { // the part, one delta
 		t.Errorf("the other one heard %d events", got)
 	}
 	if _, err := try(stalled); !errors.Is(err, bus.ErrLagged) {
@@ -183,7 +183,7 @@ func liveLagResume(t *testing.T, w *writer) {
 	text.Append("Hello")
 	cursor := int64(0)
 	read := func() {
-		for _, e := range heard(t, w, s, everything) {
+		for _, e := range received(t, w, s, everything) {
 			if seen.Apply(e); e.Last {
 				cursor = e.Seq
 			}

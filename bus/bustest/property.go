@@ -14,7 +14,7 @@ func joinProperty(t *testing.T, open func() Bus) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := open()
 		defer b.Close()
-		w := newWorld(t, b)
+		w := newSimulation(t, b)
 		actions := map[string]func(*rapid.T){"": func(*rapid.T) {}}
 		for _, family := range []map[string]func(*rapid.T){w.runnerSteps(), w.readerSteps()} {
 			for name, step := range family {
@@ -46,7 +46,7 @@ var (
 )
 
 // runnerSteps are the random actions of runners and the store.
-func (w *world) runnerSteps() map[string]func(*rapid.T) {
+func (w *simulation) runnerSteps() map[string]func(*rapid.T) {
 	opened := func(r *row) bool { return r.text != nil }
 	these := func(t *rapid.T, ok func(*row) bool) *row {
 		return pick(t, slices.DeleteFunc(w.live(), func(r *row) bool { return !ok(r) }), "part")
@@ -73,7 +73,7 @@ func (w *world) runnerSteps() map[string]func(*rapid.T) {
 		"append":     func(t *rapid.T) { these(t, opened).grow(rapid.IntRange(1, 7).Draw(t, "bytes")) },
 		"continue":   func(t *rapid.T) { these(t, opened).grow(3) },
 		"checkpoint": func(t *rapid.T) { w.checkpoint(these(t, opened)) },
-		"retell":     func(t *rapid.T) { w.retell(these(t, opened)) },
+		"retell":     func(t *rapid.T) { w.republish(these(t, opened)) },
 		"settle":     func(t *rapid.T) { w.settle(these(t, opened)) },
 		"close": func(t *rapid.T) { // after the settling was committed, published or not
 			r := pick(t, slices.DeleteFunc(slices.Clone(w.rows), func(r *row) bool {
@@ -95,7 +95,7 @@ func (w *world) runnerSteps() map[string]func(*rapid.T) {
 }
 
 // maybeRemoveMessage rarely removes a message, because it gets no text afterwards.
-func (w *world) maybeRemoveMessage(t *rapid.T) {
+func (w *simulation) maybeRemoveMessage(t *rapid.T) {
 	in, i := anySession.Draw(t, "in"), anyMessage.Draw(t, "message")
 	if w.gone[messageOf(in, i)] > 0 || rapid.IntRange(0, 4).Draw(t, "chance") > 0 {
 		t.Skip("not now")
@@ -104,7 +104,7 @@ func (w *world) maybeRemoveMessage(t *rapid.T) {
 }
 
 // readerSteps are the random actions of readers.
-func (w *world) readerSteps() map[string]func(*rapid.T) {
+func (w *simulation) readerSteps() map[string]func(*rapid.T) {
 	caughtUp := func(t *rapid.T, want bool) *reader {
 		return pick(t, slices.DeleteFunc(slices.Clone(w.readers), func(r *reader) bool { return r.behind == want }), "reader")
 	}

@@ -136,8 +136,8 @@ func fails(s *bus.Subscription) error {
 	}
 }
 
-// heard returns everything up to a mark that is sent now, in the given scope.
-func heard(t testing.TB, b Bus, s *bus.Subscription, in lathe.Scope) []lathe.Event {
+// received returns everything up to a mark that is sent now, in the given scope.
+func received(t testing.TB, b Bus, s *bus.Subscription, in lathe.Scope) []lathe.Event {
 	t.Helper()
 	mark := &lathe.UnknownEvent{TypeName: "mark"}
 	b.Publish(lathe.Event{Session: in.Session, Directory: in.Directory, Fact: mark})

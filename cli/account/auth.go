@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/harness"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -256,7 +257,7 @@ func logOut(ctx context.Context, a *cli.App, id string) error {
 		return lathe.Errorf(lathe.Conflict, "this credential belongs to OpenCode (%s): log out there", a.DisplayPath(a.ForeignAuth()))
 	}
 	if err := p.File.Remove(ctx, id); err != nil {
-		if near := catalog.Similar(id, own); lathe.CodeOf(err) == lathe.NotFound && len(near) > 0 {
+		if near := phrase.Similar(id, own); lathe.CodeOf(err) == lathe.NotFound && len(near) > 0 {
 			return lathe.Errorf(lathe.NotFound, "no credentials for %s; did you mean %s?", termtext.Quote(id), termtext.Plain(near[0]))
 		}
 		return err

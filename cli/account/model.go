@@ -21,6 +21,9 @@ func showModel(ctx context.Context, a *cli.App, p *harness.Providers, id, name s
 		return unknownProvider(p, id)
 	}
 	m, err := p.Find(ctx, id+"/"+name)
+	if lathe.CodeOf(err) == lathe.NotFound {
+		return cli.WithExit(err, cli.ExitUsage) // as for -m
+	}
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,10 @@ package account
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,9 +14,11 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
+	"github.com/lathe-agent/lathe/internal/modelname"
 	"github.com/lathe-agent/lathe/internal/scrub"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -33,9 +35,12 @@ func NewModels(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "models [PROVIDER | PROVIDER/MODEL]",
 		Short: "List available models, or show one",
-		Long: `List the available models as provider/model: those of providers with credentials, without API keys,
-or in the config. --all lists the whole catalog. With PROVIDER/MODEL, show that model's limits,
-prices, capabilities and reasoning levels.
+		Long: `List the available models, newest first: those of providers with credentials, without API keys, or in
+the config. --all lists the whole catalog. With PROVIDER/MODEL, show that model's limits, prices,
+capabilities and reasoning levels. On a terminal the list has the context window, the price per
+million tokens in dollars, reasoning levels and the release date; otherwise only names.
+
+For -m a part of a name is enough: lathe run -m sonnet uses the newest Sonnet.
 
 The catalog is built in. --refresh downloads the current one from models.dev, or from
 LATHE_MODELS_URL, and saves it; lathe downloads nothing otherwise. LATHE_MODELS_PATH sets a file to
@@ -155,15 +160,48 @@ func unknownProvider(p *harness.Providers, id string) error {
 		return lathe.Errorf(lathe.NotFound, "the catalog has no models of %s; run `lathe models --refresh` to update it", v.Name)
 	}
 	_, err := p.Catalog.Model(id, "")
-	return err
+	return cli.WithExit(err, cli.ExitUsage) // as for -m
 }
 
-// Models returns the models of a provider by ID.
+// Models returns the models of a provider, newest first.
 func Models(p *catalog.Provider) []*catalog.Model {
-	return slices.SortedFunc(maps.Values(p.Models), func(a, b *catalog.Model) int { return cmp.Compare(a.ID, b.ID) })
+	all := slices.Collect(maps.Values(p.Models))
+	modelname.Sort(all, func(m *catalog.Model) modelname.Model {
+		return modelname.Model{Provider: m.Provider, ID: m.ID, Released: m.ReleaseDate}
+	})
+	return all
 }
 
-// printModels prints one reference per line, ready for `lathe run -m`.
+// modelTable lists models with the facts that decide a choice.
+func modelTable(list []provider.Active) layout.Table {
+	t := layout.Table{Head: []string{"Model", "Context", "Price in/out", "Reasoning", "Released"}, Flexible: []int{3}, Paths: -1}
+	for _, one := range list {
+		for _, m := range Models(one.Provider) {
+			cost := ""
+			switch r := m.Cost.Rates; {
+			case r.Input != 0 || r.Output != 0:
+				cost = "$" + shortDollars(r.Input) + "/$" + shortDollars(r.Output)
+			case one.Implicit:
+				cost = "free"
+			}
+			context := ""
+			if m.Limit.Context > 0 {
+				context = termtext.Count(int64(m.Limit.Context))
+			}
+			levels := strings.Join(ReasoningLevels(m), ", ")
+			if levels == "" && m.Reasoning {
+				levels = "yes"
+			}
+			t.Rows = append(t.Rows, []string{termtext.Plain(m.Ref()), context, cost, termtext.Plain(levels), termtext.Plain(m.ReleaseDate)})
+		}
+	}
+	return t
+}
+
+// shortDollars rounds a price to cents.
+func shortDollars(f float64) string { return dollars(math.Round(f*100) / 100) }
+
+// printModels prints a table for people. For programs it prints one reference per line, ready for `lathe run -m`.
 func printModels(a *cli.App, list []provider.Active, verbose bool) error {
 	if a.JSON {
 		out := []catalog.WireModel{}
@@ -173,6 +211,9 @@ func printModels(a *cli.App, list []provider.Active, verbose bool) error {
 			}
 		}
 		return a.PrintJSON(out)
+	}
+	if width := a.Width(); width > 0 && !verbose && len(list) > 0 {
+		return modelTable(list).Write(a.Out, width)
 	}
 	for _, one := range list {
 		for _, m := range Models(one.Provider) {

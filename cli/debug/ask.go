@@ -63,7 +63,7 @@ Exit codes: 0 complete answer, 1 failure (refused, truncated, filtered, unknown 
 	}
 	cmd.Flags().StringVarP(&f.model, "model", "m", "", "`MODEL` to use, as provider/model")
 	cmd.Flags().StringVar(&f.variant, "variant", "", "reasoning `LEVEL`; `lathe models PROVIDER/MODEL` lists them")
-	cmd.Flags().StringVar(&f.system, "system", "", "system prompt (default none)")
+	cmd.Flags().StringVar(&f.system, "system", "", "system prompt `TEXT` (default none)")
 	cmd.Flags().StringVar(&f.record, "record", "", "`FILE` to save the model traffic to")
 	cmd.Flags().StringVar(&f.replay, "replay", "", "recorded `FILE` to answer from, without network")
 	cmd.Flags().BoolVar(&f.timing, "timing", false, "with --record save, and with --replay repeat, the timing")
@@ -124,6 +124,15 @@ func askModel(ctx context.Context, a *cli.App, f askFlags, text string) error {
 
 // askedModel returns the selected model, or runs the first-run dialog if there is none.
 func askedModel(ctx context.Context, a *cli.App, p *harness.Providers, f askFlags) (*catalog.Model, error) {
+	if f.model != "" {
+		full, err := p.FullName(ctx, f.model)
+		if lathe.CodeOf(err) == lathe.NotFound {
+			return nil, cli.WithExit(err, cli.ExitUsage)
+		}
+		if err == nil {
+			f.model = full
+		}
+	}
 	m, err := p.Choose(ctx, f.model)
 	if err == nil || f.model != "" || p.Settings.Config.Model != "" || f.replay != "" {
 		return m, err

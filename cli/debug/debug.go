@@ -1,4 +1,4 @@
-// Package debug implements `lathe debug`: the program's state, single model requests and a scripted model.
+// Package debug implements `lathe debug` and `lathe doctor`: the program's state, health checks, single model requests and a scripted model.
 package debug
 
 import (

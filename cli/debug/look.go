@@ -224,9 +224,8 @@ func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) (e
 	if err != nil {
 		return err
 	}
-	names := []string{}
 	for _, g := range k.Settings.Agents {
-		if names = append(names, g.Name); g.Name != name {
+		if g.Name != name {
 			continue
 		}
 		if call.tool != "" {
@@ -241,5 +240,5 @@ func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) (e
 		}
 		return a.PrintJSON(out)
 	}
-	return lathe.Errorf(lathe.NotFound, "agent not found: %s; available: %s", termtext.Quote(name), termtext.Plain(strings.Join(names, ", ")))
+	return cli.CheckAgent(name, k.Settings.Ordered())
 }

@@ -43,7 +43,7 @@ command ends, and new files are moved aside.`,
 			return debugSandbox(c.Context(), a, agent, strings.Join(args, " "))
 		},
 	}
-	cmd.Flags().StringVar(&agent, "agent", "build", "agent whose profile to use")
+	cmd.Flags().StringVar(&agent, "agent", "build", "`NAME` of the agent whose profile to use")
 	return a.JSONFlag(cmd)
 }
 
@@ -123,7 +123,7 @@ func probeSandbox(ctx context.Context, r *sandbox.Runner, p sandbox.Profile) *sa
 // typist runs a command of the user as the model would, without asking.
 type typist struct{ tool.Host }
 
-func (typist) Ask(context.Context, tool.Permission) error { return nil }
+func (typist) Ask(context.Context, ...tool.Permission) error { return nil }
 
 func (typist) Progress(string, json.RawMessage) {}
 

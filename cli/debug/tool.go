@@ -25,7 +25,16 @@ type trial struct {
 }
 
 // Ask evaluates the agent's rules. A request that they ask about is refused without --yes.
-func (x trial) Ask(_ context.Context, p tool.Permission) error {
+func (x trial) Ask(_ context.Context, all ...tool.Permission) error {
+	for _, p := range all {
+		if err := x.ask(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x trial) ask(p tool.Permission) error {
 	worst, about := p.Conflict(x.agent.Rules)
 	for _, pattern := range p.Patterns {
 		switch action := run.ActionOf(x.agent, p.Name, pattern); {
@@ -47,7 +56,7 @@ func (x trial) Ask(_ context.Context, p tool.Permission) error {
 }
 
 // Allowed reports whether Ask would.
-func (x trial) Allowed(p tool.Permission) bool { return x.Ask(context.Background(), p) == nil }
+func (x trial) Allowed(p tool.Permission) bool { return x.ask(p) == nil }
 
 // trialJSON is a tool call with its result, as for a model.
 type trialJSON struct {

@@ -268,7 +268,8 @@ func (t *demoTurns) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply
 		reply = lathe.Always
 		t.note("? " + termtext.Plain(q.Permission) + " " + termtext.Plain(q.Summary()))
 		t.demo.wait(ctx)
-		t.note("  y once, a always (" + termtext.Plain(strings.Join(q.Always, " ")) + "), n no: a")
+		pattern := termtext.Plain(strings.Join(q.Always, " "))
+		t.note("  y once, s session (" + pattern + "), a always (" + pattern + "), n no: a")
 		t.note("  (the demo answers for you)")
 		t.demo.wait(ctx)
 	}

@@ -53,11 +53,11 @@ func (h *host) sessions(ctx context.Context, _ *mcp.CallToolRequest, in listArgs
 		return nil, out, err
 	}
 	var found []lathe.Session
-	var cut map[lathe.SessionID]bool
+	var states map[lathe.SessionID]string
 	e, err := h.look()
 	if err == nil {
 		if found, err = session.QuerySessions(ctx, h.App, e, session.ListFlags{Most: most, Archived: in.Archived, Search: in.Search}); err == nil {
-			cut, err = session.InterruptedSessions(ctx, e)
+			states, err = session.SessionStates(ctx, e)
 		}
 	}
 	if err != nil && !errors.As(err, new(cli.NoDatabase)) {
@@ -66,13 +66,13 @@ func (h *host) sessions(ctx context.Context, _ *mcp.CallToolRequest, in listArgs
 	for _, s := range found {
 		out.Sessions = append(out.Sessions, sessionRecord{
 			ID: string(s.ID), Title: termtext.Plain(s.Title), Directory: s.Directory,
-			Created: int64(s.Created), Updated: int64(s.Updated), Interrupted: cut[s.ID],
+			Created: int64(s.Created), Updated: int64(s.Updated), Interrupted: states[s.ID] == session.Interrupted,
 		})
 	}
 	text := session.ListFlags{Archived: in.Archived, Search: in.Search, All: true}.EmptyMessage()
 	if len(found) > 0 {
 		var b bytes.Buffer
-		if err := session.SessionTable(h.App, found, cut, true).Write(&b, 0); err != nil {
+		if err := session.SessionTable(h.App, found, states).Write(&b, 0); err != nil {
 			return nil, out, err
 		}
 		text = b.String()

@@ -19,3 +19,15 @@ func TestUnknownOf(t *testing.T) {
 		}
 	}
 }
+
+func TestAskChoices(t *testing.T) {
+	for want, lists := range map[string][2][]string{
+		"y once, n no, or type a reason:":                                                {},
+		"y once, s session (src/*), a always (src/a.go), n no, or type a reason:":        {{"src/*"}, {"src/a.go"}},
+		"y once, s session (ls * git *), a always (ls * git *), n no, or type a reason:": {{"ls *", "git *"}, {"ls *", "git *"}},
+	} {
+		if got := askChoices(lists[0], lists[1]); got != want {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+}

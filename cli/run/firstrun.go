@@ -5,15 +5,18 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/account"
 	"github.com/lathe-agent/lathe/cli/demo"
+	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/provider"
+	"github.com/lathe-agent/lathe/tui/state"
 )
 
 // noModel is the error of a first run without a provider. It lists the next steps.
@@ -42,21 +45,19 @@ func (e noModel) Details() []string {
 
 // haveModel checks, before it creates a session, that the turn has a model. Otherwise it starts the first-run dialog.
 func haveModel(ctx context.Context, a *cli.App, s *harness.Harness, f *runFlags) error {
-	if f.command != "" && f.model == "" || f.replay != "" || f.session != "" || f.next || f.resume {
-		return nil // they name a model, or the engine reports the problem
-	}
 	place, err := s.Engine.Locate(ctx, a.Dir)
 	if err != nil {
 		return nil // creating the session reports it
 	}
 	k, err := s.ConfigFor(place) // without plugins, whose notices could not be shown yet
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil
-	case f.model != "":
-		return knownModel(ctx, a, k.Providers, *f)
-	case hasModel(k.Settings, f.agent):
-		return nil
+	}
+	if err := checkNames(ctx, k, f); err != nil {
+		return err
+	}
+	if f.model != "" || f.command != "" || f.replay != "" || f.continues() || hasModel(k.Settings, f.agent) {
+		return nil // they name a model, or the engine reports the problem
 	}
 	if settings, err := s.Settings(ctx, place); err != nil || hasModel(settings, f.agent) { // a plugin brought one
 		return err
@@ -73,18 +74,61 @@ func haveModel(ctx context.Context, a *cli.App, s *harness.Harness, f *runFlags)
 	return err
 }
 
-// knownModel refuses an unknown model before it creates a session, which the next `run -c` would continue with that
-// model. With a JSON format the error comes as an event; a fallback or a plugin may know the model.
-func knownModel(ctx context.Context, a *cli.App, p *harness.Providers, f runFlags) error {
-	c := p.Settings.Config
-	if f.format != "default" || len(c.Fallback.Models)+len(c.Agents[f.agent].Fallback)+len(c.Plugins)+len(p.Settings.Plugins) > 0 {
+// checkNames completes the model of -m and refuses an unknown model or agent before it creates a session, which the
+// next `run -c` would continue. A plugin or a fallback may know more names.
+func checkNames(ctx context.Context, k *harness.DirConfig, f *runFlags) error {
+	l := k.Providers.Settings
+	plugins := len(l.Config.Plugins)+len(l.Plugins) > 0
+	if f.agent != "" && !plugins && !f.continues() && f.replay == "" {
+		if err := cli.CheckAgent(f.agent, k.Settings.Ordered()); err != nil {
+			return err
+		}
+	}
+	if f.model == "" || f.replay != "" {
 		return nil
 	}
-	if _, err := p.Choose(ctx, f.model); lathe.CodeOf(err) == lathe.NotFound {
+	full, err := k.Providers.FullName(ctx, f.model)
+	switch {
+	case err == nil:
+		f.model = full
+		return nil
+	case lathe.CodeOf(err) != lathe.NotFound: // the turn reports it
+		return nil
+	case strings.Contains(f.model, "/") && (plugins || len(l.Config.Fallback.Models)+len(l.Config.Agents[f.agent].Fallback) > 0):
+		return nil
+	}
+	return cli.WithExit(err, cli.ExitUsage)
+}
+
+// checkRemoteNames does it on a server.
+func checkRemoteNames(ctx context.Context, c *client.Client, dir string, f *runFlags) error {
+	if f.agent != "" && !f.continues() {
+		all, err := c.Agents(ctx, dir)
+		if err != nil {
+			return err
+		}
+		if err := cli.CheckAgent(f.agent, all); err != nil {
+			return err
+		}
+	}
+	if f.model == "" || strings.Contains(f.model, "/") {
+		return nil // the server knows more than it lists
+	}
+	all, err := c.Providers(ctx, dir)
+	if err != nil {
 		return err
 	}
+	known := state.Catalog{Providers: all}
+	m, err := known.NamedModel(f.model, nil)
+	if err != nil {
+		return cli.WithExit(lathe.Errorf(lathe.NotFound, "%w", err), cli.ExitUsage)
+	}
+	f.model = m.Provider + "/" + m.Model
 	return nil
 }
+
+// continues reports whether the prompt goes to an existing session, which has its own directory.
+func (f *runFlags) continues() bool { return f.session != "" || f.next || f.resume }
 
 // hasModel reports whether a prompt has a model: the default one, or that of its agent.
 func hasModel(s *engine.StepSettings, agent string) bool {

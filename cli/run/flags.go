@@ -26,6 +26,7 @@ type runFlags struct {
 	format                string
 	record, replay        string
 	thinking, auto        bool
+	accessible            bool
 	limits                lathe.Spending
 	maxCost               float64
 	rules                 lathe.Ruleset      // --allow and --deny
@@ -40,7 +41,7 @@ type runFlags struct {
 // define adds the flags of `lathe run`, including OpenCode's names as hidden aliases.
 func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	s := cmd.Flags()
-	s.StringVarP(&f.model, "model", "m", "", "`MODEL` to use, as provider/model")
+	s.StringVarP(&f.model, "model", "m", "", "`MODEL` to use: provider/model, or a part of its name such as sonnet")
 	s.StringVar(&f.agent, "agent", "", "`AGENT` to use")
 	s.StringVar(&f.command, "command", "", "slash command `NAME` to run; the prompt becomes its arguments")
 	s.StringVar(&f.variant, "variant", "", "reasoning `LEVEL` of the model")
@@ -55,11 +56,12 @@ func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	s.StringVar(&f.record, "record", "", "`FILE` to save the model traffic to")
 	s.StringVar(&f.replay, "replay", "", "recorded `FILE` to answer from, without network")
 	s.BoolVar(&f.thinking, "thinking", false, "show the model's reasoning")
+	s.BoolVar(&f.accessible, "accessible", false, "print plain lines for screen readers on a terminal")
 	a.AttachFlag(cmd)
 	s.StringVarP(&a.Username, "username", "u", "", "`NAME` for the server of --attach (default LATHE_SERVER_USERNAME, or opencode)")
 	s.StringVarP(&a.Password, "password", "p", "", "`PASSWORD` for the server, visible to other local users (default LATHE_SERVER_PASSWORD)")
 	s.IntVar(&f.port, "port", 0, "local `PORT` on which other clients can follow the turn")
-	s.BoolVarP(&f.interactive, "interactive", "i", false, "not yet available: inline UI")
+	s.BoolVarP(&f.interactive, "interactive", "i", false, "use lathe --mini instead")
 	_ = s.MarkHidden("interactive") // it was defined just now
 	s.BoolVar(&f.auto, "auto", false, "approve every permission request in this run")
 	s.BoolVar(&f.auto, "yes", false, "alias for --auto")
@@ -137,7 +139,7 @@ func rejectEmptyFlags(s *pflag.FlagSet) error {
 func (f *runFlags) checkReach(a *cli.App) error {
 	switch {
 	case f.interactive:
-		return cli.Usagef("-i needs the inline UI (--mini), which is not available yet; use `lathe run`, then `lathe run -c` to continue")
+		return cli.Usagef("-i is not a flag of run; `lathe --mini --prompt \"…\"` sends a prompt and then takes more")
 	case a.Attach == "" && (a.Username != "" || a.Password != ""):
 		return cli.Usagef("-u and -p need a server: add --attach URL")
 	case a.Attach != "" && f.port != 0:

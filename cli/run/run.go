@@ -33,7 +33,7 @@ appended to the prompt.
 
 On a terminal the answer is a live view: rendered Markdown, one line per tool call, and a summary
 with tokens, cost, changed files and time. NO_COLOR, TERM=dumb, --print-logs or a pipe switch to
-plain text.
+plain text. --accessible prints plain lines in words, for screen readers.
 
 Permissions: on a terminal, lathe asks. Otherwise the tool call is refused and the turn continues.
 --yes approves every request in this run. --allow and --deny add rules for this run: a permission
@@ -175,11 +175,17 @@ func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.R
 
 // runWith selects or creates the session and follows the turn.
 func runWith(ctx context.Context, a *cli.App, e api.Engine, f runFlags, text string) error {
+	c, remote := e.(*client.Client)
+	if remote {
+		if err := checkRemoteNames(ctx, c, cli.EngineDir(a), &f); err != nil {
+			return err
+		}
+	}
 	prompt, err := runPrompt(a, f, text)
 	if err != nil {
 		return err
 	}
-	if c, ok := e.(*client.Client); ok {
+	if remote {
 		if prompt, err = embedFiles(c, prompt); err != nil {
 			return err
 		}

@@ -2,10 +2,12 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/account"
 	"github.com/lathe-agent/lathe/cli/turn"
@@ -20,6 +22,7 @@ type runner struct {
 	arguments string // of the slash command
 	turn      *turn.Turn
 	out       turn.Output
+	answered  map[lathe.AskID]bool // with another request of the same call
 }
 
 // follow sends the prompt and prints the turn.
@@ -46,16 +49,35 @@ func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 func (r *runner) output() turn.Output {
 	p := turn.NewPlain(r.App, r.turn)
 	p.Thinking, p.Structured = r.flags.thinking, r.flags.schema != ""
+	limits := r.limits()
+	r.turn.Retries = limits.Retries
 	switch {
 	case r.flags.format == streamJSON:
 		return &turn.Stream{App: r.App, Turn: r.turn, Began: p.Began, Structured: p.Structured}
 	case r.flags.format == "json":
 		return &turn.JSON{App: r.App, Turn: r.turn, Thinking: p.Thinking}
+	case cli.IsTerminal(r.Stdout.File) && !p.Structured && r.isAccessible():
+		return turn.NewLinear(p)
 	case r.HasColor(r.Stdout.File) && r.HasColor(r.Stderr) && !p.Structured && !r.PrintLogs:
-		return turn.NewLive(p)
+		return turn.NewLive(p, limits.Silence)
 	default:
 		return p
 	}
+}
+
+// isAccessible reports whether a flag, the config or the environment asks for plain lines.
+func (r *runner) isAccessible() bool {
+	l, err := r.Config() // harness.Open reports an error
+	return r.flags.accessible || err == nil && l.TUI.Accessible
+}
+
+// limits are the limits of requests in the config of this directory. Those of a server are taken for the defaults.
+func (r *runner) limits() api.Limits {
+	var raw []byte
+	if l, err := r.Config(); err == nil && r.flags.environment != nil {
+		raw, _ = json.Marshal(l.Config) // it was read from JSON
+	}
+	return api.ParseLimits(raw)
 }
 
 func (r *runner) note(format string, args ...any) { r.out.Note(fmt.Sprintf(format, args...)) }

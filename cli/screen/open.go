@@ -118,7 +118,7 @@ func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change 
 // Show runs the terminal UI on an engine that open opens, and closes it at the end. It continues the latest session
 // with a prompt. host may replace the engine's adapter. deaf reports that the terminal accepts no output.
 func Show(ctx context.Context, a *cli.App, prompt string, open func(ctx context.Context, own *cli.App) (*harness.Harness, error), host func(api.Host) api.Host) (deaf bool, err error) {
-	in, _, err := openScreen(ctx, a)
+	in, _, err := openScreen(ctx, a, Flags{})
 	if err != nil {
 		return false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tui"
+	"github.com/lathe-agent/lathe/tui/attention"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/tty"
 )
@@ -30,6 +32,7 @@ import (
 // Flags are the flags of the terminal UI, local or attached.
 type Flags struct {
 	next, fork, auto bool
+	mini, accessible bool
 	session          string
 	prompt           string
 	agent, model     string
@@ -43,19 +46,20 @@ func (f *Flags) Define(cmd *cobra.Command) {
 	s.BoolVar(&f.fork, "fork", false, "continue in a copy of the session")
 	s.StringVar(&f.prompt, "prompt", "", "`PROMPT` to send first")
 	s.StringVar(&f.agent, "agent", "", "`AGENT` to use")
-	s.StringVarP(&f.model, "model", "m", "", "`MODEL` to use, as provider/model")
+	s.StringVarP(&f.model, "model", "m", "", "`MODEL` to use: provider/model, or a part of its name such as sonnet")
 	s.BoolVar(&f.auto, "auto", false, "approve every permission request in this run")
+	s.BoolVar(&f.mini, "mini", false, "print into the scrollback instead of taking the whole screen")
+	s.BoolVar(&f.accessible, "accessible", false, "print plain lines for screen readers, without redrawing")
 }
 
 func (f *Flags) check() error {
-	provider, model, ok := strings.Cut(f.model, "/")
 	switch {
 	case f.next && f.session != "":
 		return cli.Usagef("-c and -s cannot be combined")
 	case f.fork && !f.next && f.session == "":
 		return cli.Usagef("--fork needs -c or -s to select the session to copy")
-	case f.model != "" && (!ok || provider == "" || model == ""):
-		return cli.Usagef("-m %s: want provider/model; `lathe models` lists the models", termtext.Quote(f.model))
+	case strings.Trim(f.model, "/") != f.model:
+		return cli.Usagef("-m %s: want a model as provider/model, or a part of its name; `lathe models` lists the models", termtext.Quote(f.model))
 	}
 	return nil
 }
@@ -137,7 +141,7 @@ func runTUI(ctx context.Context, a *cli.App, f Flags) (offer string, err error) 
 			return "", err
 		}
 	}
-	in, piped, err := openScreen(ctx, a)
+	in, piped, err := openScreen(ctx, a, f)
 	if err != nil {
 		return "", err
 	}
@@ -177,7 +181,9 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Resu
 	defer stop()
 	limit := limitLeaving(ctx, a, os.Exit)
 	defer limit.end()
+	s.useFace(l)
 	watch := tty.NewRestorer(in, a.Stdout.File, sandbox.Self())
+	watch.ResetProgress = tty.DetectTerminal(a.Env).HasProgress()
 	engines := &opener{open: func(ctx context.Context) (*tuiEngine, error) {
 		if err := watch.Start(); err != nil {
 			a.Log.Warn("the terminal restorer did not start", "error", err)
@@ -188,9 +194,13 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Resu
 		}
 		return e, err
 	}}
-	ended, err := tui.Run(ctx, tui.Options{
+	perform := tui.Run
+	if s.flags.mini {
+		perform = runMini(a, s.flags)
+	}
+	ended, err := perform(ctx, tui.Options{
 		Open: engines.enter, Version: a.Version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: lookOf(a, l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
-		Editor: editorWords(a.Env), FindSetupOptions: s.offers, ReadFile: readAttachment, Copy: tty.Copier(a.Env), Clipboard: tty.Paster(a.Env), Browse: a.Browse, OnQuit: limit.begin, ReleaseTTY: a.LendTTY,
+		Editor: editorWords(a.Env, runtime.GOOS), FindSetupOptions: s.offers, ReadFile: readAttachment, Copy: tty.Copier(a.Env), Clipboard: tty.Paster(a.Env), Browse: a.Browse, OnQuit: limit.begin, ReleaseTTY: a.LendTTY,
 		Log: func(format string, args ...any) { a.Log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.Stdout.File, Env: a.Environ(), Now: a.Now,
 	})
@@ -205,7 +215,7 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Resu
 	}
 	watch.Stop()
 	if ended.Session != "" && s.again != "" {
-		printEpilogue(a, ended, s.again)
+		printEpilogue(a, ended, s.again, s.flags.accessible)
 	}
 	if i, ok := cli.Interrupted(ctx); ok && i.Signal == syscall.SIGHUP {
 		return ended, cli.Reported{Code: i.ExitCode()} // the terminal is gone
@@ -213,9 +223,9 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Resu
 	return ended, err
 }
 
-// printEpilogue prints how to continue the session.
-func printEpilogue(a *cli.App, e tui.Result, again string) {
-	mark := func(s string) string { return a.Paint(a.Stdout.File, s, style.Attr{Faint: true}) }
+// printEpilogue prints how to continue the session. In plain text, nothing is faint.
+func printEpilogue(a *cli.App, e tui.Result, again string, plain bool) {
+	mark := func(s string) string { return a.Paint(a.Stdout.File, s, style.Attr{Faint: !plain}) }
 	if title := termtext.Plain(e.Title); title != "" {
 		a.Printf("%s%s\n", mark("Session   "), title)
 	}
@@ -228,18 +238,37 @@ func printEpilogue(a *cli.App, e tui.Result, again string) {
 
 // lookOf returns the appearance set by config and environment.
 func lookOf(a *cli.App, t config.TUI, dir string) tui.Look {
+	colors := tty.Colors(a.Environ())
 	return tui.Look{
 		Theme: t.Theme, ThemeDirs: themeDirs(a, dir),
 		Mouse:       (t.Mouse == nil || *t.Mouse) && !a.IsEnvTrue("DISABLE_MOUSE"),
 		ScrollSpeed: t.ScrollSpeed, Stacked: t.DiffStyle == "stacked",
 		LeaderTimeout: time.Duration(t.LeaderTimeout) * time.Millisecond, PromptMaxHeight: t.Prompt.MaxHeight,
-		Attention: t.Attention.Enabled && (t.Attention.Notifications == nil || *t.Attention.Notifications),
-		Bell:      t.Attention.Enabled && (t.Attention.Sound == nil || *t.Attention.Sound),
+		Attention: attentionOf(t.Attention, a.Env),
 		Cursor: tui.Cursor{
 			Line: t.Cursor.Style == "line", Underline: t.Cursor.Style == "underline", NoBlink: t.Cursor.Blinking != nil && !*t.Cursor.Blinking,
 		},
-		PromptMaxWidth: promptWidth(t.Prompt.MaxWidth), Acceleration: t.ScrollAcceleration.Enabled, NoTitle: a.IsEnvTrue("DISABLE_TERMINAL_TITLE"),
+		Vim: t.Editor == "vim", PromptMaxWidth: promptWidth(t.Prompt.MaxWidth), Acceleration: t.ScrollAcceleration.Enabled, NoTitle: a.IsEnvTrue("DISABLE_TERMINAL_TITLE"),
+		Access: tui.Access{Still: t.ReducedMotion, NoColor: colors == 0, Sixteen: colors == 16},
 	}
+}
+
+// attentionOf returns when to notify the user. Notifications are on by default, and the bell for those who turned them
+// on, as in OpenCode.
+func attentionOf(c config.Attention, env func(string) string) attention.Settings {
+	isOn := func(b *bool) bool { return b == nil || *b }
+	notify, chosen := isOn(c.Enabled) && isOn(c.Notifications), c.Enabled != nil && *c.Enabled
+	out := attention.Settings{
+		NeedsYou: notify && isOn(c.NeedsYou), Done: notify && isOn(c.Done), DoneAfter: 30 * time.Second,
+		Bell: isOn(c.Enabled) && isOn(c.Sound) && (chosen || c.Sound != nil), Terminal: tty.DetectTerminal(env),
+	}
+	if c.DoneAfter != nil {
+		out.DoneAfter = time.Duration(*c.DoneAfter) * time.Second
+	}
+	if out.Bell && isOn(c.Enabled) && !isOn(c.Notifications) { // a bell alone
+		out.NeedsYou, out.Done, out.Terminal = isOn(c.NeedsYou), isOn(c.Done), tty.Terminal{}
+	}
+	return out
 }
 
 // promptWidth returns the width of the prompt box, or -1 for automatic.
@@ -302,7 +331,7 @@ local server, the default is the password saved by lathe serve.`,
 
 // tuiAttached runs the terminal UI on a server. It checks the address before the terminal UI starts.
 func tuiAttached(ctx context.Context, a *cli.App, f Flags) error {
-	in, piped, err := openScreen(ctx, a)
+	in, piped, err := openScreen(ctx, a, f)
 	if err != nil {
 		return err
 	}

@@ -1,15 +1,20 @@
 package screen
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/tui/attention"
+	"github.com/lathe-agent/lathe/tui/tty"
 )
 
 func TestTUI_EditorWords(t *testing.T) {
@@ -21,8 +26,13 @@ func TestTUI_EditorWords(t *testing.T) {
 		}
 	}
 	env := map[string]string{"VISUAL": " ", "EDITOR": "nano -w"}
-	if got := editorWords(func(name string) string { return env[name] }); !slices.Equal(got, []string{"nano", "-w"}) {
+	if got := editorWords(func(name string) string { return env[name] }, "linux"); !slices.Equal(got, []string{"nano", "-w"}) {
 		t.Errorf("got %q", got)
+	}
+	for system, want := range map[string]string{"linux": "vi", "darwin": "vi", "windows": "notepad"} {
+		if got := editorWords(func(string) string { return "" }, system); !slices.Equal(got, []string{want}) {
+			t.Errorf("without a variable on %s: %q", system, got)
+		}
 	}
 }
 
@@ -45,11 +55,11 @@ func TestTUI_Look(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := lookOf(a, config.TUI{Theme: "nord", LeaderTimeout: 300, ScrollSpeed: 2, DiffStyle: "stacked", Prompt: config.Prompt{MaxHeight: 9}, Attention: config.Attention{Enabled: true}}, a.Dir)
-	if l.Theme != "nord" || !l.Mouse || l.LeaderTimeout.Milliseconds() != 300 || l.ScrollSpeed != 2 || !l.Stacked || l.PromptMaxHeight != 9 || !l.Attention {
+	l := lookOf(a, config.TUI{Theme: "nord", Editor: "vim", LeaderTimeout: 300, ScrollSpeed: 2, DiffStyle: "stacked", Prompt: config.Prompt{MaxHeight: 9}}, a.Dir)
+	if l.Theme != "nord" || !l.Vim || !l.Mouse || l.LeaderTimeout.Milliseconds() != 300 || l.ScrollSpeed != 2 || !l.Stacked || l.PromptMaxHeight != 9 {
 		t.Errorf("%+v", l)
 	}
-	if l := lookOf(a, config.TUI{Mouse: &off, Attention: config.Attention{Enabled: true, Notifications: &off}}, a.Dir); l.Mouse || l.Attention || l.Stacked {
+	if l := lookOf(a, config.TUI{Mouse: &off}, a.Dir); l.Mouse || l.Stacked {
 		t.Errorf("%+v", l)
 	}
 	vars["OPENCODE_DISABLE_MOUSE"] = "1"
@@ -64,6 +74,42 @@ func TestTUI_Look(t *testing.T) {
 	}; !slices.Equal(l.ThemeDirs, want) {
 		t.Errorf("%q", l.ThemeDirs)
 	}
+}
+
+// Notifications are on unless settings turn them off; the bell rings for those who asked for it.
+func TestTUI_Attention(t *testing.T) {
+	on, off, soon := true, false, 5
+	all := attention.Settings{NeedsYou: true, Done: true, DoneAfter: 30 * time.Second}
+	for _, tt := range []struct {
+		config config.Attention
+		change func(*attention.Settings)
+	}{
+		{config.Attention{}, func(*attention.Settings) {}},
+		{config.Attention{Enabled: &on}, func(a *attention.Settings) { a.Bell = true }},
+		{config.Attention{Sound: &on}, func(a *attention.Settings) { a.Bell = true }},
+		{config.Attention{Enabled: &on, Sound: &off}, func(*attention.Settings) {}},
+		{config.Attention{Enabled: &off, Sound: &on}, func(a *attention.Settings) { a.NeedsYou, a.Done = false, false }},
+		{config.Attention{Notifications: &off}, func(a *attention.Settings) { a.NeedsYou, a.Done = false, false }},
+		{config.Attention{Notifications: &off, Sound: &on}, func(a *attention.Settings) { a.Bell = true }},
+		{config.Attention{NeedsYou: &off, DoneAfter: &soon}, func(a *attention.Settings) { a.NeedsYou, a.DoneAfter = false, 5*time.Second }},
+		{config.Attention{Done: &off}, func(a *attention.Settings) { a.Done = false }},
+	} {
+		want := all
+		tt.change(&want)
+		got := attentionOf(tt.config, func(string) string { return "" })
+		if ring := got.Terminal.Notification("x", false); ring != "\a" {
+			t.Errorf("an unknown terminal gets %q", ring)
+		}
+		got.Terminal = tty.Terminal{}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %+v, want %+v", jsonOf(tt.config), got, want)
+		}
+	}
+}
+
+func jsonOf(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
 }
 
 func TestTUI_ReadAttachment(t *testing.T) {

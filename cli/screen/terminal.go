@@ -33,13 +33,17 @@ func (k keyboard) close() {
 
 // openScreen checks that there is a terminal. It returns piped input as the start of the prompt; keys then come from
 // the terminal device.
-func openScreen(ctx context.Context, a *cli.App) (keyboard, string, error) {
+func openScreen(ctx context.Context, a *cli.App, f Flags) (keyboard, string, error) {
 	const instead = "use `lathe run \"…\"` instead; `lathe --help` lists the commands"
+	plain := f.accessible
+	if l, err := a.Config(); err == nil { // the caller reports an error
+		plain = plain || l.TUI.Accessible
+	}
 	switch {
 	case !cli.IsTerminal(a.Stdout.File):
 		return keyboard{}, "", cli.Usagef("the terminal UI needs a terminal, but standard output is not one; %s", instead)
-	case a.Env("TERM") == "dumb":
-		return keyboard{}, "", cli.Usagef("the terminal UI cannot run with TERM=dumb; %s", instead)
+	case a.Env("TERM") == "dumb" && !plain:
+		return keyboard{}, "", cli.Usagef("the terminal UI cannot run with TERM=dumb; use `lathe --accessible`, or %s", instead)
 	case cli.IsTerminal(a.Stdin):
 		return keyboard{file: a.Stdin}, "", nil
 	}
@@ -138,14 +142,17 @@ func offScreen(a *cli.App) (own *cli.App, show func()) {
 	})
 }
 
-// editorWords returns the user's editor command with arguments, or nil.
-func editorWords(env func(string) string) []string {
+// editorWords returns the user's editor command with arguments: VISUAL, EDITOR, or the one that every system has.
+func editorWords(env func(string) string, system string) []string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if words := splitWords(env(name)); len(words) > 0 {
 			return words
 		}
 	}
-	return nil
+	if system == "windows" {
+		return []string{"notepad"}
+	}
+	return []string{"vi"}
 }
 
 // splitWords splits a command at spaces outside quotes.

@@ -137,9 +137,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	}
 	defer stopDebug()
 	defer announceServer(a, f, l.Addr())()
-	if o.Password == "" {
-		a.Notify("Warning: this server requires no password; every local program can use it.")
-	}
+	describe(a, o, where)
 	a.Printf("opencode server listening on %s\n", where)
 	if err := a.Out.Flush(); err != nil {
 		return cli.CloseAfter(l, err)
@@ -148,6 +146,26 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 		return err
 	}
 	return nil
+}
+
+// describe prints what this is and how to use it, for people who start the server by hand.
+func describe(a *cli.App, o server.Options, where string) {
+	a.Notify("lathe %s: HTTP server for OpenCode clients, in %s", a.Version, termtext.Plain(termtext.Tilde(o.Directory, a.Env("HOME"))))
+	a.Notify("  Connect   lathe attach %s, or any OpenCode client", termtext.Plain(where))
+	user := termtext.Plain(cmp.Or(o.Username, "opencode"))
+	at, err := datadir.Find(a.Env)
+	switch {
+	case o.Password == "":
+		a.Notify("  Password  none")
+	case a.Variable("SERVER_PASSWORD") != "" || err != nil:
+		a.Notify("  Password  as set in the environment, for the user %s", user)
+	default:
+		a.Notify("  Password  in %s, for the user %s; lathe's own clients read it there", a.DisplayPath(at.ServerPasswordFile()), user)
+	}
+	a.Notify("  Stop      Ctrl-C; running turns are saved and can be resumed")
+	if o.Password == "" {
+		a.Notify("Warning: this server requires no password; every local program can use it.")
+	}
 }
 
 // peersOf distinguishes the user's clients from sandboxed commands of this and other processes on the database.
@@ -212,7 +230,6 @@ func serverOptions(a *cli.App, f serveFlags, c config.Server) (server.Options, e
 		if o.Password, err = at.ServerPassword(); err != nil {
 			return o, err
 		}
-		a.Notify("Clients log in as %s with the password in %s.", termtext.Plain(cmp.Or(o.Username, "opencode")), a.DisplayPath(at.ServerPasswordFile()))
 	}
 	return o, nil
 }

@@ -32,7 +32,7 @@ func spentOf(acc lathe.Account) string {
 			parts = append(parts, spent+" of "+limit)
 		}
 	}
-	add(acc.Limit.Cost > 0, acc.Spent.Cost.String(), acc.Limit.Cost.String())
+	add(acc.Limit.Cost > 0, acc.Spent.Cost.Short(), acc.Limit.Cost.Short())
 	add(acc.Limit.Tokens > 0, termtext.Count(acc.Spent.Tokens), termtext.Count(acc.Limit.Tokens)+" tokens")
 	add(acc.Limit.Steps > 0, termtext.Count(acc.Spent.Steps), termtext.Count(acc.Limit.Steps)+" steps")
 	add(acc.Limit.Time > 0, acc.Spent.Time.Round(time.Second).String(), acc.Limit.Time.String())

@@ -1,11 +1,16 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,11 +18,14 @@ import (
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/cli/session/webpage"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/chat"
 )
 
 type exportFlags struct {
 	file     string
+	format   string
 	sanitize bool
 }
 
@@ -26,9 +34,12 @@ func NewExport(a *cli.App) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export [ID]",
-		Short: "Export a session as JSON",
+		Short: "Export a session as JSON, Markdown or HTML",
 		Long: `Export a session as JSON: {"info", "messages": [{"info", "parts"}]}. OpenCode and lathe can import
 it. Without an ID, choose one on a terminal; otherwise the latest session of the project is used.
+
+--format md writes Markdown. --format html writes one page for any browser, light or dark, that loads
+nothing else and runs no script. Without --format, the ending of the -o file decides: .md or .html.
 
 --sanitize replaces all text, paths, URLs and hashes by placeholders. IDs, times, models, tool names
 and counts stay. Fields unknown to this version are removed.
@@ -36,6 +47,8 @@ and counts stay. Fields unknown to this version are removed.
 -o writes the file atomically, readable only by you.`,
 		Example: `  lathe export > session.json
   lathe export 4mKq -o session.json
+  lathe export last -o session.html             # a page to read or send
+  lathe export last --format md | less
   lathe export last --sanitize -o for-a-bug-report.json`,
 		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -45,6 +58,9 @@ and counts stay. Fields unknown to this version are removed.
 			}
 			if f.file == "" {
 				return cli.Usagef("-o needs a file name, or - for standard output")
+			}
+			if err := f.checkFormat(); err != nil {
+				return err
 			}
 			return a.WithSessions(c.Context(), func(e api.Engine) error {
 				if len(args) == 0 {
@@ -57,28 +73,77 @@ and counts stay. Fields unknown to this version are removed.
 		},
 	}
 	cmd.Flags().StringVarP(&f.file, "output", "o", "-", "output `FILE` instead of standard output")
+	cmd.Flags().StringVar(&f.format, "format", "", "output `FORMAT`: json, md or html; default json, or by the ending of -o")
 	a.AttachFlag(cmd)
 	cmd.Flags().BoolVar(&f.sanitize, "sanitize", false, "replace text, paths and URLs by placeholders")
 	return cmd
 }
 
-// exportSession writes a session in OpenCode's export format.
+// checkFormat completes the format by the name of the file.
+func (f *exportFlags) checkFormat() error {
+	byEnding := map[string]string{".md": "md", ".markdown": "md", ".html": "html", ".htm": "html"}
+	f.format = cmp.Or(f.format, byEnding[strings.ToLower(filepath.Ext(f.file))], "json")
+	if f.format == "markdown" {
+		f.format = "md"
+	}
+	if !slices.Contains([]string{"json", "md", "html"}, f.format) {
+		return cli.Usagef("--format %s: want json, md or html", termtext.Quote(f.format))
+	}
+	return nil
+}
+
+// write writes a session in the chosen format.
+func (f exportFlags) write(ctx context.Context, e api.Engine, s lathe.Session, out io.Writer) error {
+	var change func(*lathe.Session, *lathe.Message)
+	if f.sanitize {
+		change = sanitize
+	}
+	if f.format == "json" {
+		return e.Export(ctx, s.ID, layout.JSONTo(out), change)
+	}
+	if f.sanitize {
+		sanitize(&s, nil)
+	}
+	var messages func([]lathe.Message) error
+	end := func() error { return nil }
+	if f.format == "html" {
+		p := webpage.Write(out, s, time.Local)
+		messages, end = p.Messages, p.End
+	} else {
+		in := chat.Include{Thinking: true, Tools: true, Metadata: true, Location: time.Local}
+		head := chat.Markdown(s, nil, in)
+		if _, err := io.WriteString(out, termtext.PlainText(head)); err != nil {
+			return err
+		}
+		messages = func(all []lathe.Message) error {
+			_, err := io.WriteString(out, termtext.PlainText(strings.TrimPrefix(chat.Markdown(s, all, in), head)))
+			return err
+		}
+	}
+	err := history(ctx, e, s.ID, func(all []lathe.Message) error {
+		for i := range all {
+			if f.sanitize {
+				sanitize(nil, &all[i])
+			}
+		}
+		return messages(all)
+	})
+	return cmp.Or(err, end())
+}
+
+// exportSession writes a session to standard output or a file.
 func exportSession(ctx context.Context, a *cli.App, e api.Engine, arg string, f exportFlags) error {
 	s, err := a.Find(ctx, e, arg)
 	if err != nil {
 		return err
 	}
-	var change func(*lathe.Session, *lathe.Message)
-	if f.sanitize {
-		change = sanitize
-	}
 	if f.file == "-" {
 		if arg == cli.Last || cli.IsTerminal(a.Stderr) && !cli.IsTerminal(a.Stdout.File) { // print the ID unless the user gave it
 			a.Notify("Exporting session: %s", s.ID)
 		}
-		return e.Export(ctx, s.ID, layout.JSONTo(a.Out), change)
+		return f.write(ctx, e, s, a.Out)
 	}
-	size, err := WriteFile(f.file, func(w *cli.CountingFile) error { return e.Export(ctx, s.ID, layout.JSONTo(w), change) })
+	size, err := WriteFile(f.file, func(w *cli.CountingFile) error { return f.write(ctx, e, s, w) })
 	if err != nil {
 		return err
 	}

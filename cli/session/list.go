@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/dialog"
 )
 
 // ListFlags select the sessions and the output format.
@@ -59,10 +61,14 @@ func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
 		return cli.Usagef("--format %s: want table or json", termtext.Quote(f.format))
 	}
 	var found []lathe.Session
-	var cut map[lathe.SessionID]bool
+	var states map[lathe.SessionID]string
+	var first map[lathe.SessionID]string
 	err := a.WithSessions(ctx, func(e api.Engine) (err error) {
 		if found, err = QuerySessions(ctx, a, e, f); err == nil {
-			cut, err = InterruptedSessions(ctx, e)
+			states, err = SessionStates(ctx, e)
+		}
+		if a.Attach == "" && a.Width() >= firstWidth && !a.JSON && f.format == "table" {
+			first = firstWords(ctx, e, found)
 		}
 		return err
 	})
@@ -75,16 +81,16 @@ func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
 	case a.JSON:
 		return a.PrintJSON(found)
 	case f.format == "json":
-		return a.PrintJSON(briefs(found, cut))
+		return a.PrintJSON(briefs(found, states))
 	case len(found) == 0:
 		a.Notify("%s", f.EmptyMessage())
 		return nil
 	default:
-		if slices.ContainsFunc(found, func(s lathe.Session) bool { return cut[s.ID] }) {
+		if slices.ContainsFunc(found, func(s lathe.Session) bool { return states[s.ID] == Interrupted }) {
 			defer a.Notify("Resume an interrupted session with `lathe run --resume -s ID`.")
 		}
 		var b strings.Builder
-		if err := SessionTable(a, found, cut, f.All).Write(&b, a.Width()); err != nil || f.Most > 0 {
+		if err := sessionTable(a, found, states, f.All, first).Write(&b, a.Width()); err != nil || f.Most > 0 {
 			a.Printf("%s", b.String())
 			return err
 		}
@@ -100,6 +106,65 @@ func InterruptedSessions(ctx context.Context, e api.Engine) (map[lathe.SessionID
 		cut[id] = true
 	}
 	return cut, err
+}
+
+// Interrupted is the state of a session whose turn can be resumed.
+const Interrupted = "interrupted"
+
+// SessionStates returns the sessions that wait for the user, run, or were interrupted. Of a server these are the
+// sessions of its directory.
+func SessionStates(ctx context.Context, e api.Engine) (map[lathe.SessionID]string, error) {
+	cut, err := InterruptedSessions(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	states := map[lathe.SessionID]string{}
+	for id := range cut {
+		states[id] = Interrupted
+	}
+	running, err := e.Statuses(ctx, lathe.Scope{})
+	if err != nil {
+		return nil, err
+	}
+	for id, s := range running {
+		if s.Type != lathe.Idle && !cut[id] {
+			states[id] = "running"
+		}
+	}
+	asks, err := e.Asks(ctx, lathe.Scope{})
+	for _, ask := range asks {
+		id := lathe.SessionOf(ask)
+		for range 8 { // a subagent asks for the session that started it
+			if !cut[id] { // nobody waits for the answer any more
+				states[id] = "waiting for you"
+			}
+			s, err := e.Get(ctx, id)
+			if err != nil || s.Parent == "" {
+				break
+			}
+			id = s.Parent
+		}
+	}
+	return states, err
+}
+
+// The width from which on the table shows the first words, and for how many sessions.
+const (
+	firstWidth = 120
+	mostFirst  = 100
+)
+
+// firstWords reads how sessions began. A session is created with its first prompt, so the messages of its first
+// seconds are enough.
+func firstWords(ctx context.Context, e api.Engine, all []lathe.Session) map[lathe.SessionID]string {
+	out := map[lathe.SessionID]string{}
+	for _, s := range all[:min(len(all), mostFirst)] {
+		page, err := e.Messages(ctx, s.ID, lathe.Position{Time: s.Created + 5000, ID: "~"}, 4)
+		if err == nil {
+			out[s.ID] = termtext.Clip(termtext.Plain(dialog.FirstWords(page.Messages)), 60)
+		}
+	}
+	return out
 }
 
 // QuerySessions finds the sessions that the flags select.
@@ -142,33 +207,65 @@ type brief struct {
 	ProjectID string          `json:"projectId"`
 	Directory string          `json:"directory"`
 	Cut       bool            `json:"interrupted,omitempty"`
+	State     string          `json:"state,omitempty"`
 }
 
-func briefs(all []lathe.Session, cut map[lathe.SessionID]bool) []brief {
+func briefs(all []lathe.Session, states map[lathe.SessionID]string) []brief {
 	out := make([]brief, len(all))
 	for i, s := range all {
-		out[i] = brief{s.ID, s.Title, s.Updated, s.Created, s.Project, s.Directory, cut[s.ID]}
+		out[i] = brief{s.ID, s.Title, s.Updated, s.Created, s.Project, s.Directory, states[s.ID] == Interrupted, states[s.ID]}
 	}
 	return out
 }
 
-// SessionTable marks interrupted sessions, which can be resumed.
-func SessionTable(a *cli.App, all []lathe.Session, cut map[lathe.SessionID]bool, directories bool) layout.Table {
-	t := layout.Table{Head: []string{"Session ID", "Title", "Updated"}, Flexible: []int{1}, Paths: -1}
-	if directories {
-		t.Head = append(t.Head, "Directory")
-		t.Flexible, t.Paths = []int{1, 3}, 3
-	}
+// SessionTable lists sessions with their state and directory.
+func SessionTable(a *cli.App, all []lathe.Session, states map[lathe.SessionID]string) layout.Table {
+	return sessionTable(a, all, states, true, nil)
+}
+
+// sessionTable leaves out columns that no session has a value for.
+func sessionTable(a *cli.App, all []lathe.Session, states map[lathe.SessionID]string, directories bool, first map[lathe.SessionID]string) layout.Table {
+	t := layout.Table{Paths: -1}
 	now, home := a.Now(), a.Env("HOME")
-	for _, s := range all {
-		row := []string{string(s.ID), termtext.Plain(s.Title), layout.FormatAge(s.Updated, now)}
-		if cut[s.ID] {
-			row[2] += ", interrupted"
+	least := 80
+	if len(states) > 0 {
+		least = 90
+	}
+	narrow := a.Width() > 0 && a.Width() < least // the title is worth more
+	t.Rows = make([][]string, len(all))
+	add := func(name string, of func(lathe.Session) string) (column int, ok bool) {
+		cells := make([]string, len(all))
+		for i, s := range all {
+			cells[i] = of(s)
+			ok = ok || cells[i] != ""
 		}
-		if directories {
-			row = append(row, termtext.Plain(termtext.Tilde(s.Directory, home)))
+		if !ok {
+			return 0, false
 		}
-		t.Rows = append(t.Rows, row)
+		t.Head = append(t.Head, name)
+		for i := range t.Rows {
+			t.Rows[i] = append(t.Rows[i], cells[i])
+		}
+		return len(t.Head) - 1, true
+	}
+	add("Session ID", func(s lathe.Session) string { return string(s.ID) })
+	title, _ := add("Title", func(s lathe.Session) string { return cmp.Or(termtext.Plain(s.Title), "(no title)") })
+	add("State", func(s lathe.Session) string { return states[s.ID] })
+	add("Updated", func(s lathe.Session) string { return layout.FormatAge(s.Updated, now) })
+	add("Cost", func(s lathe.Session) string {
+		if s.Cost == nil || *s.Cost == 0 || narrow {
+			return ""
+		}
+		return s.Cost.Short()
+	})
+	if at, ok := add("First words", func(s lathe.Session) string { return first[s.ID] }); ok {
+		t.Flexible = append(t.Flexible, at)
+	}
+	t.Flexible = append(t.Flexible, title)
+	if directories {
+		if at, ok := add("Directory", func(s lathe.Session) string { return termtext.Plain(termtext.Tilde(s.Directory, home)) }); ok {
+			t.Flexible, t.Paths = append(t.Flexible, at), at
+		}
 	}
 	return t
 }

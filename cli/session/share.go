@@ -6,10 +6,13 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -18,13 +21,21 @@ import (
 func NewShare(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "share",
-		Short: "List and revoke shared sessions",
-		Long: `List and revoke shared sessions. Everyone who has the link and can reach the server can read a shared
-session. Share a session on a server with ` + "`lathe run --attach URL --share --expires 7d`" + `, or with
-/share in the terminal UI.`,
-		Example: "  lathe share list\n  lathe share revoke ses_4fc0\n  lathe share revoke --all",
+		Short: "Share sessions, list and revoke shares",
+		Long: `Share sessions, and list and revoke shares. ` + "`lathe share ID`" + ` is ` + "`lathe session share ID`" + `. Everyone who has
+the link and can reach the server can read a shared session. You can also share with ` + "`lathe run\n--attach URL --share --expires 7d`" + `, or with /share in the terminal UI.`,
+		Example: "  lathe session share last --attach http://127.0.0.1:4096\n  lathe share list\n  lathe share revoke ses_4fc0\n  lathe share revoke --all",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    cli.RequireSubcommand,
+	}
+	share := newShareOne(a)
+	cmd.Flags().AddFlagSet(share.Flags())
+	cmd.Flags().AddFlag(attachFlag(a))
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		c.SuggestionsMinimumDistance = 1
+		if len(args) != 1 || args[0] != cli.Last && len(c.SuggestionsFor(args[0])) > 0 {
+			return cli.RequireSubcommand(c, args)
+		}
+		return share.RunE(c, args)
 	}
 	list := a.JSONFlag(&cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List shared sessions of all projects", Example: "  lathe share list --json", Args: cli.NoArgs,
@@ -54,6 +65,65 @@ session. Share a session on a server with ` + "`lathe run --attach URL --share -
 	revoke.Flags().BoolVar(&everything, "all", false, "revoke all shares")
 	cmd.AddCommand(list, revoke)
 	return cmd
+}
+
+// attachFlag returns --attach alone, for a command whose subcommands read the local database.
+func attachFlag(a *cli.App) *pflag.Flag {
+	var c cobra.Command
+	a.AttachFlag(&c)
+	return c.PersistentFlags().Lookup("attach")
+}
+
+// newShareOne returns `lathe session share`, which is also `lathe share ID`.
+func newShareOne(a *cli.App) *cobra.Command {
+	var expires string
+	var undo bool
+	cmd := &cobra.Command{
+		Use:   "share ID [--undo]",
+		Short: "Share a session on a server and print the link, or revoke it",
+		Long: `Share a session and print its link. Everyone who has the link and can reach the server can read the
+whole session: prompts, answers, and everything tools read or wrote. The page is served by lathe
+serve, so this needs --attach. --undo revokes the link. See also lathe share list.`,
+		Example: `  lathe session share last --attach http://127.0.0.1:4096
+  lathe session share 4mKq --attach http://127.0.0.1:4096 --expires 7d
+  lathe session share 4mKq --undo`,
+		Args: cli.RangeArgs(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case undo && expires != "":
+				return cli.Usagef("--undo and --expires cannot be combined")
+			case !undo && a.Attach == "":
+				return cli.Usagef("sharing needs a server that serves the page: start one with `lathe serve` and add --attach URL")
+			}
+			return onNamed(c.Context(), a, args[0], func(e api.Engine, s lathe.Session) error {
+				if undo {
+					return revokeShare(c.Context(), a, e, s)
+				}
+				return shareSession(c.Context(), a, e, s, expires)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&expires, "expires", "", "`TIME` until the link expires, such as 12h or 7d (default never)")
+	cmd.Flags().BoolVar(&undo, "undo", false, "revoke the link")
+	return a.JSONFlag(cmd)
+}
+
+func shareSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, expires string) error {
+	server, ok := e.(*client.Client)
+	if !ok {
+		return lathe.Errorf(lathe.Unavailable, "only a server can share sessions; add --attach URL")
+	}
+	s, err := server.ShareFor(ctx, s.ID, expires)
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		return a.PrintJSON(s)
+	case s.Share == nil:
+		return lathe.Errorf(lathe.Unavailable, "the server did not share %s", s.ID)
+	}
+	a.Printf("%s\n", termtext.Plain(s.Share.URL))
+	return nil
 }
 
 // sharedSessions returns the sessions with a link, also an expired one.
@@ -99,19 +169,37 @@ func revokeShares(ctx context.Context, a *cli.App, e *engine.Engine, names []str
 		if err != nil {
 			return err
 		}
-		if s.Share == nil {
-			return lathe.Errorf(lathe.NotFound, "%s is not shared; `lathe share list` lists shared sessions", s.ID)
-		}
-		all = []lathe.Session{s}
+		return revokeShare(ctx, a, e, s)
 	}
 	for _, s := range all {
-		if _, err := e.Unshare(ctx, s.ID); err != nil {
+		if err := revokeShare(ctx, a, e, s); err != nil {
 			return err
 		}
-		a.Printf("Revoked: %s  %s\n", s.ID, termtext.Plain(s.Title))
 	}
 	if len(all) == 0 {
 		a.Notify("No shared sessions.")
 	}
+	return nil
+}
+
+// unsharer is an engine here or on a server.
+type unsharer interface {
+	Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
+}
+
+// revokeShare revokes the link of a session.
+func revokeShare(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session) error {
+	on, ok := e.(unsharer)
+	if !ok || s.Share == nil {
+		return lathe.Errorf(lathe.NotFound, "%s is not shared; `lathe share list` lists shared sessions", s.ID)
+	}
+	s, err := on.Unshare(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(s)
+	}
+	a.Printf("Revoked: %s  %s\n", s.ID, termtext.Plain(s.Title))
 	return nil
 }

@@ -151,7 +151,7 @@ func RecordRows(a *cli.App, s lathe.Session) [][2]string {
 		add("Tokens", FormatTokens(*s.Tokens))
 	}
 	if s.Cost != nil && *s.Cost != 0 {
-		add("Cost", s.Cost.String())
+		add("Cost", s.Cost.Short())
 	}
 	return rows
 }

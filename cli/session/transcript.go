@@ -65,11 +65,12 @@ func JoinDots(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " · ")
 }
 
+// FormatCost formats an amount, or nothing if it is zero.
 func FormatCost(m lathe.Money) string {
 	if m == 0 {
 		return ""
 	}
-	return m.String()
+	return m.Short()
 }
 
 // speaker returns the author and time of a message.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -36,25 +37,34 @@ is the system prompt.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: cli.RequireSubcommand,
 	}
+	rules := false
 	list := a.JSONFlag(&cobra.Command{
-		Use: "list", Short: "List the agents in this directory with their rules", Args: cli.NoArgs,
-		Example: "  lathe agent list\n  lathe agent list --json | jq -r '.[].name'",
+		Use: "list", Aliases: []string{"ls"}, Short: "List the agents in this directory", Args: cli.NoArgs,
+		Long:    "List the agents in this directory: name, mode, model and description. --rules also lists hidden agents,\nand the permission rules of each. --json has everything.",
+		Example: "  lathe agent list\n  lathe agent list --rules\n  lathe agent list --json | jq -r '.[].name'",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return listAgents(c.Context(), a)
+			return listAgents(c.Context(), a, rules)
 		},
 	})
+	list.Flags().BoolVar(&rules, "rules", false, "also list hidden agents and all permission rules")
 	cmd.AddCommand(list, newAgentCreate(a))
 	return cmd
 }
 
-// listAgents prints the agents as OpenCode does: a name, then the rules.
-func listAgents(ctx context.Context, a *cli.App) error {
+// listAgents prints the agents: a table, or as OpenCode does a name and then the rules.
+func listAgents(ctx context.Context, a *cli.App, rules bool) error {
+	if l, err := a.Config(); err == nil { // knownAgents reports a broken file of the user
+		a.WarnUntrusted(l)
+	}
 	agents, err := knownAgents(ctx, a)
 	if err != nil {
 		return err
 	}
 	if a.JSON {
 		return a.PrintJSON(agents)
+	}
+	if !rules {
+		return agentTable(agents).Write(a.Out, a.Width())
 	}
 	for _, g := range agents {
 		note := ""
@@ -73,6 +83,22 @@ func listAgents(ctx context.Context, a *cli.App) error {
 		}
 	}
 	return nil
+}
+
+// agentTable lists the agents that people and other agents can use.
+func agentTable(agents []lathe.Agent) layout.Table {
+	t := layout.Table{Head: []string{"Agent", "Mode", "Model", "Description"}, Flexible: []int{3, 2}, Paths: -1}
+	for _, g := range agents {
+		if g.Hidden.On() {
+			continue
+		}
+		model := "default"
+		if g.Model != nil {
+			model = termtext.Plain(g.Model.Provider + "/" + g.Model.Model)
+		}
+		t.Rows = append(t.Rows, []string{termtext.Plain(g.Name), string(g.Mode), model, termtext.OneLine(termtext.Plain(g.Description))})
+	}
+	return t
 }
 
 // knownAgents returns the agents of the directory, without opening the database.

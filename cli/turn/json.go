@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 // JSON prints one object for each finished part.
@@ -59,7 +60,7 @@ func (s *JSON) kind(p lathe.Part) string {
 			return "reasoning"
 		}
 	case *lathe.ToolCall:
-		if b.Settled() && !IsCompacted(b) {
+		if b.Settled() && !inline.IsCompacted(b) {
 			return "tool_use"
 		}
 	case *lathe.StepFinish:

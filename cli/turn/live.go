@@ -3,6 +3,7 @@ package turn
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -13,12 +14,15 @@ import (
 type Live struct {
 	*Plain
 	view   *inline.View // nil when it has ended
+	follow inline.Follow
 	titles map[lathe.SessionID]string
 }
 
-// NewLive starts a live view below the cursor. End or Close stops it.
-func NewLive(p *Plain) *Live {
-	return &Live{Plain: p, titles: map[lathe.SessionID]string{}, view: inline.Start(inline.Options{
+// NewLive starts a live view below the cursor. End or Close stops it. giveUp is how long a provider may send nothing; nil
+// is not known.
+func NewLive(p *Plain, giveUp func(provider string) time.Duration) *Live {
+	follow := inline.Follow{Thinking: p.Thinking, Reasoning: p.reasoning, Printed: p.printed, GiveUp: giveUp}
+	return &Live{Plain: p, follow: follow, titles: map[lathe.SessionID]string{}, view: inline.Start(inline.Options{
 		Out: p.Out, Size: p.ScreenSize, Now: p.Now, Log: p.Log, OnDraw: p.OnDraw,
 	})}
 }
@@ -55,90 +59,22 @@ func (s *Live) Show(ctx context.Context, ev lathe.Event) {
 	case ev.Session != s.Turn.Session.ID:
 		s.child(ctx, ev)
 	default:
-		s.own(ev.Fact)
+		s.view.Do(func(v *inline.Screen) { s.follow.Own(v, ev.Fact) })
 	}
-}
-
-// own updates the live view from an event of the session itself, not of its subagents.
-func (s *Live) own(f lathe.Fact) {
-	switch f := f.(type) {
-	case *lathe.PartDelta:
-		if f.Message != s.Turn.Record.Summary {
-			s.grow(f.Part, f.Delta)
-		}
-	case *lathe.PartChanged:
-		s.part(f.Part)
-	case *lathe.PartRemoved:
-		if s.printed[f.Part] {
-			s.view.Do(func(v *inline.Screen) { v.DiscardText(f.Part) })
-		}
-	case *lathe.StatusChanged:
-		busy := f.Status.Type == lathe.Busy
-		s.view.Do(func(v *inline.Screen) { v.SetWaiting(busy) })
-	default:
-	}
-}
-
-// part starts, updates or finishes the view of one part.
-func (s *Live) part(p lathe.Part) {
-	switch b := p.Body.(type) {
-	case *lathe.Text:
-		if s.Turn.Record.IsAnswer(p) {
-			if !s.printed[p.ID] {
-				s.grow(p.ID, b.Text)
-			}
-			s.view.Do(func(v *inline.Screen) { v.EndText(p.ID) })
-		}
-	case *lathe.ToolCall:
-		if !IsCompacted(b) {
-			s.view.Do(func(v *inline.Screen) { v.UpdateCall("", p.ID, b) })
-		}
-	case *lathe.Reasoning:
-		open := b.Time.End == 0
-		s.reasoning[p.ID] = open
-		s.view.Do(func(v *inline.Screen) {
-			if v.SetThinking(open); !open {
-				v.EndText(p.ID)
-			}
-		})
-	default:
-	}
-}
-
-// grow appends to a text, or to reasoning if --thinking is set.
-func (s *Live) grow(id lathe.PartID, more string) {
-	reasoning := s.reasoning[id]
-	if reasoning && !s.Thinking {
-		return
-	}
-	s.printed[id] = true
-	text := termtext.PlainText(more)
-	s.view.Do(func(v *inline.Screen) { v.AppendText(id, text, reasoning) })
 }
 
 // child draws the tool calls of a subagent.
 func (s *Live) child(ctx context.Context, ev lathe.Event) {
-	switch f := ev.Fact.(type) {
-	case *lathe.PartChanged:
-		c, ok := f.Part.Body.(*lathe.ToolCall)
-		if !ok || IsCompacted(c) || !s.Turn.IsDescendant(ctx, ev.Session) {
+	if f, ok := ev.Fact.(*lathe.PartChanged); ok {
+		if c, ok := f.Part.Body.(*lathe.ToolCall); !ok || inline.IsCompacted(c) || !s.Turn.IsDescendant(ctx, ev.Session) {
 			return
 		}
-		title, known := s.titles[ev.Session]
-		if !known {
-			title = s.Turn.Title(ctx, ev.Session)
-			s.titles[ev.Session] = title
+		if _, known := s.titles[ev.Session]; !known {
+			s.titles[ev.Session] = s.Turn.Title(ctx, ev.Session)
 		}
-		s.view.Do(func(v *inline.Screen) {
-			v.AddBackground(ev.Session, title)
-			v.UpdateCall(ev.Session, f.Part.ID, c)
-		})
-	case *lathe.StatusChanged:
-		if f.Status.Type == lathe.Idle {
-			s.view.Do(func(v *inline.Screen) { v.EndBackground(ev.Session) })
-		}
-	default:
 	}
+	title := s.titles[ev.Session]
+	s.view.Do(func(v *inline.Screen) { s.follow.Child(v, ev.Session, title, ev.Fact) })
 }
 
 // Note draws a notice.

@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/inline"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -121,7 +122,7 @@ func (s *Plain) part(p lathe.Part) {
 			s.Note("Thinking: " + termtext.PlainText(b.Text))
 		}
 	case *lathe.ToolCall:
-		if !IsCompacted(b) {
+		if !inline.IsCompacted(b) {
 			s.release()
 			s.call(b)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 // Record collects the results of a turn.
@@ -69,7 +70,7 @@ func (r *Record) part(p lathe.Part) {
 			r.Texts = append(r.Texts, Text{p.Message, strings.TrimSpace(b.Text)})
 		}
 	case *lathe.ToolCall:
-		if !b.Settled() || IsCompacted(b) {
+		if !b.Settled() || inline.IsCompacted(b) {
 			return
 		}
 		r.Tools++
@@ -91,17 +92,11 @@ func (r *Record) part(p lathe.Part) {
 // IsAnswer reports whether a part is a finished text for the user.
 func (r *Record) IsAnswer(p lathe.Part) bool {
 	b, ok := p.Body.(*lathe.Text)
-	return ok && !b.Synthetic.On() && !b.Ignored.On() && b.Time != nil && b.Time.End != 0 && p.Message != r.Summary
+	return ok && inline.IsAnswer(b) && p.Message != r.Summary
 }
 
 // isRemark reports whether a text is a notice of the engine and not part of the answer.
 func isRemark(b *lathe.Text) bool { return b.Ignored.On() && (b.Time != nil || b.Synthetic.On()) }
-
-// IsCompacted reports whether compaction has removed the output of a call.
-func IsCompacted(t *lathe.ToolCall) bool {
-	done, ok := t.State.(*lathe.Completed)
-	return ok && done.Compacted != 0
-}
 
 // isRefused reports whether a call was refused without a user, or because it repeated itself.
 func isRefused(metadata json.RawMessage) bool {

@@ -35,6 +35,7 @@ type Turn struct {
 	Log        *slog.Logger
 	Now        func() time.Time
 	MissedHint string // how to see events missed from a server
+	Retries    int    // how often a request is repeated; 0 is not known
 
 	Sink   Sink
 	Send   func(ctx context.Context, fail func(error)) error    // sends the prompt; fail reports a later failure
@@ -130,7 +131,11 @@ func (t *Turn) answer(ctx context.Context, f lathe.Fact) bool {
 			t.busy = true
 		case lathe.Retrying:
 			wait := time.Duration(float64(f.Status.Next)-float64(t.Now().UnixMilli())) * time.Millisecond
-			t.Sink.Note(fmt.Sprintf("… %s; retry %d in %s", termtext.OneLine(termtext.Plain(f.Status.Message)), f.Status.Attempt+1, wait.Round(time.Second)))
+			of := ""
+			if t.Retries > 0 {
+				of = fmt.Sprintf(" of %d", max(t.Retries, f.Status.Attempt))
+			}
+			t.Sink.Note(fmt.Sprintf("… Retrying in %s (%d%s): %s", max(0, wait).Round(time.Second), f.Status.Attempt, of, termtext.OneLine(termtext.Plain(f.Status.Message))))
 		}
 	default:
 	}

@@ -53,8 +53,8 @@ finish stop
 		t.Fatal(err)
 	}
 	out := must(t, home, "run", "--title", "Two", "look twice")
-	if told := m.Last().String(); !strings.Contains(out, "Both have looked.") || strings.Contains(told, "does not come") || strings.Count(told, "Seen.") < 2 {
-		t.Errorf("it said %q, and was told\n%s", out, told)
+	if received := m.Last().String(); !strings.Contains(out, "Both have looked.") || strings.Contains(received, "does not come") || strings.Count(received, "Seen.") < 2 {
+		t.Errorf("it said %q, and was told\n%s", out, received)
 	}
 }
 

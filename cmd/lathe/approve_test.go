@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
 
@@ -26,6 +27,11 @@ func cmdApprove(ts *testscript.TestScript, _ bool, args []string) {
 	ask := lathe.PermissionRequest{ID: lathe.AskID("per_" + s.ID), Session: s.ID, Permission: args[1], Patterns: []string{args[2]}, Always: []string{args[2]}}
 	_, err = e.Store().Commit(ctx, lease, &lathe.PermissionAsked{PermissionRequest: ask})
 	ts.Check(err)
-	ts.Check(e.Reply(ctx, ask.ID, lathe.Always, ""))
+	if len(args) > 3 { // for the session, whose id goes into a variable
+		ts.Setenv("SESSION", string(s.ID))
+		ts.Check(e.Grant(ctx, ask.ID, grant.Session, nil))
+	} else {
+		ts.Check(e.Reply(ctx, ask.ID, lathe.Always, ""))
+	}
 	ts.Check(e.Store().Release(ctx, lease))
 }

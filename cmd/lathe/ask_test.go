@@ -107,7 +107,7 @@ func TestPipe_AskClosedByReader(t *testing.T) {
 	}
 }
 
-// Many log in at once, each to another provider: nobody's key is lost.
+// Many log in at once, each to another provider: no key is lost.
 func TestLogin_ManyProcesses(t *testing.T) {
 	home := t.TempDir()
 	ids := []string{"anthropic", "openai", "google", "xai", "deepseek", "mistral", "groq", "cohere"}

@@ -33,8 +33,8 @@ func cmdServes(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(strings.TrimPrefix(line, "opencode server listening on ")))
 }
 
-// TestAttach_KilledServer kills a server in the middle of a turn that a client follows, and begins
-// it again: whoever follows hears the end, and the turn can be resumed.
+// TestAttach_KilledServer kills a server in the middle of a turn that a client follows, and
+// starts it again: the client receives the end, and the turn can be resumed.
 func TestAttach_KilledServer(t *testing.T) {
 	m := modeltest.Start(t, modeltest.MustParse(`
 text "Half of "
@@ -46,16 +46,16 @@ finish stop
 	home := serveHome(t, m.URL)
 	s := startServe(t, home, nil, "--socket", filepath.Join(home, "s"))
 	run := command(t, home, "run", "--attach", s.url, "--title", "Cut", "hello")
-	var told strings.Builder
-	run.Stderr, run.Stdout = &told, &told
+	var received strings.Builder
+	run.Stderr, run.Stdout = &received, &received
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
 	untilAsked(t, m)
 	s.kill()
 	s = startServe(t, home, nil, "--socket", filepath.Join(home, "s"))
-	if err := run.Wait(); err == nil || !strings.Contains(told.String(), "--resume -s ses_") {
-		t.Fatalf("it ended with %v: %s", err, told.String())
+	if err := run.Wait(); err == nil || !strings.Contains(received.String(), "--resume -s ses_") {
+		t.Fatalf("it ended with %v: %s", err, received.String())
 	}
 	resume := command(t, home, "run", "--attach", s.url, "--resume")
 	out, err := resume.CombinedOutput()
@@ -74,8 +74,8 @@ func TestAttach_Interrupt(t *testing.T) {
 	home := serveHome(t, m.URL)
 	s := startServe(t, home, []string{"LATHE_NO_AUTH=1"})
 	run := command(t, home, "run", "--attach", s.url, "--title", "Stopped", "hello")
-	var told strings.Builder
-	run.Stderr = &told
+	var received strings.Builder
+	run.Stderr = &received
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func TestAttach_Interrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = run.Wait()
-	if code := run.ProcessState.ExitCode(); code != 130 || !strings.Contains(told.String(), "stopped on the server") {
-		t.Errorf("it ended with %d: %s", code, told.String())
+	if code := run.ProcessState.ExitCode(); code != 130 || !strings.Contains(received.String(), "stopped on the server") {
+		t.Errorf("it ended with %d: %s", code, received.String())
 	}
 	if busy := s.ask(200, nil, "GET", "/session/status", ""); strings.TrimSpace(busy) != "{}" {
 		t.Errorf("busy are %s", busy)

@@ -57,7 +57,7 @@ func TestChart_Figures(t *testing.T) {
 	}
 }
 
-// How a program was installed is told by where it is.
+// The location of a program shows how it was installed.
 func TestUpgrade_Placed(t *testing.T) {
 	needUnix(t)
 	checkout, other := t.TempDir(), t.TempDir()

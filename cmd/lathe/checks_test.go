@@ -32,7 +32,7 @@ func TestChecks_Names(t *testing.T) {
 }
 
 // The answer is the last text of a turn that ends with an open todo: what the check says of it
-// stands on the prompt. Clients such as OpenCode's GitHub action take the last text for the answer.
+// is on the prompt. Clients such as OpenCode's GitHub action take the last text for the answer.
 func TestChecks_AnswerIsTheLastText(t *testing.T) {
 	needUnix(t)
 	m := modeltest.Start(t, modeltest.MustParse(`call todowrite {"todos":[{"content":"one","status":"completed"},{"content":"two","status":"pending"}]}

@@ -58,7 +58,7 @@ func checkExample(t *testing.T, root *cobra.Command, line string) {
 			t.Errorf("%q: there is no command %s %s", strings.TrimSpace(line), c.CommandPath(), rest[0])
 		}
 		for _, w := range rest {
-			if w == "--" { // what follows is somebody else's
+			if w == "--" { // what follows is another's
 				break
 			}
 			name, long := strings.CutPrefix(w, "--")

@@ -86,19 +86,19 @@ func choicesOf(f *pflag.Flag) []cobra.Completion {
 
 // first completes the first argument of a command, or every argument if the command is variadic.
 func first(find words) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(c *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 && !strings.Contains(c.Use, "...") {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return anywhere(find)(c, args, begun)
+		return anywhere(find)(c, args, prefix)
 	}
 }
 
 func anywhere(find words) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(c *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		list := slices.DeleteFunc(find(c.Context()), func(w cobra.Completion) bool {
 			word, _, _ := strings.Cut(w, "\t")
-			return !strings.HasPrefix(word, begun) || slices.Contains(args, word)
+			return !strings.HasPrefix(word, prefix) || slices.Contains(args, word)
 		})
 		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}

@@ -126,12 +126,12 @@ func (p *pusher) gitServer(moved string) (server *url.URL, passwords *atomic.Int
 	return server, passwords
 }
 
-// A line of git pushes over HTTPS with the user's password, which no other line finds, and which no
-// other host is told: not one that the host of the remote sends git to either.
+// A line of git pushes over HTTPS with the user's password, which no other line finds, and
+// which no other host is reported: not one that the host of the remote sends git to either.
 func TestPush_Password(t *testing.T) {
 	t.Parallel()
 	p := newPusher(t)
-	other, told := p.gitServer("")
+	other, received := p.gitServer("")
 	server, _ := p.gitServer(other.String())
 	var store string
 	for _, u := range []*url.URL{server, other} {
@@ -143,7 +143,7 @@ func TestPush_Password(t *testing.T) {
 	p.git(p.project, "remote", "add", "moved", server.String()+"/moved/remote.git")
 	p.git(p.project, "push", "-q", "origin", "main")
 	p.git(p.project, "commit", "-q", "--allow-empty", "-m", "second")
-	if p.git(p.project, "push", "-q", "moved", "main"); told.Swap(0) == 0 {
+	if p.git(p.project, "push", "-q", "moved", "main"); received.Swap(0) == 0 {
 		t.Fatal("the user's own git is not sent to the other host")
 	}
 	if out, arrived := p.line("git push origin main"); !arrived {
@@ -160,7 +160,7 @@ func TestPush_Password(t *testing.T) {
 			t.Errorf("%s: %s", line, out)
 		}
 	}
-	if n := told.Load(); n != 0 {
+	if n := received.Load(); n != 0 {
 		t.Errorf("the other host was told %d passwords", n)
 	}
 }

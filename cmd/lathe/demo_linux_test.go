@@ -41,7 +41,7 @@ func onTerminalSized(t *testing.T, home string, width uint16, env []string, args
 	return x
 }
 
-// On a screen the story has colours unless they are not wanted, and fits into few columns.
+// On a screen the story has colors unless they are not wanted, and fits into few columns.
 func TestDemo_OnATerminal(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -14,9 +14,9 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// What the documents show is run here, in order, each document in a home and a project of its own.
+// What the documents show is run here, in order, each document in a home and its own project.
 
-// otherwise is a line of a document that is not run as it stands.
+// otherwise is a line of a document that is not run as it is.
 type otherwise struct {
 	doc  string
 	line string // how the line begins
@@ -25,7 +25,7 @@ type otherwise struct {
 }
 
 const (
-	serves      = "serves" // it is started, answers, and is told to end
+	serves      = "serves" // it starts, answers, and is stopped
 	typed       = "it is typed on a terminal; TestTerminal_Login does that"
 	noNetwork   = "it fetches a program from the network"
 	takesScreen = "it takes a terminal; the tests called TestTUIScreen run it on one"
@@ -37,10 +37,14 @@ func otherwiseRun() []otherwise {
 		{"README.md", "source <(lathe completion bash)", "source <(lathe completion bash) && complete -p lathe", "it is seen to have had an effect"},
 		{"docs/tui.md", "lathe ~/src/app", "", takesScreen},
 		{"docs/tui.md", "lathe -c", "", takesScreen},
+		{"docs/tui.md", "lathe --mini", "", takesScreen},
+		{"docs/tui.md", "lathe --accessible", "", takesScreen},
 		{"docs/tui.md", "lathe --prompt", "", takesScreen},
 		{"docs/tui.md", "lathe attach", "", takesScreen},
 		{"docs/tui.md", "lathe demo --tui", "", takesScreen},
 		{"README.md", "lathe run --resume", "", "nothing was interrupted; TestSignal_DuringATurn does that"},
+		{"README.md", "lathe --mini", "", takesScreen},
+		{"README.md", "lathe doctor", "lathe auth logout anthropic && lathe doctor", "the provider's own server cannot be reached from a test"},
 		{"README.md", "lathe serve", serves, "it has no end"},
 		{"docs/mcp.md", "lathe mcp list", "", noNetwork},
 		{"docs/server.md", "lathe serve  ", serves, "it has no end"},
@@ -56,16 +60,16 @@ func otherwiseRun() []otherwise {
 	}
 }
 
-// docWorld is where the lines of one document run.
-type docWorld struct {
+// docFixture is where the lines of one document run.
+type docFixture struct {
 	*testing.T
 	home, project string
 	env           []string
 	exported      string // lines of export, which hold for what follows
 }
 
-// answering is a model that does what the documents need: it writes a file where something is to be
-// fixed, fills what a schema asks for, and else says a word.
+// answering is a model that does what the documents need: it writes a file where something must
+// be fixed, fills what a schema asks for, and else says a word.
 func answering(r modeltest.Request) modeltest.Answer {
 	body := string(r.Body)
 	done := modeltest.Answer{modeltest.Text{"Done."}, modeltest.Usage{Input: 100, Output: 10}, modeltest.Finish("stop")}
@@ -83,11 +87,11 @@ func answering(r modeltest.Request) modeltest.Answer {
 	return done
 }
 
-// newDocWorld makes a home whose settings name a scripted model, and a repository with two commits.
-func newDocWorld(t *testing.T, doc string) *docWorld {
+// newDocFixture makes a home whose settings name a scripted model, and a repository with two commits.
+func newDocFixture(t *testing.T, doc string) *docFixture {
 	server := modeltest.Start(t, nil)
 	server.Respond(answering)
-	w := &docWorld{T: t, home: t.TempDir()}
+	w := &docFixture{T: t, home: t.TempDir()}
 	w.project = filepath.Join(w.home, "app")
 	settings := fmt.Sprintf(`{"model":"script/m","permission":{"bash":"allow"},"disabled_providers":["opencode"],"provider":{
 "script":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":%[1]q,"apiKey":"none"},"models":{"m":{"limit":{"context":131072,"output":2000},"cost":{"input":1,"output":2}}}},
@@ -123,7 +127,7 @@ echo "// New." >> a.go && git add -A && git commit -qm two && echo "// Newer." >
 	return w
 }
 
-func (w *docWorld) shell(line string) (said string, err error) {
+func (w *docFixture) shell(line string) (said string, err error) {
 	cmd := exec.Command("bash", "-o", "pipefail", "-c", w.exported+line)
 	cmd.Dir, cmd.Env = w.project, w.env
 	var out bytes.Buffer
@@ -132,7 +136,7 @@ func (w *docWorld) shell(line string) (said string, err error) {
 	return out.String(), err
 }
 
-func (w *docWorld) must(line string) {
+func (w *docFixture) must(line string) {
 	w.Helper()
 	if said, err := w.shell(line); err != nil {
 		w.Fatalf("%s: %v\n%s", line, err, said)
@@ -140,7 +144,7 @@ func (w *docWorld) must(line string) {
 }
 
 // serve starts a server as a line says, and ends it with the test.
-func (w *docWorld) serve(line string) {
+func (w *docFixture) serve(line string) {
 	w.Helper()
 	calls, err := ourCalls(line)
 	if err != nil || len(calls) != 1 {
@@ -219,7 +223,7 @@ func TestDocs_Run(t *testing.T) {
 		}
 		t.Run(doc, func(t *testing.T) {
 			t.Parallel()
-			w := newDocWorld(t, doc)
+			w := newDocFixture(t, doc)
 			for _, l := range lines {
 				w.run(doc, l, table, needed)
 			}
@@ -234,7 +238,7 @@ func TestDocs_Run(t *testing.T) {
 }
 
 // run runs one line, or what the table says instead.
-func (w *docWorld) run(doc string, l shown, table []otherwise, needed map[string]bool) {
+func (w *docFixture) run(doc string, l shown, table []otherwise, needed map[string]bool) {
 	w.Helper()
 	line := l.line
 	for _, o := range table {

@@ -295,7 +295,7 @@ func settingsProblems(t *testing.T, name, text string) (out []string) {
 	return out
 }
 
-// Models that are named as examples are in the catalog: who copies one is not told that there is none.
+// Models that are named as examples are in the catalog: a copied example works.
 func TestDocs_Models(t *testing.T) {
 	fences, spans := documents(t)
 	ref := regexp.MustCompile(`\b(?:anthropic|openai)/[a-z][a-z0-9.-]*[a-z0-9]`)
@@ -357,16 +357,16 @@ func TestDocs_Variables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	told := map[string]bool{}
+	received := map[string]bool{}
 	for _, name := range regexp.MustCompile("`LATHE_[A-Z_]*[A-Z]`").FindAllString(string(page), -1) {
-		told[strings.Trim(name, "`")] = true
+		received[strings.Trim(name, "`")] = true
 	}
 	for name := range read {
-		if !told[name] {
+		if !received[name] {
 			t.Errorf("docs/settings.md does not document %s", name)
 		}
 	}
-	for name := range told {
+	for name := range received {
 		if !read[name] {
 			t.Errorf("docs/settings.md documents %s, which nothing reads", name)
 		}

@@ -73,8 +73,8 @@ func TestRun_EndlessAnswer(t *testing.T) {
 			}
 			list := must(t, home, "session", "list")
 			id := list[strings.Index(list, "ses_"):]
-			kept := must(t, home, "export", id[:30])
-			if n := strings.Count(kept, "on and on "); name != "arguments" && (n < 16*limit/10-200 || n > 2*16*limit/10) {
+			exported := must(t, home, "export", id[:30])
+			if n := strings.Count(exported, "on and on "); name != "arguments" && (n < 16*limit/10-200 || n > 2*16*limit/10) {
 				t.Errorf("%d repetitions are kept", n)
 			}
 		})

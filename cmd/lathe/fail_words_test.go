@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 )
 
-// What is told in place of a word must be there, and the word must not.
+// The replacement of a word must exist, and the word must not.
 func TestOtherWords(t *testing.T) {
 	root := newRoot(newApp())
 	quoted := regexp.MustCompile("`lathe([^`]*)`")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A pipe that nobody writes to is waited for, and an interrupt ends the waiting.
+// lathe waits for a pipe without a writer, and an interrupt ends the wait.
 func TestInterrupt_WhileOpeningAPipe(t *testing.T) {
 	home := t.TempDir()
 	pipe := filepath.Join(home, "pipe")
@@ -30,11 +30,11 @@ func TestInterrupt_WhileOpeningAPipe(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case err := <-ended:
-		if got := exitCode(err); got != 143 && got != -1 { // -1: it had hardly begun
+		if got := exitCode(err); got != 143 && got != -1 { // -1: it had hardly started
 			t.Errorf("exit code %d, not 143", got)
 		}
 	case <-time.After(20 * time.Second):
-		_ = cmd.Process.Kill() // it is told below
+		_ = cmd.Process.Kill() // reported below
 		t.Errorf("it does not end: %v", <-ended)
 	}
 }

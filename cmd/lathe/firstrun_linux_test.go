@@ -65,19 +65,19 @@ func TestFirstRun_Login(t *testing.T) {
 	}
 }
 
-// Whoever chooses nothing is told the commands; an interrupt is one. Neither leaves a session.
+// Without a choice the commands are shown; an interrupt is no choice. Neither leaves a session.
 func TestFirstRun_Nothing(t *testing.T) {
 	home := t.TempDir()
 	for key, want := range map[string]struct {
-		code int
-		told bool
+		code     int
+		received bool
 	}{"\x04": {5, true}, "\x03": {130, false}} {
 		for _, args := range [][]string{{"run", "hello"}, {"debug", "ask", "hello"}} {
 			x := onTerminal(t, home, firstSettings("", ""), args...)
 			x.see("Number or name: ")
 			x.enter(key)
 			code, seen := x.end()
-			if code != want.code || strings.Contains(seen, "lathe auth login  ") != want.told {
+			if code != want.code || strings.Contains(seen, "lathe auth login  ") != want.received {
 				t.Errorf("%v and %q: %d\n%s", args, key, code, seen)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Opening a hostile repository that nobody trusts runs nothing of it, calls nobody, writes nothing
-// but the program's own files, and tells nobody what its user knows.
+// Opening a hostile repository that is not trusted runs nothing of it, connects to no host,
+// writes nothing but the program's own files, and reveals no secret of its user.
 func TestHostile_Opened(t *testing.T) {
 	t.Parallel()
 	all := hostileRepos()

@@ -117,7 +117,7 @@ func hostileSettings() []hostileRepo {
 			"lathe.json":             `{"username":"{env:SECRET_NAME}","theme":"{file:OUTSIDE/secret}","agent":{"{env:SECRET_NAME}":{"prompt":"{file:../../outside/secret}"}},"keybinds":{"leader":"{env:SECRET_NAME}"}}`,
 			".opencode/command/x.md": "{env:SECRET_NAME} {file:OUTSIDE/secret}\n",
 		}},
-		{name: "terminal program", files: map[string]string{
+		{name: "terminal UI", files: map[string]string{
 			"tui.json": `{"theme":"x","attention":{"sounds":{"idle":"OUTSIDE/secret"}}}`, ".opencode/tui.json": `{"plugin":["TRAP"]}`, ".opencode/themes/x.json": `{"theme":{"primary":"{file:OUTSIDE/secret}"}}`,
 			".well-known/opencode": `{"auth":{"command":["TRAP"],"env":"SECRET_NAME"},"config":{"shell":"TRAP"}}`,
 		}},

@@ -41,7 +41,7 @@ type hostileRepo struct {
 	files  map[string]string // a name that begins with OUTSIDE/ or ABOVE/ is not in the repository
 	build  func(s *hostileScene)
 	open   string // the directory to open, below the repository
-	broken bool   // its settings cannot be read: commands say so and go on
+	broken bool   // its settings cannot be read: commands say so and continue
 }
 
 // hostileScene is such a repository, and its user.
@@ -91,7 +91,7 @@ func newHostile(t *testing.T, lathe string, f hostileRepo) *hostileScene {
 	return s
 }
 
-// listen is the host that nobody may call.
+// listen is the host that must not be called.
 func (s *hostileScene) listen() {
 	var err error
 	s.evil, err = net.Listen("tcp", "127.0.0.1:0")
@@ -253,7 +253,7 @@ func (s *hostileScene) sane(what, text string) {
 	}
 }
 
-// clean holds that nothing was run, nobody was called, and nothing of the secret was told.
+// clean holds that nothing was run, no host was called, and the secret was not revealed.
 func (s *hostileScene) clean() {
 	s.Helper()
 	if !s.unmarked() {

@@ -23,9 +23,10 @@ var tracer = sync.OnceValue(func() []string {
 	return nil
 })
 
-// foreignCalls are the system calls of all commands so far that only a repository can have wished
-// for: what was started beside the program itself and a git that does not read the repository's
-// settings, and who was called beside the model of the user. seen is false where nobody could look.
+// foreignCalls are the system calls of all commands so far that only a repository can have
+// wished for: what was started beside the program itself and a git that does not read the
+// repository's settings, and who was called beside the model of the user. seen is false without
+// tracing.
 func (s *hostileScene) foreignCalls() (calls []string, seen bool) {
 	s.Helper()
 	if tracer() == nil {

@@ -19,7 +19,7 @@ var laterCommands = []struct{ name, what, instead, example string }{
 	{"generate", "print the OpenAPI document", "Get it from `lathe serve` at /doc instead: `curl http://127.0.0.1:4096/doc`.", "  lathe serve --port 4096"},
 }
 
-// addLater adds the hidden commands and --mini to the root.
+// addLater adds the hidden commands to the root.
 func addLater(root *cobra.Command) {
 	for _, l := range laterCommands {
 		root.AddCommand(&cobra.Command{
@@ -33,19 +33,4 @@ func addLater(root *cobra.Command) {
 			},
 		})
 	}
-	addMini(root)
-}
-
-// addMini adds the hidden flag --mini, which is not available yet, to a command that opens the terminal UI.
-func addMini(c *cobra.Command) *cobra.Command {
-	mini := c.Flags().Bool("mini", false, "use an inline UI")
-	_ = c.Flags().MarkHidden("mini") // it was defined just now
-	run := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if *mini {
-			return cli.NotImplemented("--mini", "Use `lathe run`, then `lathe run -c` to continue.")
-		}
-		return run(c, args)
-	}
-	return c
 }

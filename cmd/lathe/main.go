@@ -63,7 +63,7 @@ func execute(a *cli.App, args []string) int {
 	if isCompletion(args) {
 		registerCompletions(a, root)
 	}
-	root.SetArgs(args)
+	root.SetArgs(withPrint(root, args))
 	return a.Finish(ctx, root.ExecuteContext(ctx), args)
 }
 
@@ -78,7 +78,7 @@ func newRoot(a *cli.App) *cobra.Command {
   lathe -c                         # continue the most recent session
   lathe demo                       # watch a demo, without API key or network
   lathe auth login                 # save an API key, or log in to a provider
-  lathe run "Why does it fail?"    # run one prompt and print the answer
+  lathe -p "Why does it fail?"     # run one prompt and print the answer (lathe run)
   lathe session list               # list the sessions of this project
   lathe session show               # print the most recent session
   lathe import opencode-export.json
@@ -91,7 +91,7 @@ func newRoot(a *cli.App) *cobra.Command {
 	globalFlags(a, root)
 	root.AddCommand(
 		run.New(a),
-		addMini(screen.NewAttach(a)),
+		screen.NewAttach(a),
 		serve.New(a),
 		newMCP(a),
 		session.New(a),
@@ -107,6 +107,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		account.NewModels(a),
 		account.NewAuth(a),
 		extension.NewPlugin(a),
+		debug.NewDoctor(a),
 		debug.New(a),
 		install.NewCompletion(a),
 		demo.New(a),
@@ -116,6 +117,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		install.NewUninstall(a),
 	)
 	addLater(root)
+	addPrint(root)
 	return cli.ConfigureRoot(a, root)
 }
 

@@ -44,7 +44,8 @@ func (t tidying) Run() int {
 	return t.M.Run()
 }
 
-// answersWord is a server that says a word to everyone, on a port of its own or on one that is given.
+// answersWord is a server that says a word to everyone, on its own port or on one that is
+// given.
 func answersWord() {
 	address := "127.0.0.1:0"
 	if len(os.Args) > 2 {
@@ -83,26 +84,26 @@ func TestScripts(t *testing.T) {
 		Setup:              setup,
 		Condition:          condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code":    cmdCode,
-			"write":   cmdWrite,
-			"cut":     cmdCut,
-			"damage":  cmdDamage,
-			"big":     cmdBig,
-			"as-user": cmdAsUser,
-			"take":    cmdTake,
-			"match":   cmdMatch,
-			"told":    cmdTold,
-			"there":   cmdThere,
-			"deep":    cmdDeep,
-			"answers": cmdAnswers,
-			"approve": cmdApprove,
-			"asked":   cmdAsked,
-			"pages":   cmdPages,
-			"hears":   cmdHears,
-			"mode":    cmdMode,
-			"expand":  cmdExpand,
-			"serves":  cmdServes,
-			"tools":   cmdTools,
+			"code":     cmdCode,
+			"write":    cmdWrite,
+			"cut":      cmdCut,
+			"damage":   cmdDamage,
+			"big":      cmdBig,
+			"as-user":  cmdAsUser,
+			"take":     cmdTake,
+			"match":    cmdMatch,
+			"received": cmdReceived,
+			"there":    cmdThere,
+			"deep":     cmdDeep,
+			"answers":  cmdAnswers,
+			"approve":  cmdApprove,
+			"asked":    cmdAsked,
+			"pages":    cmdPages,
+			"hears":    cmdHears,
+			"mode":     cmdMode,
+			"expand":   cmdExpand,
+			"serves":   cmdServes,
+			"tools":    cmdTools,
 		},
 	})
 }
@@ -130,7 +131,7 @@ func setup(env *testscript.Env) error {
 // has the race detector in it there, although each start then takes many times as long.
 func isConcurrent(env *testscript.Env) bool {
 	script := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
-	return slices.Contains([]string{"attach", "guests", "later", "parallel", "permission", "resume", "run", "services", "session-processes", "tasks", "tasks-kill", "undo"}, script)
+	return slices.Contains([]string{"attach", "extensions", "later", "parallel", "permission", "resume", "run", "services", "session-processes", "tasks", "tasks-kill", "undo"}, script)
 }
 
 // plainLathe is a folder with the program without the race detector, "" if it cannot be built.

@@ -24,11 +24,11 @@ func TestMan_Whole(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
 		for _, sub := range c.Commands() {
-			body, told := sections[strings.TrimSuffix(sub.UseLine(), " [flags]")]
-			if told != (!sub.Hidden && sub.IsAvailableCommand()) {
-				t.Errorf("%s: told is %t, hidden is %t", sub.CommandPath(), told, sub.Hidden)
+			body, received := sections[strings.TrimSuffix(sub.UseLine(), " [flags]")]
+			if received != (!sub.Hidden && sub.IsAvailableCommand()) {
+				t.Errorf("%s: told is %t, hidden is %t", sub.CommandPath(), received, sub.Hidden)
 			}
-			if !told {
+			if !received {
 				continue
 			}
 			commands++

@@ -22,22 +22,22 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// mcpWorld is `lathe mcp serve` as a process of its own, and a client of the library on it.
-type mcpWorld struct {
+// mcpFixture is `lathe mcp serve` as its own process, and a client of the library on it.
+type mcpFixture struct {
 	*testing.T
-	home    string
-	model   *modeltest.Server
-	cmd     *exec.Cmd
-	client  *mcp.ClientSession
-	stdin   io.WriteCloser
-	stderr  *bytes.Buffer
-	mu      sync.Mutex // guards heard
-	heard   []string   // progress
-	notices chan string
+	home     string
+	model    *modeltest.Server
+	cmd      *exec.Cmd
+	client   *mcp.ClientSession
+	stdin    io.WriteCloser
+	stderr   *bytes.Buffer
+	mu       sync.Mutex // guards messages
+	messages []string   // progress
+	notices  chan string
 }
 
 // mcpBegin starts a server whose model says the script.
-func mcpBegin(t *testing.T, script, settings string, args ...string) *mcpWorld {
+func mcpBegin(t *testing.T, script, settings string, args ...string) *mcpFixture {
 	t.Helper()
 	model := modeltest.Start(t, modeltest.MustParse(script))
 	home := serveHome(t, model.URL)
@@ -53,15 +53,15 @@ func mcpBegin(t *testing.T, script, settings string, args ...string) *mcpWorld {
 }
 
 // mcpStart starts a server in a home that is there, and connects to it.
-func mcpStart(t *testing.T, home string, args ...string) *mcpWorld {
+func mcpStart(t *testing.T, home string, args ...string) *mcpFixture {
 	t.Helper()
-	w := &mcpWorld{T: t, home: home, cmd: mcpCommand(t, home, args...), stderr: &bytes.Buffer{}, notices: make(chan string, 1000)}
+	w := &mcpFixture{T: t, home: home, cmd: mcpCommand(t, home, args...), stderr: &bytes.Buffer{}, notices: make(chan string, 1000)}
 	w.cmd.Stderr = w.stderr
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.heard = append(w.heard, r.Params.Message)
+			w.messages = append(w.messages, r.Params.Message)
 			w.notices <- r.Params.Message
 		},
 	})
@@ -90,7 +90,7 @@ func mcpCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 }
 
 // call calls a tool; to is what its structure is read into.
-func (w *mcpWorld) call(ctx context.Context, name string, args map[string]any, to any) (*mcp.CallToolResult, string) {
+func (w *mcpFixture) call(ctx context.Context, name string, args map[string]any, to any) (*mcp.CallToolResult, string) {
 	w.Helper()
 	p := &mcp.CallToolParams{Name: name, Arguments: args}
 	p.SetProgressToken("token")
@@ -109,7 +109,7 @@ func (w *mcpWorld) call(ctx context.Context, name string, args map[string]any, t
 }
 
 // refuses is call for one that must fail, with these words.
-func (w *mcpWorld) refuses(name string, args map[string]any, words string) {
+func (w *mcpFixture) refuses(name string, args map[string]any, words string) {
 	w.Helper()
 	if r, text := w.call(w.Context(), name, args, nil); !r.IsError || !strings.Contains(text, words) {
 		w.Errorf("%s %v: %v %q", name, args, r.IsError, text)
@@ -144,7 +144,7 @@ finish stop`, "")
 	if r.IsError || ran.Status != "done" || ran.Text != "Let me look.\n\nTwo lines." || ran.Tools != 1 || ran.Tokens == 0 || !strings.Contains(text, ran.Session) {
 		t.Errorf("%+v %q", ran, text)
 	}
-	for _, word := range []string{"Let me look.", "→ read", "Two lines."} { // which the client may hear of after the answer
+	for _, word := range []string{"Let me look.", "→ read", "Two lines."} { // which the client may receive after the answer
 		until(t, func() bool { return strings.Contains(strings.Join(w.progress(), "\n"), word) })
 	}
 	var again mcpserver.RunReply
@@ -173,22 +173,22 @@ finish stop`, "")
 	w.ended()
 }
 
-// progress is what was told so far.
-func (w *mcpWorld) progress() []string {
+// progress are the messages so far.
+func (w *mcpFixture) progress() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]string{}, w.heard...)
+	return append([]string{}, w.messages...)
 }
 
 // leave closes the input, as a client does that goes, and waits for the end of the process.
-func (w *mcpWorld) leave() error {
+func (w *mcpFixture) leave() error {
 	_ = w.stdin.Close()
 	return w.cmd.Wait()
 }
 
-// ended holds how the process ended when its client left, and that it said nothing that nobody
-// asked for.
-func (w *mcpWorld) ended() {
+// ended holds how the process ended when its client left, and that it said nothing that no
+// client asked for.
+func (w *mcpFixture) ended() {
 	w.Helper()
 	if err := w.leave(); err != nil {
 		w.Errorf("it ended with %v\n%s", err, w.stderr)
@@ -273,7 +273,7 @@ finish stop`
 	for _, yes := range []bool{false, true} {
 		t.Run(fmt.Sprint(yes), func(t *testing.T) {
 			const settings = `{"permission":{"bash":"ask"},"sandbox":"off"}`
-			var w *mcpWorld
+			var w *mcpFixture
 			if yes {
 				w = mcpBegin(t, script, settings, "--yes")
 			} else {
@@ -305,7 +305,7 @@ func TestMCPServe_Fails(t *testing.T) {
 	w.ended()
 }
 
-// A cancelled call ends its turn, is settled in the session, and leaves the server well.
+// A canceled call ends its turn, is settled in the session, and leaves the server well.
 func TestMCPServe_Cancel(t *testing.T) {
 	needUnix(t)
 	w := mcpBegin(t, "call read {\"filePath\":\"none\"}\nfinish tool-calls\n--\ntext \"begun \"\nstall\n--\ntext \"After it.\"\nfinish stop", "")
@@ -317,7 +317,7 @@ func TestMCPServe_Cancel(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("the cancelled call has an answer")
 	}
-	w.goesOn()
+	w.continues()
 	var list mcpserver.ListReply
 	w.call(t.Context(), "sessions", nil, &list)
 	if len(list.Sessions) != 1 || list.Sessions[0].Interrupted {
@@ -329,8 +329,8 @@ func TestMCPServe_Cancel(t *testing.T) {
 	w.ended()
 }
 
-// begin makes a call that can be cancelled, and tells its error.
-func (w *mcpWorld) begin(args map[string]any) (cancel func(), failed <-chan error) {
+// begin makes a call that can be canceled, and tells its error.
+func (w *mcpFixture) begin(args map[string]any) (cancel func(), failed <-chan error) {
 	ctx, cancel := context.WithCancel(w.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -342,8 +342,8 @@ func (w *mcpWorld) begin(args map[string]any) (cancel func(), failed <-chan erro
 	return cancel, done
 }
 
-// goesOn gives a prompt to the session whose turn is being cancelled, until it is free.
-func (w *mcpWorld) goesOn() {
+// continues gives a prompt to the session whose turn is being canceled, until it is free.
+func (w *mcpFixture) continues() {
 	w.Helper()
 	var ran mcpserver.RunReply
 	for begin := time.Now(); ran.Status != "done"; {
@@ -358,7 +358,7 @@ func (w *mcpWorld) goesOn() {
 }
 
 // until waits for a word of progress.
-func (w *mcpWorld) until(word string) {
+func (w *mcpFixture) until(word string) {
 	w.Helper()
 	late := time.After(20 * time.Second)
 	for {
@@ -408,7 +408,7 @@ func TestMCPServe_GoneInTheMiddle(t *testing.T) {
 	}
 }
 
-// What is no message is answered with what is wrong, and the connection goes on.
+// What is no message is answered with what is wrong, and the connection continues.
 func TestMCPServe_Nonsense(t *testing.T) {
 	needUnix(t)
 	home := serveHome(t, "http://127.0.0.1:1")
@@ -493,7 +493,7 @@ func TestMCPServe_Attach(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("the cancelled call has an answer")
 	}
-	w.goesOn()
+	w.continues()
 	w.ended()
 	s.end()
 }

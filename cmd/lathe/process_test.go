@@ -201,7 +201,7 @@ func TestKill_Import(t *testing.T) {
 		code := exitCode(cmd.Wait())
 		killed.Stop()
 		if code != 0 && code != map[os.Signal]int{os.Kill: -1, os.Interrupt: 130}[signal] {
-			// A program that has just begun does not catch signals yet.
+			// A program that has just started does not catch signals yet.
 			if signal != os.Interrupt || code != -1 {
 				t.Errorf("%v: exit code %d", signal, code)
 			}

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// sshServer runs git for whoever has the key of the user, as the servers of a forge do.
+// sshServer runs git for a client that has the key of the user, as the servers of a forge do.
 type sshServer struct {
 	t      *testing.T
 	env    []string
@@ -108,7 +108,7 @@ func (s *sshServer) session(ch ssh.Channel, asked <-chan *ssh.Request) {
 			_, _ = io.Copy(in, ch) // it ends with the channel
 			_ = in.Close()
 		}()
-		_ = cmd.Wait() // how it ended is told:
+		_ = cmd.Wait() // how it ended is reported:
 		_, _ = ch.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{uint32(cmd.ProcessState.ExitCode())}))
 		return
 	}
@@ -145,9 +145,9 @@ func startAgent(t *testing.T) string {
 	return dir + "/s"
 }
 
-// sshUser gives the user a key, an agent that has it, and a server that knows it, and returns the
-// address of the server. That ssh is told of its files by the settings of git is for the test alone: it
-// finds the folder of a user without HOME.
+// sshUser gives the user a key, an agent that has it, and a server that knows it, and returns
+// the address of the server. That ssh is notified of its files by the settings of git is for
+// the test alone: it finds the folder of a user without HOME.
 func (p *pusher) sshUser() string {
 	p.t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -211,7 +211,7 @@ func TestPush_Agent(t *testing.T) {
 	}
 	settings("")
 	p.write("home/.ssh/known_hosts", "", 0o600)
-	if out, arrived := p.line("git push origin main"); arrived || !strings.Contains(out, "Host key verification failed") { // and nobody is asked
+	if out, arrived := p.line("git push origin main"); arrived || !strings.Contains(out, "Host key verification failed") { // and the user is not asked
 		t.Errorf("to a host that is not known: %s", out)
 	}
 }

@@ -31,8 +31,8 @@ func TestRun_StreamInterrupted(t *testing.T) {
 		m := modeltest.Start(t, modeltest.MustParse("text \"Half of \"\nstall\n"))
 		home := serveHome(t, m.URL)
 		run := command(t, home, "run", "--title", "Cut", "--format", "stream-json", "hello")
-		var out, told strings.Builder
-		run.Stdout, run.Stderr = &out, &told
+		var out, received strings.Builder
+		run.Stdout, run.Stderr = &out, &received
 		if err := run.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +42,8 @@ func TestRun_StreamInterrupted(t *testing.T) {
 		}
 		got := exitCode(run.Wait())
 		r := lastLine(t, out.String())
-		if got != code || r.ExitCode != code || r.Status != "interrupted" || r.Session == "" || told.Len() > 0 {
-			t.Errorf("%v: exit code %d, %+v %s", signal, got, r, told.String())
+		if got != code || r.ExitCode != code || r.Status != "interrupted" || r.Session == "" || received.Len() > 0 {
+			t.Errorf("%v: exit code %d, %+v %s", signal, got, r, received.String())
 		}
 	}
 }

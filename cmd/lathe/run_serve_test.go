@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// While a turn runs with --port, others reach it there; afterwards nobody listens.
+// While a turn runs with --port, others reach it there; afterwards no client listens.
 func TestRun_Port(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Errors are red on a screen that shows colours and whose user wants them, and plain elsewhere.
+// Errors are red on a screen that shows colors and whose user wants them, and plain elsewhere.
 func TestScreen_Color(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -50,7 +50,7 @@ func TestServe_ReachedFrom(t *testing.T) {
 	}
 }
 
-// Figures are told only where they are wanted.
+// Metrics are reported only where they are wanted.
 func TestServe_NoFiguresUnasked(t *testing.T) {
 	s := startServe(t, serveHome(t, "http://127.0.0.1:1"), nil, "--no-auth")
 	defer s.end()

@@ -68,7 +68,7 @@ func (s *peerScene) attack(script string) string {
 		s.ask(200, nil, "GET", "/session/"+session.ID+"/message"+at, "")
 }
 
-// freePort returns a port that nobody listened on a moment ago.
+// freePort returns a port that was free a moment ago.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -12,7 +12,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// stubbornTerminal starts a process that left its session and hears nothing, and says its number.
+// stubbornTerminal starts a process that left its session and ignores signals, and returns its
+// number.
 const stubbornTerminal = `{"command":"sh","args":["-c","trap '' HUP TERM INT; setsid sh -c 'trap \"\" HUP TERM INT; echo $$ > pid; while :; do sleep 0.05; done' & while :; do sleep 0.05; done"]}`
 
 // terminalPID waits for the number of the process.
@@ -41,8 +42,8 @@ func isGone(pid int) bool {
 	return false
 }
 
-// What terminals started ends with the server, however that ends; who watches is told if there is
-// time.
+// What terminals started ends with the server, however that ends; watchers are notified if
+// there is time.
 func TestServe_TerminalsEnd(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*serving){"in order": (*serving).end, "killed": (*serving).kill} {

@@ -25,7 +25,7 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// serving is `lathe serve` as a process of its own.
+// serving is `lathe serve` as its own process.
 type serving struct {
 	*testing.T
 	home   string
@@ -172,6 +172,9 @@ func TestServe_Password(t *testing.T) {
 	s.key = strings.TrimSpace(string(kept))
 	s.ask(200, nil, "GET", "/session", "")
 	s.end()
+	if !strings.Contains(s.stderr.String(), "server-password, for the user opencode") {
+		t.Errorf("it does not say where the password is: %s", s.stderr)
+	}
 	if strings.Contains(s.stderr.String(), s.key) {
 		t.Error("the password was printed")
 	}
@@ -202,8 +205,10 @@ func TestServe_WithoutPassword(t *testing.T) {
 		s := startServe(t, home, c.env, c.args...)
 		s.ask(200, nil, "GET", "/global/health", "")
 		s.end()
-		if !strings.Contains(s.stderr.String(), "requires no password") {
-			t.Errorf("%v: no warning: %s", c, s.stderr)
+		for _, want := range []string{"requires no password", "HTTP server for OpenCode clients", "Connect   lathe attach http://127.0.0.1:", "Stop      Ctrl-C"} {
+			if !strings.Contains(s.stderr.String(), want) {
+				t.Errorf("%v: %q is not on standard error: %s", c, want, s.stderr)
+			}
 		}
 	}
 	if _, err := os.Stat(filepath.Join(home, "data", "state", "server-password")); err == nil {
@@ -316,8 +321,8 @@ func TestServe_SettingsAndProviders(t *testing.T) {
 	s.end()
 }
 
-// Clients read the config without keys, and change it by sending back what they read with one member
-// more. No key is told, and none is lost.
+// Clients read the config without keys, and change it by sending back what they read with one
+// member more. No key is reported, and none is lost.
 func TestServe_ConfigKeys(t *testing.T) {
 	t.Parallel()
 	needUnix(t)
@@ -331,14 +336,14 @@ func TestServe_ConfigKeys(t *testing.T) {
 	}
 	s := startServe(t, home, []string{"LATHE_NO_AUTH=1"})
 	for _, path := range []string{"/global/config", "/config"} {
-		var told map[string]json.RawMessage
-		if text := s.ask(200, &told, "GET", path, ""); strings.Contains(text, "SECRET") || !strings.Contains(text, `"command":["x","--token","[scrubbed]"]`) {
+		var received map[string]json.RawMessage
+		if text := s.ask(200, &received, "GET", path, ""); strings.Contains(text, "SECRET") || !strings.Contains(text, `"command":["x","--token","[scrubbed]"]`) {
 			t.Errorf("GET %s: %s", path, text)
 		}
-		if told["snapshot"] = json.RawMessage("false"); path == "/config" {
-			delete(told, "mcp") // a server without its command has no place in another file
+		if received["snapshot"] = json.RawMessage("false"); path == "/config" {
+			delete(received, "mcp") // a server without its command has no place in another file
 		}
-		change, err := json.Marshal(told)
+		change, err := json.Marshal(received)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -402,8 +407,9 @@ finish stop`))
 	s.end()
 }
 
-// TestServe_KilledWithManyTurns kills a server in the middle of 50 turns. A second one on the same
-// database goes on: every client resumes its stream by number, and every session comes to rest.
+// TestServe_KilledWithManyTurns kills a server in the middle of 50 turns. A second one on the
+// same database continues: every client resumes its stream by number, and every session comes
+// to rest.
 func TestServe_KilledWithManyTurns(t *testing.T) {
 	t.Parallel()
 	needUnix(t)
@@ -422,7 +428,7 @@ func TestServe_KilledWithManyTurns(t *testing.T) {
 	s := startServe(t, home, []string{"LATHE_NO_AUTH=1"})
 	ids := make([]lathe.SessionID, many)
 	at := ""
-	spoken := map[lathe.SessionID]bool{}
+	streaming := map[lathe.SessionID]bool{}
 	for i := range ids {
 		var rec lathe.Session
 		s.ask(200, &rec, "POST", "/session", `{"title":"T"}`)
@@ -436,12 +442,12 @@ func TestServe_KilledWithManyTurns(t *testing.T) {
 			}
 		}
 		if d, ok := ev.Fact.(*lathe.PartDelta); ok {
-			spoken[d.Session] = true
+			streaming[d.Session] = true
 		}
-		return len(spoken) < many
+		return len(streaming) < many
 	})
-	if len(spoken) < many {
-		t.Fatalf("%d of %d turns began", len(spoken), many)
+	if len(streaming) < many {
+		t.Fatalf("%d of %d turns began", len(streaming), many)
 	}
 	s.kill()
 	close(slow)
@@ -490,7 +496,7 @@ func partsText(m lathe.Message) (out string) {
 	return out
 }
 
-// TestServe_StoppedInATurn ends a server in the middle of a turn, which the next one goes on with.
+// TestServe_StoppedInATurn ends a server in the middle of a turn, which the next one continues.
 func TestServe_StoppedInATurn(t *testing.T) {
 	needUnix(t)
 	model := modeltest.Start(t, modeltest.MustParse("text \"begun \"\nstall\n--\ntext \"again done\"\nfinish stop"))
@@ -503,8 +509,8 @@ func TestServe_StoppedInATurn(t *testing.T) {
 		if _, ok := ev.Fact.(*lathe.ServerConnected); ok {
 			s.ask(204, nil, "POST", path+"/prompt_async", `{"parts":[{"type":"text","text":"go"}]}`)
 		}
-		_, spoken := ev.Fact.(*lathe.PartDelta)
-		return !spoken
+		_, streaming := ev.Fact.(*lathe.PartDelta)
+		return !streaming
 	})
 	s.end()
 	next := startServe(t, home, []string{"LATHE_NO_AUTH=1", `LATHE_CONFIG_CONTENT={"resume":"auto"}`})
@@ -532,7 +538,7 @@ func TestServe_TwoOnOneDatabase(t *testing.T) {
 	}
 	var rec lathe.Session
 	one.ask(200, &rec, "POST", "/session", `{"title":"T"}`)
-	text, rests := "", false
+	text, idle := "", false
 	two.listen("/event", "", func(_ string, ev lathe.Event) bool {
 		switch f := ev.Fact.(type) {
 		case *lathe.ServerConnected:
@@ -542,10 +548,10 @@ func TestServe_TwoOnOneDatabase(t *testing.T) {
 				text = b.Text
 			}
 		case *lathe.StatusChanged:
-			rests = f.Status.Type == lathe.Idle
+			idle = f.Status.Type == lathe.Idle
 		default:
 		}
-		return !rests || text != "Hello."
+		return !idle || text != "Hello."
 	})
 	if text != "Hello." {
 		t.Errorf("the other server told %q", text)

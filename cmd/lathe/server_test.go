@@ -56,15 +56,15 @@ func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdTold holds what the model was told last, tools included: told 'exit code 4'.
-func cmdTold(ts *testscript.TestScript, neg bool, args []string) {
+// cmdReceived checks the last request to the model, tools included: received 'exit code 4'.
+func cmdReceived(ts *testscript.TestScript, neg bool, args []string) {
 	r := ts.Value(serverKey{}).(*scripted).Last()
 	text := r.String()
 	for _, t := range r.Prompt.Tools {
 		text += "tool " + t.Name + "\n"
 	}
 	if regexp.MustCompile(args[0]).MatchString(text) == neg {
-		ts.Fatalf("whether %s was told is not %v:\n%s", args[0], !neg, text)
+		ts.Fatalf("whether %s was received is not %v:\n%s", args[0], !neg, text)
 	}
 }
 

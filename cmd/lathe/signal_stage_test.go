@@ -15,9 +15,9 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// An interrupt ends a turn in order at whatever stage it is, here through pipes (view_linux_test.go does
-// the same on a terminal): the exit code, the word how to go on, nothing left running, and the turn taken
-// up again.
+// An interrupt ends a turn in order at whatever stage it is, here through pipes
+// (view_linux_test.go does the same on a terminal): the exit code, the word how to continue,
+// nothing left running, and the turn taken up again.
 func TestSignal_Stages(t *testing.T) {
 	needUnix(t)
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -30,7 +30,7 @@ func TestSignal_Stages(t *testing.T) {
 		{"thought", "reasoning \"Hm \"\nstall", ""},
 		{"input of a call", "call bash pieces=3 {\"command\":\"echo x\"}\nstall", ""},
 		{"tool", "call bash {\"command\":\"touch began; sleep 60\"}\nfinish tool-calls", "began"},
-		{"retry", "status 429 retry-after=60 \"{}\"", "retry 2 in"},
+		{"retry", "status 429 retry-after=60 \"{}\"", "Retrying in"},
 		{"second step", "call bash {\"command\":\"touch began\"}\nfinish tool-calls\n--\nstall", "began"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,10 +49,10 @@ func TestSignal_Stages(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			told := bufio.NewReader(stderr)
+			received := bufio.NewReader(stderr)
 			seen := ""
 			for tt.name == "retry" && !strings.Contains(seen, tt.until) {
-				line, err := told.ReadString('\n')
+				line, err := received.ReadString('\n')
 				if seen += line; err != nil {
 					t.Fatalf("it says %q: %v", seen, err)
 				}
@@ -64,7 +64,7 @@ func TestSignal_Stages(t *testing.T) {
 			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 				t.Fatal(err)
 			}
-			rest, err := io.ReadAll(told)
+			rest, err := io.ReadAll(received)
 			if err != nil {
 				t.Error(err)
 			}
@@ -89,8 +89,8 @@ func TestSignal_BeforeTheFirstByte(t *testing.T) {
 	defer l.Close()
 	home := serveHome(t, "http://"+l.Addr().String())
 	cmd := command(t, home, "run", "--title", "A long way", "begin")
-	var told strings.Builder
-	cmd.Stderr = &told
+	var received strings.Builder
+	cmd.Stderr = &received
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +105,8 @@ func TestSignal_BeforeTheFirstByte(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if code := exitCode(cmd.Wait()); code != 130 || !strings.Contains(told.String(), "Interrupted.") {
-		t.Errorf("exit code %d: %s", code, told.String())
+	if code := exitCode(cmd.Wait()); code != 130 || !strings.Contains(received.String(), "Interrupted.") {
+		t.Errorf("exit code %d: %s", code, received.String())
 	}
 	noneLeft(t, home)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// A turn that is told to end by either signal is settled within three seconds and can be taken
-// up; a second signal ends the program at once, and the turn can be taken up all the same.
+// A turn that is ended by either signal is settled within three seconds and can be resumed; a
+// second signal ends the program at once, and the turn can still be resumed.
 func TestSignal_DuringATurn(t *testing.T) {
 	needUnix(t)
 	t.Parallel()

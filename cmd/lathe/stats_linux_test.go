@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// On a screen titles and bars have colour, unless the user wants none.
+// On a screen titles and bars have color, unless the user wants none.
 func TestTerminal_Stats(t *testing.T) {
 	home := t.TempDir()
 	must(t, home, "import", sample(t, "work.json"))

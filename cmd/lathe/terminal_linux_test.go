@@ -20,7 +20,7 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// terminal is a program on a terminal of its own.
+// terminal is a program on its own terminal.
 type terminal struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -32,7 +32,7 @@ type terminal struct {
 	seen strings.Builder
 	more *sync.Cond
 	gone bool
-	deaf bool // nobody reads what it shows
+	deaf bool // its output has no reader
 }
 
 // onTerminal starts lathe on a terminal that does not tell its size.
@@ -91,12 +91,12 @@ func onScreenBy(t *testing.T, program, home string, columns, rows uint16, env []
 	x.cmd.Args[0] = program
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = screen, screen, screen
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	x.before = stateOf(t, user) // nobody has touched it yet
+	x.before = stateOf(t, user) // it is untouched
 	if err := x.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	_ = screen.Close()
-	late := time.AfterFunc(90*time.Second, func() { // so that the screen is told
+	late := time.AfterFunc(90*time.Second, func() { // so that the screen is reported
 		_ = x.cmd.Process.Kill()
 		x.leave()
 	})
@@ -330,7 +330,7 @@ func TestTerminal_WellKnown(t *testing.T) {
 	}
 }
 
-// Thoughts are dim on a screen that shows colours, and nothing a model says moves the cursor.
+// Thoughts are dim on a screen that shows colors, and nothing a model says moves the cursor.
 func TestTerminal_Ask(t *testing.T) {
 	script := "reasoning \"who \" \"is it\"\ntext \"He\\x1b[2Jllo\" \" you\\u202e\"\nusage 10 5"
 	s := modeltest.Start(t, modeltest.MustParse(script+"\n--\n"+script))
@@ -347,7 +347,7 @@ func TestTerminal_Ask(t *testing.T) {
 	}
 }
 
-// At a terminal a mistake is told and the next question awaited; answers are tables.
+// At a terminal a mistake is reported and the next question awaited; answers are tables.
 func TestTerminal_SQL(t *testing.T) {
 	home := t.TempDir()
 	must(t, home, "import", sample(t, "first.json"))

@@ -147,7 +147,7 @@ func testCalls(t *testing.T) [][]string {
 	return calls
 }
 
-// commandWords are the tails of a list of strings behind what is known to go before them; one of
+// commandWords are the tails of a list of strings after what is known to go before them; one of
 // them may begin with a command.
 func commandWords(before []string, list []ast.Expr) [][]string {
 	var words []string

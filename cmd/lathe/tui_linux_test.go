@@ -57,7 +57,7 @@ func (x *pane) signalled(s syscall.Signal) {
 	}
 }
 
-// leave leaves by the key, which is to be pressed twice where a turn is not over.
+// leave leaves by the key, which must be pressed twice where a turn is not over.
 func (x *pane) leave() {
 	x.t.Helper()
 	x.until("it is left", func() bool {
@@ -84,14 +84,14 @@ func (x *pane) agree() {
 // However the program ends, the terminal is as it was.
 func TestTUIScreen_Killed(t *testing.T) {
 	const notice = "lathe exited unexpectedly"
-	for s, told := range map[syscall.Signal]string{syscall.SIGTERM: "code 143.", syscall.SIGINT: "code 130.", syscall.SIGKILL: notice, syscall.SIGABRT: notice} {
+	for s, received := range map[syscall.Signal]string{syscall.SIGTERM: "code 143.", syscall.SIGINT: "code 130.", syscall.SIGKILL: notice, syscall.SIGABRT: notice} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			x := tuiStart(t, "text \"Half of \"\nstall", 80, 24, "lathe --prompt go; echo co''de $?.")
 			x.see("Half of")
 			x.signalled(s)
 			x.restored()
-			x.see(told)
+			x.see(received)
 			if s == syscall.SIGTERM || s == syscall.SIGINT {
 				noneLeft(t, x.home)
 			}
@@ -113,7 +113,8 @@ func TestTUIScreen_Closed(t *testing.T) {
 	}
 }
 
-// A conversation: what is typed is seen, the answer comes, and after the end the way back is told.
+// A conversation: what is typed is seen, the answer comes, and after the end the way back is
+// reported.
 func TestTUIScreen_Conversation(t *testing.T) {
 	t.Parallel()
 	x := tuiStart(t, "text \"Hello **there**, 世界 👍🏽.\\n\"\nfinish stop\n--\ntext \"Second answer.\\n\"\nfinish stop", 100, 30, "lathe")
@@ -242,7 +243,7 @@ func TestTUIScreen_SentenceRejects(t *testing.T) {
 	x.restored()
 }
 
-// Ctrl-Z gives the terminal back for a while.
+// Ctrl-Z gives the terminal back for a while. Alt-Enter and Ctrl-J start a line, and Ctrl-L draws the screen again.
 func TestTUIScreen_Suspend(t *testing.T) {
 	t.Parallel()
 	x := tuiStart(t, "text \"Said before.\"\nfinish stop", 80, 24, "lathe --prompt hello")
@@ -254,6 +255,20 @@ func TestTUIScreen_Suspend(t *testing.T) {
 	x.see("Said before.")
 	x.typed("alive")
 	x.see("alive")
+	x.keys("M-Enter")
+	x.typed("second")
+	x.keys("C-j")
+	x.typed("third")
+	x.see("┃ second")
+	x.see("┃ third")
+	if err := os.WriteFile(x.flag("pane_tty"), []byte("\x1b[2J"), 0); err != nil { // another program spoils the screen
+		t.Fatal(err)
+	}
+	x.gone("┃ third")
+	x.keys("C-l")
+	x.see("┃ third")
+	x.see("Said before.")
+	x.keys("C-c")
 	x.leave()
 	x.restored()
 	noneLeft(t, x.home)
@@ -330,13 +345,13 @@ func TestTUIScreen_FirstRun(t *testing.T) {
 	noneLeft(t, x.home)
 }
 
-// Where there are no colours none are used; where the terminal cannot move its cursor it is told.
+// Where there are no colors none are used; a terminal that cannot move its cursor is an error.
 func TestTUIScreen_Colors(t *testing.T) {
 	t.Parallel()
-	for env, coloured := range map[string]bool{"NO_COLOR=1": false, "NO_COLOR=": true} {
+	for env, colored := range map[string]bool{"NO_COLOR=1": false, "NO_COLOR=": true} {
 		x := tuiStart(t, "text \"A **bold** word.\"\nfinish stop", 80, 24, "lathe --prompt hello", env)
 		x.see("A bold word.")
-		if sent := x.do("capture-pane", "-p", "-e"); regexp.MustCompile(`\x1b\[[0-9;]*[34]8;[25]`).MatchString(sent) != coloured {
+		if sent := x.do("capture-pane", "-p", "-e"); regexp.MustCompile(`\x1b\[[0-9;]*[34]8;[25]`).MatchString(sent) != colored {
 			t.Errorf("%s: %q", env, sent)
 		}
 		x.leave()
@@ -371,7 +386,7 @@ func TestTUIScreen_Attach(t *testing.T) {
 	}
 }
 
-// The demo in the terminal program, to its end.
+// The demo in the terminal UI, to its end.
 func TestTUIScreen_Demo(t *testing.T) {
 	t.Parallel()
 	home, _ := viewHome(t, "")
@@ -409,7 +424,8 @@ func TestTUIScreen_AnyKeys(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
 	script := strings.Repeat("text \"An answer with `code` and a [link](https://example.test).\"\nfinish stop\n--\n", 400) + "text \"End.\"\nfinish stop"
-	// Whoever leaves by some key is back at once, and what was pressed meanwhile goes to the next.
+	// A client that leaves by some key is back at once, and what was pressed meanwhile goes to
+	// the next.
 	x := tuiStart(t, script, 90, 28, "until [ -e enough ]; do EDITOR=true lathe; done; rm enough")
 	for range 60 {
 		var some []string
@@ -426,13 +442,13 @@ func TestTUIScreen_AnyKeys(t *testing.T) {
 	if err := os.WriteFile(enough, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	told := map[int]bool{} // twice would be at once
+	received := map[int]bool{} // twice would be at once
 	x.until("it ends", func() bool {
 		for _, one := range x.running() {
-			if !told[one] {
+			if !received[one] {
 				_ = syscall.Kill(one, syscall.SIGTERM) // it may have ended
 			}
-			told[one] = true
+			received[one] = true
 		}
 		_, err := os.Stat(enough)
 		return err != nil

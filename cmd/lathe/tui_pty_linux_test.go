@@ -11,9 +11,9 @@ import (
 )
 
 // What the program asks of a terminal, and what takes it back.
-var tuiModes = map[string]string{"\x1b[?1049h": "\x1b[?1049l", "\x1b[?2004h": "\x1b[?2004l", "\x1b[?25l": "\x1b[?25h", "\x1b[?1006h": "\x1b[?1006l"}
+var tuiModes = map[string]string{"\x1b[?1049h": "\x1b[?1049l", "\x1b[?2004h": "\x1b[?2004l", "\x1b[?25l": "\x1b[?25h", "\x1b[?1006h": "\x1b[?1006l", "\x1b]2;lathe": "\x1b]2;\a"}
 
-// takenBack looks that everything that was asked of the terminal was taken back.
+// takenBack looks that everything that was asked of the terminal was undone.
 func takenBack(t *testing.T, sent string) {
 	t.Helper()
 	if !strings.Contains(sent, "\x1b[?1049h") {
@@ -26,8 +26,8 @@ func takenBack(t *testing.T, sent string) {
 	}
 }
 
-// The program on a bare terminal, with and without colours: it takes the screen, answers, and leaves the
-// terminal as it was, by keys and by signals.
+// The program on a bare terminal, with and without colors: it takes the screen, answers, and
+// leaves the terminal as it was, by keys and by signals.
 func TestTUIPty_Leaves(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -80,7 +80,8 @@ func TestTUIPty_Leaves(t *testing.T) {
 	}
 }
 
-// fill lets a terminal that nobody reads take as much as it can: each size is a whole screen, and it holds a few.
+// fill lets a terminal without a reader take as much as it can: each size is a whole screen,
+// and it holds a few.
 func (x *terminal) fill() {
 	x.t.Helper()
 	x.reads(false)
@@ -90,7 +91,8 @@ func (x *terminal) fill() {
 	}
 }
 
-// A terminal that takes nothing for a while: keys count meanwhile, and when it goes on it shows what is then.
+// A terminal that takes nothing for a while: keys count meanwhile, and when it continues it
+// shows what is then.
 func TestTUIPty_Held(t *testing.T) {
 	t.Parallel()
 	home := screenHome(t, "text \"Hello there.\"\nfinish stop")
@@ -109,8 +111,8 @@ func TestTUIPty_Held(t *testing.T) {
 	noneLeft(t, home)
 }
 
-// A terminal that takes nothing any more, and a flood of keys besides: whoever leaves is out all the same, and what
-// the screen needs to be in order comes when it is read again.
+// A terminal that takes nothing any more, and a flood of keys besides: a client that leaves is
+// out all the same, and what the screen needs to be in order comes when it is read again.
 func TestTUIPty_Deaf(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -186,7 +188,7 @@ finish stop`)
 
 	x = onScreen(t, home, 80, 24, env, "-C", home+"/p", "attach", s.url, "-u", "usr", "-p", "word", "--continue", "--agent", "build", "--auto", "--prompt", "make it")
 	x.see("sorts.")
-	x.see("made.") // nobody was asked
+	x.see("made.") // the user was not asked
 	x.enter("\x03\x03")
 	if code, seen := x.end(); code != 0 || !strings.Contains(seen, id[1]) {
 		t.Errorf("going on: %d %q", code, seen)
@@ -219,7 +221,8 @@ func TestTUIPty_SessionByPart(t *testing.T) {
 	}
 }
 
-// A session that is not there, or settings that make no sense, are told on the terminal that is left.
+// A session that does not exist, or settings that make no sense, are reported on the terminal
+// that is left.
 func TestTUIPty_Errors(t *testing.T) {
 	t.Parallel()
 	home := screenHome(t, "")

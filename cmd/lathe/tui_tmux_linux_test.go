@@ -153,7 +153,7 @@ func (x *pane) flag(name string) string {
 	return strings.TrimSpace(x.do("display-message", "-p", "#{"+name+"}"))
 }
 
-// stty is how the terminal is, told by the shell in it.
+// stty is the state of the terminal, printed by the shell in it.
 func (x *pane) stty() string {
 	x.t.Helper()
 	file := filepath.Join(x.t.TempDir(), "stty")

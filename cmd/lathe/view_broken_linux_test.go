@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A mistake in the drawing ends the picture with a word that can be read, on a line of its own and in the
-// usual look; the turn goes on, asks what it has to ask, and ends as it would have.
+// A mistake in the drawing ends the picture with a word that can be read, on its own line and
+// in the usual look; the turn continues, asks what it has to ask, and ends as it would have.
 func TestView_Broken(t *testing.T) {
 	const script = "text \"First **line**.\\nSecond\"\npause 300ms\ntext \" one.\"\ncall bash {\"command\":\"touch x\"}\nfinish tool-calls\n--\ntext \"The end.\"\nfinish stop"
 	for _, draws := range []string{"1", "2", "3"} {

@@ -108,8 +108,27 @@ func TestView_Plain(t *testing.T) {
 	}
 }
 
-// A turn that ends in the middle, wherever that is, leaves what was said, the way to go on, the exit code
-// of its signal, and a terminal as it was.
+// For screen readers the turn is lines of words, also with colors.
+func TestView_Accessible(t *testing.T) {
+	t.Parallel()
+	home, _ := viewHome(t, "text \"**Plain**\\n\"\ncall bash {\"command\":\"touch x\"}\nfinish tool-calls\n--\ntext \"End.\"\nfinish stop")
+	x := onScreen(t, home, 80, 24, nil, "-C", "p", "run", "--accessible", "--title", "A view", "show all")
+	x.see("type a reason:")
+	x.enter("y\r")
+	code, sent := x.end()
+	told := steadyTime(steady(strings.ReplaceAll(sent, "\r\n", "\n"), home))
+	for _, want := range []string{"\n**Plain**\nTool: bash touch x, started\nPermission needed: bash touch x\nType y once, ", "\nTool: bash touch x, done in 0.0s, exit 0\nEnd.\nDone: "} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is missing in\n%s", want, told)
+		}
+	}
+	if code != 0 || strings.Contains(sent, "\x1b") || strings.ContainsAny(sent, "✓·→") {
+		t.Errorf("%d %q", code, sent)
+	}
+}
+
+// A turn that ends in the middle, wherever that is, leaves what was said, the way to continue,
+// the exit code of its signal, and a terminal as it was.
 func TestView_Interrupt(t *testing.T) {
 	touch := "text \"Here **is**\\nsome\"\ncall bash {\"command\":\"touch x\"}\nfinish tool-calls"
 	for _, tt := range []struct {
@@ -122,7 +141,7 @@ func TestView_Interrupt(t *testing.T) {
 		{"thought", "stall", "working", 0, 130, []string{"Interrupted. Resume with `lathe run --resume"}},
 		{"tool", "call bash {\"command\":\"sleep 60\"}\nfinish tool-calls", "sleep 60", 0, 130, []string{"✗ bash sleep 60 · ", "Interrupted."}},
 		{"question", touch, "type a reason:", 0, 130, []string{"Here is\nsome\n", "Interrupted."}},
-		{"retry", "status 429 retry-after=60 \"{}\"", "retry 2 in", 0, 130, []string{"retry 2 in", "Interrupted. Resume with `lathe run --resume"}},
+		{"retry", "status 429 retry-after=60 \"{}\"", "Retrying in", 0, 130, []string{"Retrying in", "Interrupted. Resume with `lathe run --resume"}},
 		{
 			"task", "when \"You find things.\"\ncall bash {\"command\":\"sleep 60\"}\nfinish tool-calls\n--\nwhen \"show all\"\ncall task {\"description\":\"find it\",\"prompt\":\"IT one two three four five six seven eight nine ten eleven\",\"subagent_type\":\"finder\"}\nfinish tool-calls",
 			"sleep 60", 0, 130,
@@ -175,7 +194,7 @@ func TestView_Question(t *testing.T) {
 			t.Parallel()
 			home, _ := viewHome(t, "text \"I touch it.\"\ncall bash {\"command\":\"touch x\"}\nfinish tool-calls\n--\ntext \"End.\"\nfinish stop")
 			x := onScreen(t, home, 40, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
-			x.see("type a reason:")
+			x.see("reason:")
 			x.enter(tt.typed)
 			code, sent := x.end()
 			seen := steady(seenOn(40, 24, sent).Plain(), home)

@@ -38,8 +38,8 @@ func turnScript(t *testing.T) string {
 	return strings.ReplaceAll(string(script), "\nand ", "\nfinish tool-calls\n--\nwhen \"show all\"\ncall ")
 }
 
-// A whole turn where nothing may be styled is the same whoever forbids it, and however wide the screen is:
-// lines are the terminal's to break.
+// A whole turn where nothing may be styled is the same for every way to forbid it, and however
+// wide the screen is: lines are the terminal's to break.
 func TestView_PlainGolden(t *testing.T) {
 	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
 		for _, width := range []uint16{40, 80, 120} {
@@ -61,16 +61,17 @@ func TestView_PipeGolden(t *testing.T) {
 	t.Parallel()
 	home, _ := viewHome(t, turnScript(t))
 	cmd := command(t, home, "-C", "p", "run", "--title", "A view", "show all")
-	var out, told bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &told
+	var out, received bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &received
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	sameAs(t, "pipe.golden", "-- standard output --\n"+out.String()+"-- standard error --\n"+steadyTime(steady(told.String(), home)))
+	sameAs(t, "pipe.golden", "-- standard output --\n"+out.String()+"-- standard error --\n"+steadyTime(steady(received.String(), home)))
 }
 
-// Output that nobody can have. The turn is done all the same, and where it was full the exit code says that
-// words were lost; who closed it wanted none, and no file of ours is opened in its place.
+// Output that cannot be written. The turn is done all the same, and where it was full the exit
+// code says that words were lost; who closed it wanted none, and no file of ours is opened in
+// its place.
 func TestView_NoOutput(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skipf("there is no shell: %v", err)
@@ -86,11 +87,11 @@ func TestView_NoOutput(t *testing.T) {
 					t.Fatal(err)
 				}
 				cmd.Path, cmd.Args = sh, []string{"sh", "-c", "lathe -C p run --format " + format + " --title 'A view' 'show all' " + redirect}
-				var told bytes.Buffer
-				cmd.Stderr = &told
+				var received bytes.Buffer
+				cmd.Stderr = &received
 				err = cmd.Run()
-				if code := exitCode(err); code != want || strings.Contains(told.String(), "Error: ") != (want != 0) {
-					t.Errorf("exit code %d: %s", code, told.String())
+				if code := exitCode(err); code != want || strings.Contains(received.String(), "Error: ") != (want != 0) {
+					t.Errorf("exit code %d: %s", code, received.String())
 				}
 				if _, err := os.Stat(filepath.Join(home, "p", "b.txt")); err != nil || len(server.Requests()) != 2 {
 					t.Errorf("the turn was not done: %v, %d requests", err, len(server.Requests()))

@@ -86,7 +86,7 @@ func (e Estimate) Reserve(slot, day string, b lathe.Budget) store.Reservation {
 	return store.Reservation{Slot: slot, Day: day, Max: e.Total(e.maxOutput()), Min: e.Total(e.minOutput()), Certain: sure, Budget: b}
 }
 
-// MaxOutput is how long an answer may be for what was given: the limit to tell the provider.
+// MaxOutput is the longest answer that the money allows: the limit to send to the provider.
 func (e Estimate) MaxOutput(given lathe.Spending) int {
 	most := min(e.maxOutput(), given.Tokens-e.input)
 	if _, one := model.Count(model.Usage{Input: e.input, Output: 1e6}, e.price); one > 0 {
@@ -136,8 +136,8 @@ func LimitError(id lathe.SessionID, a lathe.Account, by store.Measure, want stor
 	return NewError(out.String())
 }
 
-// Ref is what an [lathe.UnknownFault] refers to that ended a turn for want of budget: the wire
-// has no name for it, and programs must not read words.
+// Ref marks an [lathe.UnknownFault] that ended a turn because the budget was reached: the wire
+// has no name for it, and programs must not parse messages.
 const Ref = "budget"
 
 // NewError is the failure of a turn that ended for want of budget.
@@ -145,7 +145,7 @@ func NewError(words string) error {
 	return &lathe.Error{Code: lathe.Denied, Message: words, Fault: &lathe.UnknownFault{Message: words, Ref: Ref}}
 }
 
-// formatCents rounds up: what is guessed has no more digits.
+// formatCents rounds up: an estimate needs no more digits.
 func formatCents(m lathe.Money) string {
 	cent := lathe.Dollars(0.01)
 	return ((m + cent - 1) / cent * cent).String()

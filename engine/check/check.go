@@ -1,7 +1,7 @@
-// Package check looks at what a model did, so that no goodwill of the model is needed: at the result of
-// each call, and at the turn before it ends.
+// Package check reviews the work of a model without relying on its cooperation: the result of
+// each call, and the turn before it ends.
 //
-// Everything is a pure function of the history and of [Input]. The engine writes down what is found.
+// Everything is a pure function of the history and of [Input]. The engine records the findings.
 // Start at Input.AtEnd and ResultChecker.Look.
 package check
 
@@ -16,9 +16,9 @@ import (
 	"github.com/lathe-agent/lathe/engine/history"
 )
 
-// Check is something we look at ourselves, so that no goodwill of a model is needed. Each is
-// a pure function of the history. It acts by a line in the result of a call, or by words
-// before the turn ends.
+// Check is a review that lathe makes itself, without relying on the model. Each is a pure
+// function of the history. It acts by a line in the result of a call, or by words before the
+// turn ends.
 type Check string
 
 // The checks, by the names the settings have.
@@ -119,8 +119,8 @@ type Input struct {
 	IsDeleted func(file string) bool // it is no longer there
 }
 
-// Result is what checks want before a turn ends: words to the model, which then continues, words to
-// people, or the last step once more.
+// Result is the demand of checks before a turn ends: a message to the model, which then
+// continues, a message to the user, or the last step once more.
 type Result struct {
 	ToModel, ToUser []Issue
 	Retry           bool
@@ -129,8 +129,8 @@ type Result struct {
 // IsEmpty reports whether the turn may end.
 func (v Result) IsEmpty() bool { return !v.Retry && len(v.ToModel)+len(v.ToUser) == 0 }
 
-// AtEnd looks at a turn whose last answer has come. What the user said since without wanting an
-// answer, or ran in the shell, is not the turn's.
+// AtEnd checks a turn after its last answer. Later messages without a reply and shell commands
+// of the user are not part of the turn.
 func (s Input) AtEnd(asked *history.Message, answers []*history.Message) (out Result) {
 	if len(s.Checks) == 0 || len(answers) == 0 || lastUserPrompt(s.Messages) != asked {
 		return out
@@ -187,8 +187,8 @@ func (s Input) first(t *turnView, finds ...func(Input) (Issue, bool)) (Issue, bo
 	return Issue{}, false
 }
 
-// Meta is what metadata says of checks: on the part that holds their words, and on a call
-// whose result has a line of theirs. Levels are there where a check says several things.
+// Meta is the metadata of checks: on the part with their message, and on a call whose result
+// has one of their lines. Levels are there where a check says several things.
 type Meta struct {
 	Checks []Check       `json:"checks"`
 	Levels map[Check]int `json:"levels"`
@@ -243,7 +243,7 @@ func isCheckPrompt(h *history.Message) bool {
 	})
 }
 
-// CountIssues counts what checks said in messages, by their names.
+// CountIssues counts the issues in messages, by the names of checks.
 func CountIssues(messages []lathe.Message) map[Check]int {
 	out := map[Check]int{}
 	for _, m := range messages {

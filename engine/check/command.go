@@ -47,7 +47,7 @@ func IsTest(words []string) bool { return isKind("test", words) }
 // isVerification reports whether a command tests, builds or runs something.
 func isVerification(words []string) bool { return IsTest(words) || isKind("try", words) }
 
-// isKind reports whether a command, behind those that run another, is one of a kind.
+// isKind reports whether a command, after those that run another, is one of a kind.
 func isKind(kind string, words []string) bool {
 	for i, w := range words {
 		name := path.Base(w)

@@ -93,7 +93,7 @@ var (
 		const done = `(?:fixed|added|updated|changed|implemented|created|removed|renamed|refactored|written|modified|replaced|moved|deleted|corrected|rewritten|converted)`
 		return regexp.MustCompile(`(?i)\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also| successfully)? (?:` + done + `|wrote|rewrote|made the change)\b|\b(?:is|are|was|were|has been|have been|been) (?:now |successfully )?` + done + `\b|\ball (?:set|done)\b|\bchanges? (?:is|are) (?:complete|done|in place)\b`)
 	})
-	wishes    = phrase.Regexp(`(?i)\b(?:fix|add|change|implement|update|create|remove|rename|refactor|write|make|replace|delete|move|convert|correct|rewrite|migrate|extract|port|upgrade|improve|clean up|build)\b`)
+	requests  = phrase.Regexp(`(?i)\b(?:fix|add|change|implement|update|create|remove|rename|refactor|write|make|replace|delete|move|convert|correct|rewrite|migrate|extract|port|upgrade|improve|clean up|build)\b`)
 	questions = phrase.Regexp(`(?i)^(?:what|why|how|which|where|when|who|did|does|do|is|are|was|were|explain|describe|summari[sz]e|tell me|list|show|review|analy[sz]e|compare)\b|\?\s*$`)
 )
 
@@ -101,7 +101,7 @@ var (
 // others have changed is not always known; then it says nothing.
 func (t *turnView) emptyDiff(s Input) (Issue, bool) {
 	none := Issue{Check: EmptyDiff}
-	if len(t.changedFiles(s)) > 0 || !wishes().MatchString(t.prompt) || questions().MatchString(strings.TrimSpace(t.prompt)) {
+	if len(t.changedFiles(s)) > 0 || !requests().MatchString(t.prompt) || questions().MatchString(strings.TrimSpace(t.prompt)) {
 		return none, false
 	}
 	for _, d := range t.actions {
@@ -137,8 +137,8 @@ func (t *turnView) isAuthored(file string) bool {
 	return IsCode(file) || slices.ContainsFunc(t.actions, func(d *Action) bool { return d.Command == "" && slices.Contains(d.wrote, file) })
 }
 
-// hasVerified reports whether something that shows whether a change works ran behind the last one, and
-// did not fail.
+// hasVerified reports whether something that shows whether a change works ran after the last
+// one, and did not fail.
 func (t *turnView) hasVerified(s Input) bool {
 	for _, d := range slices.Backward(t.actions) {
 		if d.verifies {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// clause is one command of a line, with what stands between it and the next.
+// clause is one command of a line, with what is between it and the next.
 type clause struct {
 	text  string
 	words []string
 	next  string // && || ; | & ( ) or "" at the end
 }
 
-// clauses splits a command line at the operators of the shell that stand outside of quotes. A
+// clauses splits a command line at the operators of the shell that are outside of quotes. A
 // document below the line (<<) is taken for commands, so that such a line is nothing we know.
 func clauses(line string) (out []clause) {
 	var quote byte
@@ -117,7 +117,7 @@ func ExitOf(line string, exit int, sought func(words []string) bool) int {
 	return exit
 }
 
-// exitSurvivesBefore reports whether what stands before a command leaves the exit code to it.
+// exitSurvivesBefore reports whether what is before a command leaves the exit code to it.
 func exitSurvivesBefore(before []clause, exit int, sought func([]string) bool) bool {
 	for _, p := range slices.Backward(before) {
 		switch p.next {
@@ -135,8 +135,8 @@ func exitSurvivesBefore(before []clause, exit int, sought func([]string) bool) b
 	return true
 }
 
-// exitSurvivesAfter reports whether what stands behind a command, the first of the clauses, leaves the
-// exit code to it.
+// exitSurvivesAfter reports whether what is after a command, the first of the clauses, leaves
+// the exit code to it.
 func exitSurvivesAfter(from []clause, options shellOptions, exit int, sought func([]string) bool) bool {
 	piped := false
 	for i, p := range from {

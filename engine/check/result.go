@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Checks that speak in the result of a call.
+// Checks that add a line to the result of a call.
 
 const (
 	// notesBegin precedes the lines of checks in a result.
@@ -48,8 +48,8 @@ func NewResultChecker(in Input) *ResultChecker {
 	return &ResultChecker{checks: in.Checks, before: in.turn().actions}
 }
 
-// Check returns what checks say about a call that has ended, given those of its own step that
-// ended before it.
+// Check returns the issues of a finished call, given the calls of its step that ended before
+// it.
 func (w *ResultChecker) Check(now *Action, step []*Action) (found []Issue) {
 	all := slices.Concat(w.before, step)
 	for _, find := range []func([]*Action, *Action) (Issue, bool){repeats, cycles, failsAgain, idles, editsTests, staleTodos, w.nearsBudget} {
@@ -161,8 +161,8 @@ func failsAgain(before []*Action, now *Action) (Issue, bool) {
 // idles finds many calls that read no new file, change nothing and say nothing new.
 func idles(before []*Action, now *Action) (Issue, bool) {
 	said := func(d *Action) bool { return slices.Contains(d.Checks, NoProgress) }
-	heard := func(d *Action) bool { return d.output == now.output }
-	if len(before) < idleCalls || !slices.ContainsFunc(before, heard) || slices.ContainsFunc(before, said) {
+	sameOutput := func(d *Action) bool { return d.output == now.output }
+	if len(before) < idleCalls || !slices.ContainsFunc(before, sameOutput) || slices.ContainsFunc(before, said) {
 		return Issue{}, false // nearly always, so the rest may take its time
 	}
 	seen := map[string]bool{}
@@ -240,9 +240,9 @@ var budgetMarks = [...]int{95, 80, 50}
 
 // nearsBudget finds that half, four fifths or nearly all of something bounded is used; each once.
 func (w *ResultChecker) nearsBudget(before []*Action, _ *Action) (Issue, bool) {
-	told := 0
+	reported := 0
 	for _, d := range before {
-		told = max(told, d.levels[Budget])
+		reported = max(reported, d.levels[Budget])
 	}
 	var most UsedFraction
 	for _, s := range w.Used {
@@ -253,7 +253,7 @@ func (w *ResultChecker) nearsBudget(before []*Action, _ *Action) (Issue, bool) {
 	percent := int(most.Used*100 + 1e-9)
 	for _, mark := range budgetMarks {
 		if percent >= mark {
-			return Issue{Budget, mark, fmt.Sprintf("%d %% of the budget is used, %s.", min(percent, 100), most.Left), ""}, mark > told
+			return Issue{Budget, mark, fmt.Sprintf("%d %% of the budget is used, %s.", min(percent, 100), most.Left), ""}, mark > reported
 		}
 	}
 	return Issue{}, false
@@ -274,7 +274,7 @@ func UsedFractions(a lathe.Account) (out []UsedFraction) {
 	return out
 }
 
-// WithNotes is a text with the lines of checks behind it, and metadata that names them.
+// WithNotes is a text with the lines of checks after it, and metadata that names them.
 func WithNotes(text string, meta json.RawMessage, found []Issue) (string, json.RawMessage) {
 	if len(found) == 0 {
 		return text, meta

@@ -91,22 +91,23 @@ func idle(n int) (out []*lathe.ToolCall) {
 	return out
 }
 
-// TestChecks_Budget holds that each mark is told once, and the highest of several at a time.
+// TestChecks_Budget holds that each mark is reported once, and the highest of several at a
+// time.
 func TestChecks_Budget(t *testing.T) {
 	w := ResultChecker{checks: Defaults(true)}
-	var told []int
+	var marks []int
 	for _, used := range []float64{0, 0.49, 0.5, 0.6, 0.96, 0.99, 1.2} {
 		w.Used = []UsedFraction{{0.1, "of one thing"}, {used, "of another"}}
 		before := len(w.before)
 		for _, f := range w.Check(&Action{Tool: "x", output: "new"}, nil) {
-			told = append(told, f.level)
+			marks = append(marks, f.level)
 			w.before = append(w.before, &Action{Tool: "x", levels: map[Check]int{f.Check: f.level}})
 		}
 		if len(w.before) == before {
 			w.before = append(w.before, &Action{Tool: "y"})
 		}
 	}
-	if diff := cmp.Diff([]int{50, 95}, told); diff != "" {
+	if diff := cmp.Diff([]int{50, 95}, marks); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -66,7 +66,7 @@ func (r *Reader) action(c *lathe.ToolCall) *Action {
 	return d
 }
 
-// LastCheckPrompt is where the last prompt of a check stands behind the one at asked; what came
+// LastCheckPrompt is where the last prompt of a check stands after the one at asked; what came
 // before it is no answer to it.
 func LastCheckPrompt(messages []*history.Message, asked int) int {
 	for i := len(messages) - 1; i > asked; i-- {
@@ -99,7 +99,7 @@ func (s Input) turn() *turnView {
 	return t
 }
 
-// note counts what checks have said.
+// note counts the issues of checks.
 func (t *turnView) note(h *history.Message) {
 	if isCheckPrompt(h) {
 		t.prompts++

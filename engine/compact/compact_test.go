@@ -232,7 +232,7 @@ The whole conversation so far, for grep and read with offset and limit: /o/histo
 	}
 }
 
-// Prompts that are too long for the records are told by the first and the last of them.
+// Prompts that are too long for the records are represented by the first and the last of them.
 func TestRecords_LongPrompts(t *testing.T) {
 	long := strings.Repeat("word ", 2000)
 	r := Records{prompts: []string{"first " + long, "second", "third", "last " + long}}

@@ -16,7 +16,7 @@ const (
 	// summaryAnyway is how long a summary may be however short its conversation was: the
 	// headings alone take a part of that.
 	summaryAnyway = 400
-	// introLimit is how much may stand before the first heading, in bytes.
+	// introLimit limits the text before the first heading, in bytes.
 	introLimit = 200
 	// nameLimit is how many changed files a summary must name; all are in our own records.
 	nameLimit = 20
@@ -35,9 +35,9 @@ var summaryHeadings = sync.OnceValue(func() (out []string) {
 // pathWords finds what looks like the path of a file.
 var pathWords = phrase.Regexp(`[\w.@~+-]*(?:/[\w.@+-]+)+\.\w{1,8}\b`)
 
-// Faults is what is wrong with a summary, so that the model can fix it; nothing is
-// when it can be used. No model judges it. Source is all it was made of; one by another's prompt
-// need not have our headings.
+// Faults lists the errors of a summary, so that the model can fix them; it is empty for a
+// usable one. No model decides this. Source is the summarized text; a summary by a custom
+// prompt need not have our headings.
 func Faults(text, source string, changed []string, ours bool) (faults []string) {
 	if strings.TrimSpace(text) == "" {
 		return []string{"it was empty"}
@@ -60,7 +60,7 @@ func Faults(text, source string, changed []string, ours bool) (faults []string) 
 	return append(faults, inventedPaths(text, source)...)
 }
 
-// plannedHeadings are those below which a path may stand that is not there yet.
+// plannedHeadings are those below which a path may be that does not exist yet.
 var plannedHeadings = sync.OnceValue(func() map[string]bool {
 	return map[string]bool{"objective": true, "constraints and decisions": true, "active": true, "blocked": true, "next steps": true, "open questions": true}
 })
@@ -91,14 +91,16 @@ func inventedPaths(text, source string) (faults []string) {
 	return faults
 }
 
-// normalizeHeading spells a heading as all spellings of it are compared: without marks, in small letters.
+// normalizeHeading spells a heading as all spellings of it are compared: without marks, in
+// lower case.
 func normalizeHeading(text string) string {
 	text = strings.ReplaceAll(strings.ToLower(text), "&", " and ")
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }), " ")
 }
 
-// headingIn is the heading that a line is, in small letters; "" if it is none. How it is marked does not matter: "## Next
-// steps", "### NEXT STEPS:", "**Next Steps** (numbered)" and "6. Next steps" are the same.
+// headingIn returns the heading in a line, in lower case; "" if it has none. How it is marked
+// does not matter: "## Next steps", "### NEXT STEPS:", "**Next Steps** (numbered)" and "6. Next
+// steps" are the same.
 func headingIn(line string) string {
 	line = strings.TrimSpace(line)
 	marked := strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") || strings.HasPrefix(line, "__")

@@ -48,8 +48,8 @@ func PrunedSince(messages []*history.Message, at lathe.Time) (n int) {
 
 // Prunable lists the outputs that can be left out, and how many tokens they are. Of what the
 // model sees it leaves the last two exchanges, the newest calls, skills and the list of todos
-// alone. What is worth little goes wherever it stands: reads of files that were read or
-// written again since, tests that passed, listings, pages. Of the rest the newest stay.
+// alone. Outputs of little value go first, anywhere: reads of files that were read or written
+// again since, passed tests, listings, pages. Of the rest the newest stay.
 func Prunable(messages []*history.Message) (parts []lathe.Part, freed int) {
 	later := laterCalls{touched: map[string]bool{}}
 	for _, h := range slices.Backward(messages) {
@@ -107,8 +107,8 @@ func isProtected(tool string, newer bool) bool {
 	return tool == "skill" || tool == "todowrite" && !newer
 }
 
-// isWorthLittle reports whether an output can be had again, or says nothing any more.
-// Touched are the files that later calls have read or written.
+// isWorthLittle reports whether an output is outdated or can be produced again. Touched are the
+// files that later calls have read or written.
 func (f callFacts) isWorthLittle(tool string, touched map[string]bool) bool {
 	switch tool {
 	case "read":

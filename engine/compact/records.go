@@ -20,14 +20,14 @@ const (
 	testLines    = 5 // of what the last test printed
 )
 
-// Records are what we know of a conversation without asking a model: it stands below a
-// summary, because summaries lose just this.
+// Records are facts about a conversation that need no model. They follow a summary, because
+// summaries lose just these.
 type Records struct {
 	prompts []string
 	changed []changedFile // in the order of their first change
 	read    []readFile    // most often first
 	test    string        // the last command that ran tests
-	result  string        // and what came of it
+	result  string        // and its result
 	Todos   []lathe.Todo
 	File    string // with the whole history, "" if there is none
 }
@@ -132,7 +132,7 @@ func (r *Records) change(places map[string]int, one changedFile, add bool) {
 	}
 	at, ok := places[one.name]
 	if !ok {
-		for name, i := range places { // one is told from the top of the repository, the other not
+		for name, i := range places { // one is relative to the repository root, the other is not
 			if strings.HasSuffix(one.name, "/"+name) || strings.HasSuffix(name, "/"+one.name) {
 				at, ok = i, true
 				break
@@ -234,7 +234,7 @@ func (r Records) Text() string {
 	return b.String()
 }
 
-// writePrompts writes what the user said: all of it, or where that is too long the first and
+// writePrompts writes the user's prompts: all of them, or if they are too long the first and
 // the last ones.
 func (r Records) writePrompts(b *strings.Builder) {
 	if len(r.prompts) == 0 {

@@ -1,9 +1,9 @@
-// Package compact makes a history shorter: where the part begins that stays, what a model is asked for a
-// summary, what is wrong with a summary, the records that go with it, and which old outputs can be left
-// out.
+// Package compact shortens a history. It finds the start of the part that stays, writes the
+// request for a summary, checks the summary, adds records to it, and selects old outputs to
+// leave out.
 //
-// It is pure: the engine asks the model and writes the result down. Start at TailStart, Serialize and
-// Faults.
+// It is pure: the engine asks the model and stores the result. Start at TailStart, Serialize
+// and Faults.
 package compact
 
 import (
@@ -31,7 +31,7 @@ var compactionMerge string
 var ContinuePrompt string
 
 const (
-	// ResultLimit is how much of a tool's output a summary is made of, in bytes.
+	// ResultLimit limits a tool's output in the input of a summary, in bytes.
 	ResultLimit = 2000
 	// clearedText stands for outputs that were left out of the context before.
 	clearedText = "[Old tool result content cleared]"
@@ -149,8 +149,7 @@ func Fit(entries []string, limit int) string {
 	return strings.Join(append(out, rest...), "\n\n")
 }
 
-// Request is what a model is asked for a summary with: the conversation, what an
-// earlier summary says, and what to write.
+// Request is the prompt for a summary: the conversation, the earlier summary, and instructions.
 func Request(conversation, previous, ask string, more []string) string {
 	texts := []string{"<conversation>\n" + conversation + "\n</conversation>"}
 	if previous != "" {

@@ -1,4 +1,4 @@
-// Package directory knows to which project each directory belongs, and remembers it for those in use.
+// Package directory finds the project of each directory and caches it for directories in use.
 package directory
 
 import (

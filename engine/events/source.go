@@ -1,6 +1,6 @@
-// Package events brings committed events to readers: from the store after a cursor, then live from the bus, in
-// one stream that survives readers which fall behind. It looks for events of other processes while anyone
-// reads.
+// Package events brings committed events to readers: from the store after a cursor, then live
+// from the bus, in one stream that survives readers which fall behind. While it has readers, it
+// also polls for events of other processes.
 package events
 
 import (
@@ -57,10 +57,10 @@ func (e *Source) isStopped() bool {
 	}
 }
 
-// Events streams what happens in scope, beginning with server.connected. With a cursor it first sends what
-// changed since; a cursor that cannot be resumed from is answered with server.resync, and the reader reads
-// afresh. A reader that falls behind is brought up to date in the same stream. It ends when the context
-// does, or the engine.
+// Events streams what happens in scope, beginning with server.connected. With a cursor it first
+// sends what changed since; for a cursor that cannot be resumed it sends server.resync, and the
+// reader must reload. A reader that falls behind is brought up to date in the same stream. It
+// ends when the context does, or the engine.
 //
 // Note a cursor only at events whose Last is set, as [lathe.Cursor] with Feed.
 func (e *Source) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {

@@ -54,7 +54,7 @@ func TestWatch_OnlyWhileSomeoneListens(t *testing.T) {
 	})
 }
 
-// Close waits for every look that has begun, also of those who were stopped before others
+// Close waits for every look that has started, also of users who were stopped before others
 // began.
 func TestWatch_CloseWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestWatch_CloseWaits(t *testing.T) {
 	})
 }
 
-// A look that fails is told to the log and made again.
+// A failed poll is logged and repeated.
 func TestWatch_ContinuesAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

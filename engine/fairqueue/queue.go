@@ -1,6 +1,6 @@
-// Package fairqueue gives out a bounded number of places, in turn by session: a session that makes many
-// requests waits behind every other session that waits, and not the others behind all of its own. Within
-// a session the first to come is the first served.
+// Package fairqueue is a semaphore that is fair between sessions: waiting sessions take turns,
+// so a session with many requests does not delay the others. Within a session it is first come,
+// first served.
 package fairqueue
 
 import (
@@ -24,7 +24,7 @@ type Queue struct {
 	order []lathe.SessionID             // whose turn is next; each session that waits, once
 }
 
-// ticket is one who waits.
+// ticket is a waiting caller.
 type ticket struct{ granted chan struct{} } // closed when it has a place
 
 // New returns a queue for so many places.
@@ -42,7 +42,7 @@ func (q *Queue) Acquire(ctx context.Context, session lathe.SessionID) (leave fun
 	return q.release, nil
 }
 
-// wait queues the caller behind other calls of its session and returns when a slot is its own.
+// wait queues the caller after other calls of its session and returns when a slot is its own.
 func (q *Queue) wait(ctx context.Context, session lathe.SessionID) error {
 	q.mu.Lock()
 	if q.free > 0 { // then the queue is empty

@@ -60,7 +60,7 @@ func TestQueue_IsFairOverSessions(t *testing.T) {
 	})
 }
 
-// Who gives up leaves no place behind and takes none along.
+// Who gives up leaves no place after and takes none along.
 func TestQueue_GivingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(2)
@@ -97,12 +97,12 @@ func TestQueue_GivingUp(t *testing.T) {
 
 // However many come and go, no more than the places are taken and everybody has one in the end.
 func TestQueue_NeverMoreThanItsPlaces(t *testing.T) {
-	const places, guests = 3, 200
+	const places, waiters = 3, 200
 	q := New(places)
 	var mu sync.Mutex
 	inside, most, served := 0, 0, 0
 	var all sync.WaitGroup
-	for i := range guests {
+	for i := range waiters {
 		all.Go(func() {
 			leave, err := q.Acquire(t.Context(), lathe.SessionID(fmt.Sprint(i%7)))
 			if err != nil {
@@ -120,7 +120,7 @@ func TestQueue_NeverMoreThanItsPlaces(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if most > places || served != guests || q.free != places {
+	if most > places || served != waiters || q.free != places {
 		t.Errorf("%d at once, %d served, %d free", most, served, q.free)
 	}
 }

@@ -279,7 +279,7 @@ func (f *Fold) StructuredAnswer() json.RawMessage {
 // ErrUnexpectedCall is why an answer fails that calls tools where a summary was asked for.
 var ErrUnexpectedCall = errors.New("a call in a summary")
 
-// checkIssues is what checks say about a call that is about to settle. Refusals and cancels stay as
+// checkIssues are the issues of a call that is about to settle. Refusals and cancels stay as
 // they are.
 func (f *Fold) checkIssues(c *Call, settled *lathe.ToolCall) []check.Issue {
 	if f.Checker == nil || c.Tool == nil {
@@ -316,7 +316,7 @@ func ChildOf(c *lathe.ToolCall) (id lathe.SessionID) {
 	return id
 }
 
-// ResumeHint tell how to resume a task that was cut off.
+// ResumeHint tells how to resume an interrupted task.
 func ResumeHint(c *lathe.ToolCall) string {
 	if id := ChildOf(c); id != "" {
 		return " (task_id " + string(id) + " continues with what its agent has done)"

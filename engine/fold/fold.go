@@ -1,5 +1,6 @@
-// Package fold turns what happens in a step into facts: chunks of the model, and tools that start, report
-// and end. It is pure: effects come out as values, and however a stream is cut, the result is the same.
+// Package fold turns the events of a step into facts: chunks of the model, and tools that
+// start, report and end. It is pure: effects are returned as values, and the result does not
+// depend on how a stream is cut.
 //
 // A Fold is for one goroutine. Start at Fold.Event and Fold.Take.
 package fold
@@ -39,7 +40,7 @@ type Fold struct {
 
 // attempt is the state of one request to the model.
 type attempt struct {
-	Opened       bool                // the model has said something
+	Opened       bool                // the model has sent content
 	Blocks       map[blockKey]*block // open texts and reasonings
 	calls        map[string]*Call    // by the id the model uses
 	Order        []*Call
@@ -51,8 +52,7 @@ type attempt struct {
 	doubtful []StartTool
 }
 
-// effects are what an event leads to: facts to commit, then texts that grow, then things
-// to do.
+// effects are the results of an event: facts to commit, then texts that grow, then actions.
 type effects struct {
 	Facts   []lathe.Fact
 	Grown   []growth
@@ -71,7 +71,7 @@ type (
 	// StartTool starts the tool of a call; asked first if it repeats itself.
 	StartTool struct {
 		Call     *Call
-		Repeated int // how often it is asked about, refusals right before it included; 0 is that it repeats nothing
+		Repeated int // how often it is asked about, with refusals right before it; 0 if it repeats nothing
 	}
 	// ShowText shows a text to the hook; completed brings it back.
 	ShowText struct {
@@ -104,7 +104,7 @@ type Call struct {
 	// Called says that its arguments are complete.
 	Called bool
 	input  string          // as the model wrote it
-	waits  json.RawMessage // for the user; nil is none
+	waits  json.RawMessage // for the user; nil means none
 }
 
 func (c *Call) Body() *lathe.ToolCall { return c.Part.Body.(*lathe.ToolCall) }
@@ -175,8 +175,8 @@ func (f *Fold) Event(at lathe.Time, ev model.Event) error {
 	return nil
 }
 
-// brokenEnd is the error of an answer that its provider ended with one, and says nothing more
-// about: a call it could not read, say, or a server behind it that went away.
+// brokenEnd is the error of an answer that its provider ended without details: for example a
+// call it could not parse, or a lost upstream server.
 func brokenEnd(e model.Finish) error {
 	return model.Failure{Type: "server_error", Message: "the provider ended its answer with an error: " + e.Raw}.Error()
 }
@@ -231,8 +231,8 @@ func trimmed(b *block) string {
 	return strings.TrimRightFunc(string(b.text), unicode.IsSpace)
 }
 
-// isSigned reports whether metadata holds a signature over the text it stands beside: a
-// changed text would be refused.
+// isSigned reports whether metadata holds a signature over the text it is beside: a changed
+// text would be refused.
 func isSigned(meta model.Meta) bool {
 	return bytes.Contains(meta, []byte("ignature")) || bytes.Contains(meta, []byte("ncrypted"))
 }

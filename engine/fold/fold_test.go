@@ -17,7 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
-// folding is a fold of its own, and what it said so far.
+// folding is its own fold, and what it said so far.
 type folding struct {
 	*Fold
 	t     rapid.TB

@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-func kept(t *testing.T) *Cache {
+func testCache(t *testing.T) *Cache {
 	t.Helper()
 	start := time.Now()
 	k := NewCache(func() lathe.Time { return lathe.Time(time.Since(start).Milliseconds()) }, func() {})
@@ -23,7 +23,7 @@ func remembered(id lathe.SessionID, bytes int) *Conversation {
 
 func TestMemories_LetGoAfterMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := kept(t)
+		k := testCache(t)
 		k.Put(remembered("a", 10))
 		time.Sleep(2 * time.Minute)
 		k.Put(remembered("b", 10))
@@ -63,9 +63,9 @@ func waits(k *Cache) bool {
 // Memory is given back once after a busy time, also if all its sessions were deleted. Then nothing wakes the process.
 func TestMemories_Rest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := kept(t)
-		var rests atomic.Int64
-		k.onIdle = func() { rests.Add(1) }
+		k := testCache(t)
+		var idles atomic.Int64
+		k.onIdle = func() { idles.Add(1) }
 		k.Put(remembered("a", 10))
 		time.Sleep(memoryTime - time.Second)
 		k.Put(remembered("b", 10))
@@ -75,28 +75,28 @@ func TestMemories_Rest(t *testing.T) {
 		}
 		time.Sleep(memoryTime - time.Second)
 		synctest.Wait()
-		if rests.Load() != 0 {
+		if idles.Load() != 0 {
 			t.Error("it rests while it is busy")
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if rests.Load() != 1 || waits(k) {
-			t.Errorf("it gave memory back %d times; a timer is left: %v", rests.Load(), waits(k))
+		if idles.Load() != 1 || waits(k) {
+			t.Errorf("it gave memory back %d times; a timer is left: %v", idles.Load(), waits(k))
 		}
 		time.Sleep(10 * memoryTime)
 		k.Put(remembered("c", 10))
 		k.Forget("c")
 		time.Sleep(memoryTime)
 		synctest.Wait()
-		if rests.Load() != 2 {
-			t.Errorf("after a second busy time it gave memory back %d times", rests.Load())
+		if idles.Load() != 2 {
+			t.Errorf("after a second busy time it gave memory back %d times", idles.Load())
 		}
 	})
 }
 
 func TestMemories_AreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := kept(t)
+		k := testCache(t)
 		k.Put(remembered("a", memoryBytes/2))
 		time.Sleep(time.Second)
 		k.Put(remembered("b", memoryBytes/2))

@@ -1,8 +1,8 @@
 // Package history is a session's conversation in memory: its messages with their parts, updated by
 // events, their conversions for a model, and queries about them.
 //
-// A Conversation is for one goroutine; a Cache is safe for use by many. What a model sees of a history
-// is in visible.go, the marks on calls in marks.go.
+// A Conversation is for one goroutine; a Cache is safe for use by many. visible.go selects the
+// part of a history that a model sees, marks.go has the marks on calls.
 package history
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// Conversation is what a runner knows of its session, so that a step need not read its history
-// from the disk. Facts are applied as they are committed, by whom ever; applying one twice,
-// or an older one late, changes nothing. It is for one goroutine.
+// Conversation is a session's history in memory, so that a step need not read it from disk.
+// Facts are applied as they are committed, by whom ever; applying one twice, or an older one
+// late, changes nothing. It is for one goroutine.
 type Conversation struct {
 	Session  lathe.Session
 	seq      int64      // number of the session record
 	Messages []*Message // by creation, then id
 	ByID     map[lathe.MessageID]*Message
 	gone     map[lathe.MessageID]bool
-	After    int64 // everything the feed said up to here is in
+	After    int64 // everything in the feed up to here is included
 	versions *atomic.Int64
 	bytes    int // about what it takes
 }

@@ -126,7 +126,7 @@ func Tasks(h *Message) (out []lathe.Part) {
 	return out
 }
 
-// LastExchange is where the last word of the user stands.
+// LastExchange is the index of the user's last message.
 func LastExchange(messages []*Message) int {
 	for i, h := range slices.Backward(messages) {
 		if IsUserPrompt(h) {

@@ -31,8 +31,8 @@ func IsUserPrompt(h *Message) bool {
 	return ok && !IsSynthetic(h.Parts) && CompactionOf(h) == nil
 }
 
-// lastCompaction is where the newest request to compress stands that was done, and where its
-// summary does; -1 if there is none. A summary that failed or has no end hides nothing.
+// lastCompaction returns the indexes of the newest completed request to compress and of its
+// summary; -1 if there is none. A summary that failed or has no end hides nothing.
 func lastCompaction(messages []*Message) (request, summary int) {
 	done := map[lathe.MessageID]int{}
 	for i, h := range slices.Backward(messages) {
@@ -55,14 +55,14 @@ func Visible(messages []*Message) []*Message {
 	out := make([]*Message, 0, len(messages)-request)
 	if request >= 0 {
 		out = append(out, messages[request], messages[summary])
-		out = AppendMessages(out, KeptTail(messages, request))
+		out = AppendMessages(out, PreservedTail(messages, request))
 	}
 	return AppendMessages(out, messages[request+1:])
 }
 
-// KeptTail is what a request to compress has left as it was. A prompt that is said again behind
-// the summary is not part of it.
-func KeptTail(messages []*Message, request int) []*Message {
+// PreservedTail returns the messages that a request to compress left unchanged. A prompt that
+// is repeated after the summary is not part of it.
+func PreservedTail(messages []*Message, request int) []*Message {
 	c := CompactionOf(messages[request])
 	start := -1
 	if c.TailStart != "" {
@@ -78,7 +78,7 @@ func KeptTail(messages []*Message, request int) []*Message {
 	return messages[start:end]
 }
 
-// AppendMessages adds what was said, without compactions.
+// AppendMessages adds messages, without compactions.
 func AppendMessages(out, messages []*Message) []*Message {
 	for _, h := range messages {
 		if !IsSummary(h) && CompactionOf(h) == nil {
@@ -88,8 +88,8 @@ func AppendMessages(out, messages []*Message) []*Message {
 	return out
 }
 
-// ReplayedPrompt is where the prompt stands that a provider refused for its length, and that is said
-// again when the history before it is compressed: nothing has answered it, and something
+// ReplayedPrompt is where the prompt is that a provider refused for its length, and that is
+// said again when the history before it is compressed: nothing has answered it, and something
 // other than it can be made shorter. Otherwise it is -1.
 func ReplayedPrompt(before []*Message, c *lathe.Compaction) int {
 	if !c.Overflow.On() {
@@ -102,7 +102,7 @@ func ReplayedPrompt(before []*Message, c *lathe.Compaction) int {
 	return at
 }
 
-// UnansweredPrompt is where the newest prompt stands if nothing was said to it, else -1.
+// UnansweredPrompt is the index of the newest prompt if it has no answer, else -1.
 func UnansweredPrompt(messages []*Message) int {
 	for i, h := range slices.Backward(messages) {
 		switch {

@@ -50,8 +50,8 @@ func readRules() lathe.Ruleset {
 
 func subtree(dir string) string { return filepath.ToSlash(filepath.Join(dir, "*")) }
 
-// FinalRules go behind all others: what is too long for a model is in files that it must be
-// able to read, unless that very folder is denied.
+// FinalRules come after all others: long outputs are in files that the model must be able to
+// read, unless that very folder is denied.
 func FinalRules(f Folders, rules lathe.Ruleset) lathe.Ruleset {
 	if f.Outputs == "" || slices.Contains(rules, ruleOf(lathe.Deny, "external_directory", subtree(f.Outputs))) {
 		return nil

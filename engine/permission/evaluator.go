@@ -1,5 +1,6 @@
-// Package permission decides whether a call may run: by the rules of the session and its agent, those of
-// the sessions above it, and what people approved. An approval turns an ask into an allow, never a deny.
+// Package permission decides whether a call may run: by the rules of the session and its agent,
+// the rules of its parent sessions, and the user's approvals. An approval turns an ask into an
+// allow, never a deny.
 //
 // It is pure: the engine asks the user. Start at Evaluator.Decide.
 package permission
@@ -20,8 +21,8 @@ type Evaluator struct {
 	Off      map[string]bool // tools the prompt switched off
 }
 
-// Scope are what one session may do: what its own rules say, else what its agent's do. No rule
-// of a session loosens what the agent itself is denied.
+// Scope holds the rules of one session: its own, then its agent's. No rule of a session loosens
+// what the agent itself is denied.
 type Scope struct {
 	Name    string // of the agent
 	Session lathe.Ruleset
@@ -140,7 +141,11 @@ func (j Evaluator) extraCondition(p tool.Permission) (worst lathe.Action, spelli
 	return worst, ""
 }
 
+// isApproved reports whether an approval covers a pattern. None covers the permission sandbox.
 func (j Evaluator) isApproved(p tool.Permission, i int) bool {
+	if p.Name == Sandbox {
+		return false
+	}
 	rule := j.Approved.Evaluate(p.Name, p.Patterns[i])
 	return rule.Action == lathe.Allow && (p.HasRequiredPrefix(rule, i) || p.EvaluateExplicit(j.Approved, i) == lathe.Allow)
 }

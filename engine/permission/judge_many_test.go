@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// manyRules are ten thousand patterns as somebody's script could write them.
+// manyRules are ten thousand patterns as a user's script could write them.
 func manyRules() lathe.Ruleset {
 	rules := lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Ask}}
 	actions := []lathe.Action{lathe.Allow, lathe.Ask, lathe.Deny}

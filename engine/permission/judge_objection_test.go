@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// What a request is also called, what it may come to and that nobody can read it count beside
-// its patterns, for the session and for each of its ancestors, and no approval takes it away.
+// Other spellings of a request, its possible effects and unparsed parts count beside its
+// patterns, for the session and for each of its ancestors, and no approval takes it away.
 func TestJudge_Objection(t *testing.T) {
 	rule := func(a lathe.Action, pattern string) lathe.Rule {
 		return lathe.Rule{Permission: "bash", Pattern: pattern, Action: a}

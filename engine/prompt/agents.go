@@ -62,8 +62,8 @@ func Agents(f permission.Folders) []lathe.Agent {
 	}
 }
 
-// isBuiltin reports whether a prompt is a built-in one, to which the text for a family of models is added. A
-// prompt of the user's stands alone.
+// isBuiltin reports whether a prompt is a built-in one, to which the text for a family of
+// models is added. A prompt of the user's is used alone.
 func isBuiltin(prompt string) bool {
 	return prompt == "" || slices.ContainsFunc([]string{planText, exploreText, generalText}, func(own string) bool {
 		return prompt == strings.TrimSpace(own)

@@ -40,7 +40,7 @@ func SkillTemplate(s lathe.Skill) string {
 	return text
 }
 
-// Referrer resolves the names behind an @ in a slash command.
+// Referrer resolves the names after an @ in a slash command.
 type Referrer struct {
 	Place     workspace.Place
 	Home      string                   // for names that begin with ~/
@@ -64,7 +64,7 @@ func (r Referrer) Resolve(name string) lathe.Body {
 func (r Referrer) find(name string) lathe.Body {
 	path := filepath.FromSlash(name)
 	base := r.Place.Worktree
-	if r.Place.VCS == "" { // the root of the disk is nobody's project
+	if r.Place.VCS == "" { // the root of the disk is not a project
 		base = r.Place.Directory
 	}
 	switch {

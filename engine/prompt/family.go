@@ -1,5 +1,5 @@
-// Package prompt has what goes into prompts: texts for families of models, and the templates of commands.
-// The texts themselves stand beside it in .md files.
+// Package prompt has the texts of prompts: system prompts for families of models, and the
+// templates of commands. The texts are in .md files in this folder.
 package prompt
 
 import (

@@ -71,15 +71,15 @@ func (i Images) FitPrompt(parts []lathe.Part) {
 
 // FitResult fits the images of a tool result. A note at the end of its output counts those that cannot be made to fit.
 func (i Images) FitResult(r tool.Result) tool.Result {
-	var kept []*lathe.File
+	var accepted []*lathe.File
 	for _, f := range r.Attachments {
 		if small := i.fit(f); small != nil {
-			kept = append(kept, small)
+			accepted = append(accepted, small)
 		}
 	}
-	if lost := len(r.Attachments) - len(kept); lost > 0 {
+	if lost := len(r.Attachments) - len(accepted); lost > 0 {
 		r.Output = strings.TrimLeft(fmt.Sprintf("%s\n\n[%d of %d attachments left out: too large to be shown, and they could not be made smaller.]", r.Output, lost, len(r.Attachments)), "\n")
 	}
-	r.Attachments = kept
+	r.Attachments = accepted
 	return r
 }

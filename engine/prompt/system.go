@@ -20,7 +20,7 @@ import (
 //go:embed changed.md
 var changedText string
 
-// Instruction is a text that goes before every model.
+// Instruction is a text for every system prompt.
 type Instruction struct {
 	Name string // its path or address
 	Text string
@@ -53,7 +53,7 @@ type System struct {
 	Settings
 }
 
-// Settings are what the settings of a directory contribute to a system prompt.
+// Settings are the parts of a directory's config that go into a system prompt.
 type Settings struct {
 	Instructions []Instruction // in their order
 	Skills       []lathe.Skill
@@ -105,8 +105,8 @@ func digestOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// environment describes the model's working environment. The date stands below it, because a new
-// day is no change to report to the model.
+// environment describes the model's working environment. The date stands below it, because a
+// new day is not a change to report to the model.
 func (s System) environment() string {
 	lines := []string{
 		"# Environment",

@@ -22,7 +22,7 @@ const (
 	budgetFamily      = 300
 	budgetSmall       = 900
 	budgetEnvironment = 300
-	budgetSurvey      = 600
+	budgetOverview    = 600
 	budgetFresh       = 6000
 	budgetTask        = 400 // of a tool that other packages bring
 )
@@ -74,9 +74,9 @@ func TestSystem_Budget(t *testing.T) {
 				spec := x.Spec()
 				defs += tokens(spec.Name + "\n" + spec.Description + "\n" + string(spec.Schema))
 			}
-			all := tokens(p.Text) + defs + budgetSurvey + budgetTask + 2
+			all := tokens(p.Text) + defs + budgetOverview + budgetTask + 2
 			t.Logf("%-8s %-18s %4d core and family, %3d environment, %4d tools, %4d in all with %d for the survey and %d for task",
-				agent, model, tokens(core), tokens(around), defs, all, budgetSurvey, budgetTask)
+				agent, model, tokens(core), tokens(around), defs, all, budgetOverview, budgetTask)
 			if all >= budgetFresh {
 				t.Errorf("%s %s: a fresh session takes about %d tokens", agent, model, all)
 			}

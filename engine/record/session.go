@@ -1,5 +1,5 @@
-// Package record reads and edits what the store holds of sessions: their records, their messages, and requests
-// that wait for a person. Nothing here starts a turn or needs a lease.
+// Package record reads and edits stored sessions: their records, their messages, and pending
+// requests to the user. Nothing here starts a turn or needs a lease.
 package record
 
 import (

@@ -14,8 +14,8 @@ import (
 type Clock struct {
 	mu    sync.Mutex // guards the fields below
 	past  time.Duration
-	since time.Time // zero while it stands
-	held  int       // for how many it stands
+	since time.Time // zero while it is stopped
+	held  int       // how many stopped it
 	limit time.Duration
 	timer *time.Timer // nil without a limit
 	waits []lathe.Wait

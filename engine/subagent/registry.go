@@ -1,5 +1,5 @@
-// Package subagent knows which sessions work for which others in this process: how many may at the same
-// time, what their parents are shown of them, and the clocks that stop while a person is asked.
+// Package subagent tracks the subagent sessions in this process: the limit on how many run at a
+// time, their progress as shown to their parents, and clocks that stop while the user is asked.
 //
 // A Registry is safe for use by many goroutines.
 package subagent
@@ -45,7 +45,7 @@ type Registry struct {
 // Delegation is a call that waits for a child.
 type Delegation struct {
 	Parent, Child lathe.SessionID
-	Clocks        []*Clock      // that stand while the child asks a person
+	Clocks        []*Clock      // that stop while the child asks the user
 	Changed       chan struct{} // holds one when the child has done something
 	canceling     bool          // the parent is being canceled: no word of the child's end
 	done          []shownCall   // the last calls of the child
@@ -115,7 +115,7 @@ func (c *Registry) Receive(ev lathe.Event) {
 	}
 }
 
-// note puts a call where it stands already, else at the end. The mutex is held.
+// note replaces a call in the list, or appends it. The mutex is held.
 func (h *Delegation) note(id lathe.PartID, call *lathe.ToolCall) {
 	d := shownCall{ID: id, Tool: call.Tool, State: shownState{Status: call.State.Status()}}
 	switch s := call.State.(type) {
@@ -138,7 +138,7 @@ func (h *Delegation) note(id lathe.PartID, call *lathe.ToolCall) {
 	}
 }
 
-// Calls are what the child has done, as the members summary and calls.
+// Calls are the child's calls, as the members summary and calls.
 func (c *Registry) Calls(h *Delegation) (summary json.RawMessage, count int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,8 +17,8 @@ const Silent = "silent"
 // StoppedText is the report of a child that was stopped.
 const StoppedText = "It was stopped before it was done."
 
-// Report says what a child has made of its last prompt. It is pure. Steps is how many its agent may take, 0
-// without limit.
+// Report returns the result of a child's last prompt. It is pure. Steps is how many its agent
+// may take, 0 without limit.
 func Report(child lathe.Session, steps int, messages []lathe.Message) tool.Report {
 	r := tool.Report{Session: child.ID}
 	from := 0
@@ -95,7 +95,7 @@ func lastText(m lathe.Message) string {
 	return ""
 }
 
-// lastFindings is what a child said on its way, the last three times.
+// lastFindings are the last three intermediate texts of a child.
 func lastFindings(messages []lathe.Message) string {
 	var said []string
 	for _, m := range slices.Backward(messages) {

@@ -1,6 +1,6 @@
-// Package telemetry counts what turns do, for /metrics, and traces it where a tracer is given: a few
-// additions for each request, tool call and turn, none for a delta. Spans say how long something took and to
-// which session it belongs; they never hold any content.
+// Package telemetry counts requests, tool calls and turns for /metrics, and traces them if a
+// tracer is given. Each costs a few additions; a delta costs nothing. Spans have a duration and
+// a session, never any content.
 package telemetry
 
 import (

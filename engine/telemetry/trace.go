@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// failureOf is what a span says of an error: its code.
+// failureOf is the error of a span: its code.
 func failureOf(err error) string { return string(lathe.CodeOf(err)) }
 
 // Turn counts and traces a turn until end is called.

@@ -1,5 +1,5 @@
-// Package undo decides what to undo: the point in a history, the steps behind it, and those of
-// subagents. Files are brought back by workspace/snapshot; the engine puts the two together.
+// Package undo decides what to undo: the point in a history, the steps after it, and those of
+// subagents. Package workspace/snapshot restores the files; the engine combines the two.
 package undo
 
 import (
@@ -12,15 +12,15 @@ import (
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
-// Point is where a session is undone, and what lies behind it.
+// Point is the place from which a session is undone, and the steps after it.
 type Point struct {
 	Message lathe.MessageID
 	Part    lathe.PartID
 	From    int // the first message that is undone, at least in part
 }
 
-// FindPoint finds the place to undo from. A part before which its message has said nothing is
-// the whole message; a whole answer is undone with the prompt it answers.
+// FindPoint finds the place to undo from. A part without content before it stands for the whole
+// message; a whole answer is undone with its prompt.
 func FindPoint(messages []*history.Message, message lathe.MessageID, part lathe.PartID) (p Point, ok bool) {
 	prompt, at := -1, -1
 	for i, h := range messages {
@@ -51,7 +51,7 @@ func FindPoint(messages []*history.Message, message lathe.MessageID, part lathe.
 	return Point{Message: messages[at].ID, From: at}, true
 }
 
-// hasContent says that a part is something said or done.
+// hasContent reports whether a part has content or is a tool call.
 func hasContent(p lathe.Part) bool {
 	switch p.Body.(type) {
 	case *lathe.Text, *lathe.ToolCall:
@@ -138,8 +138,9 @@ func walkChildren(ctx context.Context, db *store.Store, id lathe.SessionID, sinc
 	return nil
 }
 
-// MarkSubagents marks as undone what subagents did since a time, when the undo of their parent becomes final: its
-// calls go, and nothing else would say that their changes are gone.
+// MarkSubagents marks the work of subagents since a time as undone, when the undo of their
+// parent becomes final: its calls are deleted, and nothing else would show that their changes
+// are undone.
 func MarkSubagents(ctx context.Context, db *store.Store, id lathe.SessionID, since lathe.Time) error {
 	return walkChildren(ctx, db, id, since, func(c lathe.Session, undone []lathe.Message) error {
 		_, err := db.Edit(ctx, c.ID, lathe.Edit{Revert: lathe.Some(&lathe.Revert{Message: undone[0].ID})})

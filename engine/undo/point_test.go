@@ -77,7 +77,7 @@ func TestChangedSteps(t *testing.T) {
 	}
 }
 
-// What is told of changes is bounded, and the counts are all there.
+// The list of changes is bounded, and the counts are all there.
 func TestClip(t *testing.T) {
 	t.Parallel()
 	text := make([]byte, maxDiff)

@@ -14,8 +14,8 @@ import (
 // Targets choose from which message on an undo or redo works.
 type Targets struct{ record.Histories }
 
-// Undo returns the prompt of the last exchange that stands, or the point that is named. A point that does not
-// exist is NotFound.
+// Undo returns the prompt of the last exchange that is not undone, or the point that is named.
+// A point that does not exist is NotFound.
 func (t Targets) Undo(ctx context.Context, s lathe.Session, u lathe.Undo) (lathe.Undo, error) {
 	if err := t.check(ctx, s.ID, &u); err != nil || u.Message != "" {
 		return u, err
@@ -32,8 +32,8 @@ func (t Targets) Undo(ctx context.Context, s lathe.Session, u lathe.Undo) (lathe
 	return u, nil
 }
 
-// Redo returns the prompt behind the first exchange that is undone, or the point that is named; without a message
-// everything is redone.
+// Redo returns the prompt after the first exchange that is undone, or the point that is named;
+// without a message everything is redone.
 func (t Targets) Redo(ctx context.Context, s lathe.Session, u lathe.Undo) (lathe.Undo, error) {
 	if err := t.check(ctx, s.ID, &u); err != nil {
 		return u, err

@@ -16,7 +16,7 @@ func TestAsk(t *testing.T) {
 	if out.String() != "It is late.\n" {
 		t.Errorf("it wrote %q", out.String())
 	}
-	if told := m.Last().String(); !strings.Contains(told, "UTC") {
-		t.Errorf("the model was not told the time: %s", told)
+	if request := m.Last().String(); !strings.Contains(request, "UTC") {
+		t.Errorf("the model was not told the time: %s", request)
 	}
 }

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// company runs the example in a folder with a file of three lines.
-func company(t *testing.T, log *slog.Logger) (*plugin.Hub, string) {
+// hub runs the example in a folder with a file of three lines.
+func hub(t *testing.T, log *slog.Logger) (*plugin.Hub, string) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the example needs python3, which is not installed")
@@ -55,7 +55,7 @@ func company(t *testing.T, log *slog.Logger) (*plugin.Hub, string) {
 }
 
 func TestExample_Hooks(t *testing.T) {
-	c, _ := company(t, nil)
+	c, _ := hub(t, nil)
 	call := func(hook, input, output string) (string, error) {
 		got, err := c.Call(t.Context(), hook, json.RawMessage(input), json.RawMessage(output))
 		return string(got), err
@@ -75,7 +75,7 @@ func TestExample_Hooks(t *testing.T) {
 }
 
 func TestExample_Tool(t *testing.T) {
-	c, dir := company(t, nil)
+	c, dir := hub(t, nil)
 	if err := c.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -107,20 +107,20 @@ func TestExample_Tool(t *testing.T) {
 }
 
 func TestExample_Events(t *testing.T) {
-	heard := make(chan string, 8)
-	c, _ := company(t, slog.New(slog.NewTextHandler(lines(heard), nil)))
+	logged := make(chan string, 8)
+	c, _ := hub(t, slog.New(slog.NewTextHandler(lines(logged), nil)))
 	if err := c.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c.Event(lathe.Event{ID: "evt_1", Fact: &lathe.SessionIdle{Session: "ses_1"}})
-	for line := range heard {
+	for line := range logged {
 		if strings.Contains(line, "turn 1 ended") {
 			return
 		}
 	}
 }
 
-// lines is where the log goes, a line at a time; what nobody waits for is let go.
+// lines is where the log goes, a line at a time; what no caller waits for is let go.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {

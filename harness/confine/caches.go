@@ -15,8 +15,8 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// toolCache is where a tool keeps what it can fetch or build again: where a variable says, else
-// below the user's folder (~) or that of caches ($cache).
+// toolCache is the folder where a tool keeps files that it can fetch or build again: named by a
+// variable, else below the home folder (~) or the cache folder ($cache).
 type toolCache struct{ place, program, variable string }
 
 // A cache of a tool is trusted by the user's own runs of it: what npx unpacked is executed, and so is

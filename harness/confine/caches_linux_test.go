@@ -107,7 +107,7 @@ func TestCaches_WithoutOverlays(t *testing.T) {
 	}
 }
 
-// Folders of projects that nobody worked in go, and the oldest of too many; those in use stay.
+// Folders of unused projects go, and the oldest of too many; those in use stay.
 func TestSweepOverlays(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
@@ -166,7 +166,7 @@ func TestCaches_ToolsWork(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	goCache := "" // the real one: nobody wants to compile the standard library here
+	goCache := "" // the real one, so that the standard library is not compiled here
 	if out, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
 		goCache = strings.TrimSpace(string(out))
 	}
@@ -330,7 +330,9 @@ func TestCaches_Together(t *testing.T) {
 	t.Parallel()
 	confinable(t)
 	b := newBox(t, nil)
-	b.put("home/.npm/base", "x")
+	for i := range 3 {
+		b.put("home/.npm/base"+strconv.Itoa(i), "x")
+	}
 	dir := b.base + "/project"
 	if res, _ := b.in(dir, "build", "true", config.Config{}); res.Sandbox.Guard != sandbox.Bound || !b.confine.overlays(datadir.Folders{Data: b.base + "/data"}) {
 		t.Skip("this machine makes no overlays")
@@ -339,15 +341,16 @@ func TestCaches_Together(t *testing.T) {
 	for i := range 3 {
 		wg.Go(func() {
 			n := strconv.Itoa(i)
-			// All mounts are made before the first writes.
-			res, out := b.in(dir, "build", "touch ../temp/at"+n+"; until [ -e ../temp/at0 ] && [ -e ../temp/at1 ] && [ -e ../temp/at2 ]; do sleep 0.01; done; mkdir ~/.npm/d"+n+" && echo x > ~/.npm/d"+n+"/f && echo y >> ~/.npm/base && rm ~/.npm/d"+n+"/f", config.Config{})
+			// All mounts are made before the first writes. Each changes a file of its own: overlays that share an upper
+			// folder fail with EEXIST if they copy the same file up at once (docs/sandbox.md).
+			res, out := b.in(dir, "build", "touch ../temp/at"+n+"; until [ -e ../temp/at0 ] && [ -e ../temp/at1 ] && [ -e ../temp/at2 ]; do sleep 0.01; done; mkdir ~/.npm/d"+n+" && echo x > ~/.npm/d"+n+"/f && echo y >> ~/.npm/base"+n+" && rm ~/.npm/d"+n+"/f", config.Config{})
 			if res.Exit != 0 {
 				t.Errorf("%+v %s", res, out)
 			}
 		})
 	}
 	wg.Wait()
-	if res, out := b.in(dir, "build", "ls ~/.npm | tr '\\n' ' '", config.Config{}); out != "base d0 d1 d2 " {
+	if res, out := b.in(dir, "build", "ls ~/.npm | tr '\\n' ' '", config.Config{}); out != "base0 base1 base2 d0 d1 d2 " {
 		t.Errorf("%+v %s", res, out)
 	}
 	if err := b.runner.Close(); err != nil {

@@ -1,6 +1,6 @@
-// Package confine decides what the commands of models, MCP servers and plugins are confined to: config, the
-// project, the caches of tools, the files of git, and the credentials of the user become a profile of package
-// sandbox.
+// Package confine chooses the sandbox for the commands of models, MCP servers and plugins. It
+// turns the config, the project, the caches of tools, the files of git, and the user's
+// credentials into a profile of package sandbox.
 package confine
 
 import (
@@ -75,7 +75,7 @@ func (h Host) warnUnconfined(why error) {
 	h.Log.Info("commands are not confined", "why", why)
 	at, err := datadir.Find(h.Env)
 	if err != nil || sandbox.Self() == "" {
-		return // other systems have none, and need not be told
+		return // other systems have none, and need no notice
 	}
 	_ = os.MkdirAll(at.State, 0o700) // the marker shows whether it worked
 	f, err := os.OpenFile(filepath.Join(at.State, "unconfined"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -114,9 +114,9 @@ func SandboxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	return out, asked
 }
 
-// RunsUnasked reports whether the commands of an agent may run unasked: they are confined, or the user
-// wants them not to be. One that was asked for and cannot be had is an error of its own. In a mode
-// that changes nothing only confined commands are free.
+// RunsUnasked reports whether the commands of an agent may run unasked: they are confined, or
+// the user wants them not to be. One that was asked for and cannot be had is its own error. In
+// a mode that changes nothing only confined commands are free.
 func (f *Policy) RunsUnasked(c config.Config, agent string) bool {
 	box, asked := SandboxOf(c, agent)
 	if box.Mode == string(sandbox.Off) {

@@ -23,7 +23,7 @@ import (
 
 // box is a machine with a home and a project, and commands in it.
 type box struct {
-	session lathe.SessionID // "" is that of a command without one
+	session lathe.SessionID // "" is the one of a command without one
 	Host
 	t       testing.TB
 	base    string
@@ -165,9 +165,9 @@ func TestConfine_Unavailable(t *testing.T) {
 		}
 		b.confine = New(b.Host, b.runner.Kernel) // the next process
 	}
-	told, err := os.ReadFile(b.stderr)
-	if err != nil || strings.Count(string(told), "commands are not confined") != 1 || !strings.Contains(string(told), "no Landlock") {
-		t.Errorf("told %q, %v", told, err)
+	warning, err := os.ReadFile(b.stderr)
+	if err != nil || strings.Count(string(warning), "commands are not confined") != 1 || !strings.Contains(string(warning), "no Landlock") {
+		t.Errorf("told %q, %v", warning, err)
 	}
 }
 

@@ -76,8 +76,8 @@ func (c *credentials) grant(hosts []string) (socket, name string, err error) {
 	return c.socket, name, nil
 }
 
-// open listens in a folder that nobody else can enter: the path of a socket must be short, so it is
-// not in the data folder. The mutex is held.
+// open listens in a folder that other users cannot enter: the path of a socket must be short,
+// so it is not in the data folder. The mutex is held.
 func (c *credentials) open() error {
 	dir, err := os.MkdirTemp("", "lathe-git-")
 	if err != nil {
@@ -193,7 +193,7 @@ func RunGitHelper(args []string, env func(string) string) bool {
 	}
 	defer func() { _ = conn.Close() }()
 	if _, err := io.WriteString(conn, env(credentialGrant)+"\n"+strings.TrimRight(string(question), "\n")+"\n\n"); err == nil {
-		_, _ = io.Copy(os.Stdout, conn) // git is told what came
+		_, _ = io.Copy(os.Stdout, conn) // pass the answer to git
 	}
 	return true
 }
@@ -218,8 +218,8 @@ func remoteHosts(config string) (out []string) {
 	return out
 }
 
-// lendPasswords lets the git of a line ask for the passwords of the repository's remotes.
-func (f *Policy) lendPasswords(p *sandbox.Profile, at datadir.Folders, root, config string) {
+// sharePasswords lets the git of a line ask for the passwords of the repository's remotes.
+func (f *Policy) sharePasswords(p *sandbox.Profile, at datadir.Folders, root, config string) {
 	hosts := remoteHosts(config)
 	self, err := selfPath()
 	if err != nil || len(hosts) == 0 || f.NoCommands {
@@ -232,7 +232,7 @@ func (f *Policy) lendPasswords(p *sandbox.Profile, at datadir.Folders, root, con
 	}
 	p.Sockets, p.Show = append(p.Sockets, socket), append(p.Show, socket, self)
 	setEnv(p, credentialGrant, name)
-	base := gitEnv(f.host.Env, root, at) // ours come behind those
+	base := gitEnv(f.host.Env, root, at) // ours come after those
 	for _, name := range slices.Sorted(maps.Keys(base)) {
 		if name != "GIT_CONFIG_COUNT" {
 			setEnv(p, name, base[name])

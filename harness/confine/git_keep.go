@@ -29,13 +29,13 @@ type gitProject struct {
 
 	mu      sync.Mutex
 	pending []string       // notes for the next result
-	link    *gitguard.Link // nil is that there was no repository
+	link    *gitguard.Link // nil means that there was no repository
 	linked  string         // the configuration file that it is for
 }
 
-// linkFor is what keeps the configuration of the project's repository out of the reach of commands; nil is
-// that there is none. It is made in a .git of the project's own. In a linked work tree that of the main
-// checkout is used if it is there.
+// linkFor protects the configuration of the project's repository from commands; nil means that
+// there is none. It is made in a .git of the project's own. In a linked work tree that of the
+// main checkout is used if it is there.
 func (g *gitProject) linkFor(place gitguard.RepoDirs) *gitguard.Link {
 	if place.Common == "" {
 		return nil
@@ -51,7 +51,7 @@ func (g *gitProject) linkFor(place gitguard.RepoDirs) *gitguard.Link {
 	return g.link
 }
 
-// gitProjects are those that commands ran in.
+// gitProjects are the projects in which commands ran.
 type gitProjects struct {
 	mu    sync.Mutex
 	all   map[string]*gitProject
@@ -125,7 +125,7 @@ type gitMonitor struct {
 	gone bool // nothing of the command is left, and all was looked at
 }
 
-// keepGit protects git in a project and sets who looks after it.
+// keepGit protects git in a project and sets the monitor for it.
 func (f *Policy) keepGit(p *sandbox.Profile, root string, at datadir.Folders, reads bool) {
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -350,8 +350,8 @@ func gitEnv(env func(string) string, root string, at datadir.Folders) map[string
 	return out
 }
 
-// hooksFile makes the file that says where the hooks of a project are, for that project alone: in
-// other repositories git looks where they say. "" is that it could not be made.
+// hooksFile makes the file that says where the hooks of a project are, for that project alone:
+// in other repositories git looks where they say. "" means that it could not be made.
 func hooksFile(folder, hooks string) string {
 	text := "[core]\n\thooksPath = \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(hooks) + "\"\n"
 	file := filepath.Join(folder, "hooks", gitguard.ShortName(hooks))

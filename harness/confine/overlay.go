@@ -13,9 +13,9 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// How long and how much of what commands changed in caches is kept.
+// Limits of age and size for the changes that commands make to caches.
 const (
-	overlayAge   = 30 * 24 * time.Hour // of a project that nobody worked in
+	overlayAge   = 30 * 24 * time.Hour // of an unused project
 	overlayBytes = 20 << 30            // of all projects; the oldest go first
 	overlayBusy  = 24 * time.Hour      // a project that was used since then is left alone
 	overlaySweep = 24 * time.Hour      // between two looks
@@ -23,11 +23,11 @@ const (
 
 // overlayStore looks after the folders of overlays. Its zero value can be used.
 type overlayStore struct {
-	once  sync.Once
-	can   bool
-	begun sync.Once
-	work  sync.WaitGroup
-	end   context.CancelFunc
+	once      sync.Once
+	can       bool
+	sweepOnce sync.Once
+	work      sync.WaitGroup
+	end       context.CancelFunc
 
 	mu   sync.Mutex
 	used map[string]bool // folders that are marked as used
@@ -46,7 +46,7 @@ func (f *Policy) overlays(at datadir.Folders) bool {
 	return s.can
 }
 
-// keepUsed marks the folder of a project as used, and begins to look for those that are not.
+// keepUsed marks the folder of a project as used, and starts to look for unused ones.
 func (f *Policy) keepUsed(at datadir.Folders, dir string) {
 	s := &f.store
 	s.mu.Lock()
@@ -62,7 +62,7 @@ func (f *Policy) keepUsed(at datadir.Folders, dir string) {
 	if os.MkdirAll(dir, 0o700) != nil || os.Chtimes(dir, now, now) != nil {
 		return // it is not made then, and no cache can be written
 	}
-	s.begun.Do(func() {
+	s.sweepOnce.Do(func() {
 		ctx, end := context.WithCancel(context.Background())
 		s.end = end
 		s.work.Go(func() { sweepOverlays(ctx, at.Overlays(), now, overlayBytes) })
@@ -81,8 +81,8 @@ func (f *Policy) Close() {
 	f.store.work.Wait()
 }
 
-// sweepOverlays removes the folders of projects that nobody worked in for long, and the oldest of all
-// while they are too large together. It looks once a day.
+// sweepOverlays removes the folders of projects unused for long, and then the oldest while
+// their total size is too large. It looks once a day.
 func sweepOverlays(ctx context.Context, dir string, now time.Time, most int64) {
 	mark := filepath.Join(dir, ".swept")
 	if info, err := os.Stat(mark); err == nil && now.Sub(info.ModTime()) < overlaySweep {

@@ -42,8 +42,9 @@ func (f *Policy) private(p *sandbox.Profile, call *tool.Call, at datadir.Folders
 	p.Temp, p.Env = dir, append(p.Env, "TMPDIR=/tmp")
 }
 
-// hideRuntime hides /run, which holds the sockets of others, except what programs need of it: those who
-// answer for names of hosts and users, allowed agents, and programs of systems that keep them there.
+// hideRuntime hides /run, which holds the sockets of others, except what programs need of it:
+// resolvers of host and user names, allowed agents, and programs of systems that keep them
+// there.
 func (f *Policy) hideRuntime(p *sandbox.Profile) {
 	p.Hide = append(p.Hide, "/run")
 	p.Show = append(p.Show, "/run/systemd/resolve", "/run/systemd/userdb", "/run/nscd", "/run/current-system", "/run/booted-system", "/run/wrappers", "/run/opengl-driver", "/run/host")

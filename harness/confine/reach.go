@@ -96,7 +96,7 @@ func readablePlaces(env func(string) string, home string) (out []string) {
 	for _, lib := range []struct{ program, below string }{
 		{"go", "src"}, {"go", "pkg"}, {"go", "test"}, {"node", "lib/node_modules"}, {"node", "include"}, {"python3", "lib"}, {"rustc", "lib"}, {"java", "lib"},
 	} {
-		if path := programPath(env, lib.program); path != "" { // it stands in bin
+		if path := programPath(env, lib.program); path != "" { // it is in bin
 			add(filepath.Join(filepath.Dir(filepath.Dir(path)), filepath.FromSlash(lib.below)))
 		}
 	}
@@ -108,7 +108,8 @@ func readablePlaces(env func(string) string, home string) (out []string) {
 	return out
 }
 
-// programPath is the file of a program in a folder bin on the PATH, without links; "" is none.
+// programPath is the file of a program in a folder bin on the PATH, without links; "" means
+// none.
 func programPath(env func(string) string, program string) string {
 	for _, dir := range filepath.SplitList(env("PATH")) {
 		path, err := filepath.EvalSymlinks(filepath.Join(dir, program))

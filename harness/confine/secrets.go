@@ -31,7 +31,7 @@ func (f *Policy) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folde
 		f.reachAgents(p, box, line)
 	}
 	if place := placeOfGit(rootOf(call)); place.Common != "" && pushes(line) && (line.Dir == bash.FollowLinks(call.Dir) || line.Dir == bash.FollowLinks(rootOf(call))) {
-		f.lendPasswords(p, at, rootOf(call), filepath.Join(place.Common, "config"))
+		f.sharePasswords(p, at, rootOf(call), filepath.Join(place.Common, "config"))
 	}
 }
 
@@ -100,8 +100,8 @@ func (f *Policy) redact(p *sandbox.Profile, at datadir.Folders, format secret.Fo
 	}
 }
 
-// openedTo are the tools whose credentials a line may read: those that the settings name, if the line
-// runs nothing else. The keys for SSH are for all programs that log in with them.
+// openedTo are the tools whose credentials a line may read: the tools of the config, if the
+// line runs nothing else. The keys for SSH are for all programs that log in with them.
 func openedTo(names []string, line bash.Line) (out []string) {
 	for _, name := range names {
 		programs := []string{name}

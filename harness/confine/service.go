@@ -14,9 +14,9 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Service is what an MCP server or plugins are confined to: what commands are, but for their own
-// files, which may lie in folders of ours. It is workspace unless the settings say otherwise, for
-// this server or for all commands.
+// Service returns the sandbox of an MCP server or of plugins: that of commands, plus their own
+// files, which may lie in folders of lathe. It is workspace unless the settings say otherwise,
+// for this server or for all commands.
 func (f *Policy) Service(c config.Config, place workspace.Place, box config.ServerSandbox, command []string) (sandbox.Profile, error) {
 	own := config.Sandbox{Mode: box.Mode, Write: box.Write, Read: box.Read, Network: c.Sandbox.Network}
 	if own.Mode == "" && c.Sandbox.Mode == string(sandbox.Off) {
@@ -60,8 +60,8 @@ func (f *Policy) Service(c config.Config, place workspace.Place, box config.Serv
 	return p, nil
 }
 
-// showService shows a program what it is made of: the host of plugins and their packages, the folders
-// of plugins beside the user's settings, and what its command line names there.
+// showService shows a program its own files: the host of plugins and their packages, the
+// folders of plugins beside the user's config, and the files that its command line names there.
 func (f *Policy) showService(p *sandbox.Profile, at datadir.Folders, dir string, command []string) {
 	if command == nil {
 		p.Show = append(p.Show, filepath.Join(at.Cache, "plugins"))

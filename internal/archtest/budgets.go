@@ -25,9 +25,10 @@ type Exception struct {
 	Why string
 }
 
-// Budgets finds what is over the budgets. An exception is named by what is counted, as "methods
-// engine.Engine" or "lines engine". The list may only shrink: an exception that is not needed is a
-// problem, and so is one that exceeds the number by more than a tenth. Tests and suites have no budgets.
+// Budgets finds exceeded budgets. An exception is named by what is counted, as "methods
+// engine.Engine" or "lines engine". The list may only shrink: an exception that is not needed
+// is a problem, and so is one that exceeds the number by more than a tenth. Tests and suites
+// have no budgets.
 func (t *Tree) Budgets(limit Budgets, ceilings map[string]Exception) []Problem {
 	counts := map[string]int{}
 	for _, p := range t.Packages {
@@ -127,8 +128,8 @@ func (t *Tree) Escapes(except ...string) []Problem {
 	return out
 }
 
-// Participles finds functions that act and are named by what will have happened: "closed" for what
-// closes. Who returns something may be named by it.
+// Participles finds functions that act and are named by what will have happened: "closed" for
+// what closes. A function may be named after its result.
 func (t *Tree) Participles() []Problem {
 	var out []Problem
 	t.eachCode(func(p *Package, f *File) {

@@ -121,8 +121,8 @@ func (t *Tree) SQL(folders ...string) []Problem {
 	return out
 }
 
-// Sleeps finds time.Sleep in tests and suites. In a synctest bubble sleeping moves a virtual clock, so
-// what stands inside the call of synctest.Test is left alone.
+// Sleeps finds time.Sleep in tests and suites. In a synctest bubble sleeping moves a virtual
+// clock, so what is inside the call of synctest.Test is left alone.
 func (t *Tree) Sleeps() []Problem {
 	var out []Problem
 	for _, p := range t.Packages {

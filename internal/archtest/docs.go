@@ -65,7 +65,7 @@ func readPage(name, src string) page {
 	return p
 }
 
-// Links finds relative links in Markdown files that lead nowhere, to a file or to a heading.
+// Links finds relative links in Markdown files that are broken, to a file or to a heading.
 func (t *Tree) Links() ([]Problem, error) {
 	pages, err := t.pages()
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// ChangedGlobals finds package variables that change: assigned, counted, stored into, deleted from,
-// handed out by address, or made of something that exists only to change (a mutex, an atomic, a
-// channel). Sentinel errors, embeds, compiled patterns and tables that nobody touches are fine, and so
-// are sync.OnceValue and sync.Pool, which no reader can see change.
+// ChangedGlobals finds package variables that change: assigned, counted, stored into, deleted
+// from, handed out by address, or made of something that exists only to change (a mutex, an
+// atomic, a channel). Sentinel errors, embeds, compiled patterns and tables without writes are
+// fine, and so are sync.OnceValue and sync.Pool, which no reader can see change.
 func (t *Tree) ChangedGlobals() []Problem {
 	var out []Problem
 	t.eachCode(func(p *Package, f *File) {

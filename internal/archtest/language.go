@@ -20,7 +20,7 @@ type Phrase struct {
 	Fine    string // a regular expression for the text around it where the words are right
 }
 
-// Kind says where a text stands.
+// Kind says where a text is.
 type Kind int
 
 const (

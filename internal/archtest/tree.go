@@ -1,10 +1,10 @@
-// Package archtest reads the source tree of a module and says where it breaks the rules of the project:
-// who imports whom, what may not be written, how long things may be, whether documents tell the truth.
+// Package archtest checks the source tree of a module against the rules of the project:
+// imports, forbidden code, sizes, language, and the truth of documents.
 //
-// It owns the checkers, not the rules: tables, limits and exceptions stand in arch_test.go at the root
-// of the module, where a reader looks for them. Only tests import it. Nothing is written, nothing is
-// run and nothing is downloaded; a tree is a value that no checker changes, but it type-checks itself
-// on first use and is therefore for one goroutine. Start with Load, then Imports.
+// It owns the checkers, not the rules: tables, limits and exceptions are in arch_test.go at the
+// root of the module, where readers expect them. Only tests import it. It writes, runs and
+// downloads nothing. No checker changes a tree, but a tree type-checks itself on first use and
+// is therefore for one goroutine. Start with Load, then Imports.
 package archtest
 
 import (
@@ -86,7 +86,7 @@ func Load(fsys fs.FS) (*Tree, error) {
 func walk(fsys fs.FS, f func(name string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // somebody's temporary file
+			return nil // a temporary file
 		}
 		if err != nil {
 			return err

@@ -6,9 +6,10 @@ import (
 	"go/types"
 )
 
-// typed is what the type checker knows of a package. Only the module itself is checked: what comes from
-// outside has no type, and whatever depends on it is unknown. That is enough to tell a package variable
-// from a local one and to know our own interfaces, and it takes milliseconds and no build.
+// typed is the type information of a package. Only the module itself is checked: what comes
+// from outside has no type, and whatever depends on it is unknown. That is enough to tell a
+// package variable from a local one and to know our own interfaces, and it takes milliseconds
+// and no build.
 type typed struct {
 	done bool
 	pkg  *types.Package
@@ -35,7 +36,7 @@ func (p *Package) check() {
 	}
 	config := types.Config{
 		Importer:                 importerFunc(p.tree.importOurs),
-		Error:                    func(error) {}, // expected: half of the world is missing
+		Error:                    func(error) {}, // expected: most imports are missing
 		FakeImportC:              true,
 		DisableUnusedImportCheck: true,
 	}

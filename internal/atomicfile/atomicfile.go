@@ -1,5 +1,5 @@
-// Package atomicfile puts a file in place whole or not at all: whoever reads it, also after a crash or a
-// full disk, finds what was there before or all that is there now.
+// Package atomicfile replaces files atomically: a reader sees the old content or all of the new
+// content, even after a crash or on a full disk.
 //
 // It holds no state. Start reading at [Write].
 package atomicfile
@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file that its owner alone may read, in place of one that is there, and makes its folder
-// if need be. Of several who write at the same time the last one wins. A link is replaced, not followed.
+// Write writes a file that its owner alone may read, in place of one that is there, and makes
+// its folder if need be. Of several concurrent writers the last one wins. A link is replaced,
+// not followed.
 func Write(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -41,9 +41,9 @@ func With(env []string, more map[string]string) []string {
 	return out
 }
 
-// Find returns the absolute path of a program, "" if there is none: a path begins at dir, a name is looked for in
-// the PATH of the environment. Folders there that are not absolute do not count: the directory of
-// whoever looks is not to decide what runs.
+// Find returns the absolute path of a program, "" if there is none: a path begins at dir, a
+// name is looked for in the PATH of the environment. It ignores relative folders in PATH, so
+// that the current directory cannot decide which program runs.
 func Find(env []string, dir, name string) string {
 	folders := []string{dir}
 	switch {

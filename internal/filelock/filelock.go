@@ -1,8 +1,8 @@
-// Package filelock keeps processes out of each other's way by locks on files.
+// Package filelock locks files between processes.
 //
-// The operating system holds a lock for an open file and lets it go when that is closed or
-// its process ends, however it ends; so there are no stale locks. A lock is advisory: it
-// keeps out those who ask. The file itself stays; it must not be the one that is replaced.
+// The operating system releases a lock when its file is closed or its process ends for any
+// reason, so locks never become stale. A lock is advisory: it stops only processes that also
+// take it. The lock file itself stays, and must not be a file that gets replaced.
 package filelock
 
 import (

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// maxCache is how many bytes of bases are kept.
+// maxCache limits the bytes of cached bases.
 const maxCache = 16 << 20
 
 // baseCache keeps objects that deltas were made against: a chain of fifty would otherwise
@@ -25,7 +25,7 @@ type baseKey struct {
 type baseItem struct {
 	key  baseKey
 	kind Kind
-	data []byte // nobody changes it
+	data []byte // never changed
 }
 
 func newBaseCache() *baseCache { return &baseCache{items: map[baseKey]*list.Element{}} }

@@ -13,7 +13,7 @@ const (
 	maxKeys   = 16 << 20 // bytes of all keys, each of which repeats its section
 )
 
-// Config is what a git configuration file says, in its order. Includes are not
+// Config holds the entries of a git configuration file, in file order. Includes are not
 // followed: they lead out of the repository and depend on the machine.
 type Config []setting
 
@@ -87,7 +87,7 @@ func parseConfig(data []byte) (Config, error) {
 	return config, err
 }
 
-// ConfigLine is a section header or a setting of a configuration file, and where it stands.
+// ConfigLine is a section header or a setting of a configuration file, and where it is.
 type ConfigLine struct {
 	// Key is section.name of a setting, "section." of a header. Section and name are lower
 	// case, a quoted subsection keeps its case.
@@ -166,7 +166,7 @@ func (r *configReader) skipLine() {
 	}
 }
 
-// section reads a header behind its "[": [name], [name "Sub"] or the old [name.sub].
+// section reads a header after its "[": [name], [name "Sub"] or the old [name.sub].
 func (r *configReader) section() (string, bool) {
 	var name strings.Builder
 	for {

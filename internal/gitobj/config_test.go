@@ -152,7 +152,7 @@ func TestReadConfig_Bounded(t *testing.T) {
 	}
 }
 
-// A long section name counts anew for each of its settings.
+// A long section name counts again for each of its settings.
 func TestParseConfig_LongSection(t *testing.T) {
 	text := "[" + strings.Repeat("a", 500_000) + "]\n" + strings.Repeat("b\n", 200_000)
 	config, err := parseConfig([]byte(text))

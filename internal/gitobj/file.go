@@ -39,8 +39,8 @@ func openRegular(path string) (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
-// readWhole is ReadFile for what is of no use unless it is complete: too large a file is
-// not begun.
+// readWhole is ReadFile for files that are useless in part: it does not start on a file that is
+// too large.
 func readWhole(path string, limit int64) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() > limit {
 		return nil, &os.PathError{Op: "read", Path: path, Err: ErrTooLarge}

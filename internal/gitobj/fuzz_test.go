@@ -337,7 +337,7 @@ func TestParsePacked_Limit(t *testing.T) {
 	}
 }
 
-// Many deltas upon each other end at the limit, and before that when nobody waits.
+// Many deltas upon each other end at the limit, and before that when no caller waits.
 func TestPack_LongChain(t *testing.T) {
 	whole := delta(5, 5, 0x90, 5)
 	base := object(3, 5, nil, []byte("hello"))

@@ -228,8 +228,8 @@ func (r *stagedReader) extensions() error {
 // InfoFile is where a file lies that git keeps beside its configuration.
 func (r *Repo) InfoFile(name string) string { return filepath.Join(r.common, "info", name) }
 
-// Gitlinks reads which paths of an index file are repositories of their own, of an index of
-// at most 64 MB. Of a damaged or a split one none are known.
+// Gitlinks reads which paths of an index file are their own repositories, of an index of at
+// most 64 MB. Of a damaged or a split one none are known.
 func Gitlinks(index string) (paths []string) {
 	data, err := readWhole(index, 64<<20)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// ErrMissing is in the chain of an error about an object or ref that is not there.
+	// ErrMissing is in the chain of an error about an object or ref that does not exist.
 	ErrMissing = errors.New("not in the repository")
 	// ErrCorrupt is in the chain of an error about data that git cannot have written.
 	ErrCorrupt = errors.New("damaged")

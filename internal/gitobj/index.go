@@ -12,8 +12,8 @@ const (
 	fanoutSize     = 256 * 4
 )
 
-// index is the table of contents of a pack, version 1 or 2: ids in order, and where in
-// the pack each object begins.
+// index is the table of contents of a pack, version 1 or 2: sorted ids, and the offset of each
+// object in the pack.
 type index struct {
 	file   io.ReaderAt
 	data   []byte // the whole file if it is small, else nil
@@ -61,7 +61,7 @@ func newIndex(file io.ReaderAt, size int64, hash int) (*index, error) {
 		return x, nil
 	}
 	x.ids, x.stride = 8+fanoutSize, id
-	x.short = x.ids + n*id + n*4 // behind the checksums
+	x.short = x.ids + n*id + n*4 // after the checksums
 	x.long = x.short + n*4
 	rest := size - x.long - 2*id
 	if rest < 0 || rest%8 != 0 || rest/8 > n {

@@ -66,8 +66,8 @@ func (c *cursor) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// inflater reads compressed data. It is used by one goroutine at a time and kept for the
-// next, because making one costs more than most objects.
+// inflater reads compressed data. One goroutine at a time uses it, and it is pooled, because
+// making one costs more than most objects.
 type inflater struct {
 	cursor
 	z io.ReadCloser

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// readLoose reads an object that has a file of its own, in the first store that has it.
+// readLoose reads an object that has its own file, in the first store that has it.
 func (r *Repo) readLoose(f *inflater, id ID, limit int64) (Kind, []byte, error) {
 	if int(id.size) != r.hash {
 		return 0, nil, ErrMissing

@@ -18,9 +18,9 @@ const (
 
 // pack is a file of many objects, most of them as deltas against others in it.
 type pack struct {
-	path  string // without ending
-	index *index
-	kept  *os.File // the index, if it is too large for memory
+	path      string // without ending
+	index     *index
+	indexFile *os.File // the index, if it is too large for memory
 
 	once sync.Once // guards the opening of file
 	file packFile
@@ -53,8 +53,8 @@ func (p *pack) close() error {
 	if p.file != nil {
 		errs = append(errs, p.file.Close())
 	}
-	if p.kept != nil {
-		errs = append(errs, p.kept.Close())
+	if p.indexFile != nil {
+		errs = append(errs, p.indexFile.Close())
 	}
 	return errors.Join(errs...)
 }

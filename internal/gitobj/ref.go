@@ -40,8 +40,8 @@ func (r *Repo) Head() (Ref, error) {
 	return ref, nil
 }
 
-// Refs returns all refs and the HEADs of all checkouts, as "git rev-list --all" takes
-// them. Those that lead nowhere are left out.
+// Refs returns all refs and the HEADs of all checkouts, as "git rev-list --all" takes them.
+// Dangling refs are left out.
 func (r *Repo) Refs(ctx context.Context) ([]Ref, error) {
 	l, err := r.newRefs()
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *refList) folder(ctx context.Context, dir, name, prefix string, depth in
 	}
 }
 
-// add resolves a ref that has a file. What leads nowhere is left out.
+// add resolves a ref that has a file. A dangling ref is left out.
 func (l *refList) add(dir, name, prefix string) {
 	ref, err := l.resolve(dir, name)
 	if err != nil || ref.ID.IsZero() {

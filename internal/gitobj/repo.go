@@ -23,7 +23,7 @@ const (
 
 // Repo is an open repository.
 type Repo struct {
-	gitDir string // of this checkout: HEAD and what is its own
+	gitDir string // of this checkout: HEAD and its own refs
 	common string // the directory that all checkouts share; often the same
 	hash   int    // bytes of an id
 	stores []string
@@ -32,9 +32,8 @@ type Repo struct {
 	pool   sync.Pool // of *inflater
 }
 
-// Open opens the repository of a checkout: gitDir is what belongs to this checkout alone,
-// commonDir what all of them share, the same directory where there is one. The caller
-// closes it.
+// Open opens the repository of a checkout: gitDir belongs to this checkout alone, all checkouts
+// share commonDir; both may be the same directory. The caller closes it.
 func Open(gitDir, commonDir string) (*Repo, error) {
 	r := &Repo{gitDir: gitDir, common: commonDir, hash: sha1Size, cache: newBaseCache()}
 	r.pool.New = func() any { return &inflater{} }
@@ -76,8 +75,8 @@ func (r *Repo) format() error {
 	return nil
 }
 
-// borrow adds an object store and those it borrows from. One that cannot be read adds
-// nothing, as in git: what is missing then shows when it is asked for.
+// borrow adds an object store and those it borrows from. An unreadable one adds nothing, as in
+// git: a missing object is an error when it is read.
 func (r *Repo) borrow(dir string, depth int) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -150,14 +149,14 @@ func (r *Repo) openPack(path string, budget *int64) (*pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pack{path: path, kept: f}
+	p := &pack{path: path, indexFile: f}
 	if p.index, err = newIndex(f, info.Size(), r.hash); err == nil && info.Size() <= min(maxIndexLoad, *budget) {
 		if err = p.index.load(info.Size()); err == nil {
 			*budget -= info.Size()
-			p.kept, p.index.file = nil, nil
+			p.indexFile, p.index.file = nil, nil
 		}
 	}
-	if err != nil || p.kept == nil {
+	if err != nil || p.indexFile == nil {
 		_ = f.Close()
 	}
 	return p, err

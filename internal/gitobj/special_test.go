@@ -61,7 +61,7 @@ func TestRepo_Pipes(t *testing.T) {
 	}
 }
 
-// Some files of the system are regular, say that they are empty, and go on for ever.
+// Some files of the system are regular, say that they are empty, and continue for ever.
 func TestReadFile_Endless(t *testing.T) {
 	const path = "/proc/self/pagemap"
 	if _, err := os.Stat(path); err != nil {

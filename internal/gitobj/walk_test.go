@@ -21,7 +21,7 @@ func TestIndex_InFile(t *testing.T) {
 		r := open(t, dir, dir)
 		budget := int64(0)
 		p, err := r.openPack(r.packs[0].path, &budget)
-		if err != nil || p.kept == nil || p.index.data != nil {
+		if err != nil || p.indexFile == nil || p.index.data != nil {
 			t.Fatalf("%+v, %v", p, err)
 		}
 		if err := r.packs[0].close(); err != nil {

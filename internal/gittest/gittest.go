@@ -1,5 +1,5 @@
-// Package gittest runs the real git for tests: to make what they need, and as the judge of what we read ourselves.
-// It knows one author and one time, and nobody's configuration. Start with New.
+// Package gittest runs the real git for tests: to make repositories, and to compare package
+// gitobj with. It uses one author, one time and no configuration of the user. Start with New.
 package gittest
 
 import (
@@ -28,9 +28,9 @@ func New(t testing.TB, env ...string) Git {
 	return Git{t, append(Env(t.TempDir()), env...)}
 }
 
-// Env is the environment of a child of the test in which git does the same on every machine. Its global
-// configuration is a file that is not there, never the null device: git config --global replaces the
-// file it names, and the administrator may replace that one.
+// Env is the environment of a child of the test in which git does the same on every machine.
+// Its global configuration is a file that does not exist, never the null device: git config
+// --global replaces the file it names, and the administrator may replace that one.
 func Env(home string) []string {
 	env := slices.DeleteFunc(new(exec.Cmd).Environ(), func(e string) bool { return strings.HasPrefix(strings.ToUpper(e), "GIT_") })
 	return append(env, "HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_GLOBAL="+filepath.Join(home, "none.gitconfig"), "GIT_CONFIG_NOSYSTEM=1",

@@ -28,9 +28,9 @@ type Config struct {
 	Queue int
 	// Concurrent is how many requests of the other side are answered at once; more are refused.
 	Concurrent int
-	// MaxSkipped is how many messages in a row may be nonsense before the connection ends.
+	// MaxSkipped is how many messages in a row may be invalid before the connection ends.
 	MaxSkipped int
-	// Handle answers a request, in a goroutine of its own; its context ends when the other side
+	// Handle answers a request, in its own goroutine; its context ends when the other side
 	// cancels it or the connection ends. An *Error goes out as it is.
 	Handle func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// Notify hears a notification, in the order they came in the goroutine that reads: it must not
@@ -116,8 +116,9 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Call asks the other side and waits for its answer. When the context ends it returns at once and
-// tells the other side, whose answer is then dropped. An error of the other side is an *Error.
+// Call asks the other side and waits for its answer. When the context ends it returns at once
+// and cancels the call at the other side, whose answer is then dropped. An error of the other
+// side is an *Error.
 func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	id := c.last.Add(1)
 	data := request(id, method, params)
@@ -234,7 +235,7 @@ func (c *Conn) end(why error) {
 func (c *Conn) read() {
 	defer close(c.done)
 	f := &frames{r: bufio.NewReaderSize(c.r, bufferSize), kind: c.conf.Framing, most: c.conf.MaxMessage}
-	row := 0 // of nonsense without a message between
+	row := 0 // invalid messages in a row
 	for {
 		data, err := f.next()
 		var long *tooLong
@@ -259,7 +260,7 @@ func (c *Conn) read() {
 	}
 }
 
-// closing is why reading ended, as callers are told.
+// closing is the reason why reading ended, as reported to callers.
 func closing(err error) error {
 	switch {
 	case errors.Is(err, ErrInvalid):

@@ -89,7 +89,7 @@ func TestConn_NoHandler(t *testing.T) {
 	}
 }
 
-// A call that is given up returns at once, and the other side is told.
+// A call that is given up returns at once, and the other side is notified.
 func TestConn_Cancel(t *testing.T) {
 	began, ended := make(chan struct{}), make(chan error)
 	a, b := pair(t, jsonrpc.Config{}, jsonrpc.Config{Handle: func(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
@@ -226,7 +226,7 @@ func TestConn_TooLong(t *testing.T) {
 	}
 }
 
-// The other side does not read: nothing piles up, and nobody waits longer than he wants.
+// The other side does not read: nothing piles up, and no caller waits longer than he wants.
 func TestConn_Full(t *testing.T) {
 	conn, _, _ := wire(t, jsonrpc.Config{Queue: 4})
 	var all error
@@ -244,7 +244,7 @@ func TestConn_Full(t *testing.T) {
 	if _, err := conn.Call(ctx, "x", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if err := conn.Close(); err != nil { // although a write is under way
+	if err := conn.Close(); err != nil { // although a write is running
 		t.Error(err)
 	}
 }
@@ -270,15 +270,15 @@ func TestConn_Busy(t *testing.T) {
 
 // Notifications come in order.
 func TestConn_Notifications(t *testing.T) {
-	heard := make(chan string, 100)
-	a, _ := pair(t, jsonrpc.Config{}, jsonrpc.Config{Notify: func(method string, params json.RawMessage) { heard <- method + string(params) }})
+	received := make(chan string, 100)
+	a, _ := pair(t, jsonrpc.Config{}, jsonrpc.Config{Notify: func(method string, params json.RawMessage) { received <- method + string(params) }})
 	for i := range 100 {
 		if err := a.Notify(t.Context(), "n", fmt.Appendf(nil, "%d", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 100 {
-		if got := <-heard; got != fmt.Sprintf("n%d", i) {
+		if got := <-received; got != fmt.Sprintf("n%d", i) {
 			t.Fatal(got)
 		}
 	}
@@ -286,10 +286,10 @@ func TestConn_Notifications(t *testing.T) {
 
 // Language servers print before they begin, and send headers we do not know.
 func TestConn_Headers(t *testing.T) {
-	heard := make(chan string, 1)
-	conn, in, _ := wire(t, jsonrpc.Config{Framing: jsonrpc.Headers, Notify: func(method string, _ json.RawMessage) { heard <- method }})
+	received := make(chan string, 1)
+	conn, in, _ := wire(t, jsonrpc.Config{Framing: jsonrpc.Headers, Notify: func(method string, _ json.RawMessage) { received <- method }})
 	_, _ = io.WriteString(in, "starting up\n\ncontent-length:14\r\nContent-Type: x; charset=utf-8\r\n\r\n{\"method\":\"m\"}")
-	if got := <-heard; got != "m" {
+	if got := <-received; got != "m" {
 		t.Error(got)
 	}
 	_, _ = io.WriteString(in, "Content-Length: many\r\n\r\n")

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Framing is how messages are told from each other in a stream of bytes.
+// Framing is how messages are separated in a stream of bytes.
 type Framing int
 
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 const (
-	headKept   = 4 << 10  // of a message that is too long
+	maxHead    = 4 << 10  // of a message that is too long
 	headerMost = 64 << 10 // of headers, before the stream is given up
 	bufferSize = 64 << 10
 )
@@ -59,7 +59,7 @@ func (f *frames) line() ([]byte, error) {
 		if over == 0 && len(f.buf)+len(piece) > f.most+1 { // the line break does not count
 			over = int64(len(f.buf))
 			f.buf = append(f.buf, piece...)
-			f.buf = append([]byte(nil), f.buf[:min(len(f.buf), headKept)]...) // release the large buffer
+			f.buf = append([]byte(nil), f.buf[:min(len(f.buf), maxHead)]...) // release the large buffer
 		} else if over == 0 {
 			f.buf = append(f.buf, piece...)
 		}
@@ -90,7 +90,7 @@ func (f *frames) sized() ([]byte, error) {
 		return nil, err
 	}
 	if size > int64(f.most) {
-		head := make([]byte, min(size, headKept))
+		head := make([]byte, min(size, maxHead))
 		if _, err := io.ReadFull(f.r, head); err != nil {
 			return nil, err
 		}
@@ -107,8 +107,8 @@ func (f *frames) sized() ([]byte, error) {
 	return f.buf, err
 }
 
-// header reads up to the empty line behind a Content-Length. Lines that are no header are passed over:
-// programs print what they should not before they begin.
+// header reads up to the empty line after a Content-Length. Lines that are no header are passed
+// over: programs print what they should not before they begin.
 func (f *frames) header() (int64, error) {
 	size, read := int64(-1), 0
 	for {
@@ -147,7 +147,7 @@ func framed(kind Framing, data []byte) []byte {
 		if at < 0 {
 			break
 		}
-		rest[at] = ' ' // it stands between tokens, where it may stand and is not needed
+		rest[at] = ' ' // it is between tokens, where it may be and is not needed
 		rest = rest[at+1:]
 	}
 	return append(data, '\n')

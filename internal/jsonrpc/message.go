@@ -19,7 +19,7 @@ const (
 	CodeCanceled       = -32800 // the one that asked gave up
 )
 
-// Error is what the other side answered instead of a result.
+// Error is an error that the other side returned.
 type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -30,7 +30,7 @@ func (e *Error) Error() string { return e.Message }
 
 // The errors that end a call or a connection without an answer.
 var (
-	// ErrClosed says that there is nobody to talk to any more.
+	// ErrClosed says that the connection is closed.
 	ErrClosed = errors.New("the connection is closed")
 	// ErrTooLarge says that a message is longer than the limit.
 	ErrTooLarge = errors.New("the message is longer than allowed")
@@ -52,7 +52,8 @@ type message struct {
 	Error  *Error          `json:"error"`
 }
 
-// readMessage tells a message from nonsense. That a program forgets to say "jsonrpc" is forgiven.
+// readMessage parses a message, or reports that it is invalid. That a program forgets to say
+// "jsonrpc" is forgiven.
 func readMessage(data []byte) (message, error) {
 	var m message
 	if t := bytes.TrimLeft(data, " \t\r\n"); len(t) == 0 || t[0] != '{' {
@@ -92,7 +93,7 @@ func request(id int64, method string, params json.RawMessage) []byte {
 	return append(b, '}')
 }
 
-// answer encodes the result of a request, which is null where there is none.
+// answer encodes the result of a request, which is null if there is none.
 func answer(id, result json.RawMessage) []byte {
 	if len(result) == 0 {
 		result = json.RawMessage("null")
@@ -121,8 +122,8 @@ func number(id json.RawMessage) int64 {
 	return n
 }
 
-// headID finds the id of a message of which only the beginning was kept, so that the call it answers
-// fails at once and not at its deadline. It is found where it stands before what is long.
+// headID finds the id of a message of which only the beginning was read, so that the call it
+// answers fails at once and not at its deadline. It is found where it is before what is long.
 func headID(head []byte) int64 {
 	d := json.NewDecoder(bytes.NewReader(head))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

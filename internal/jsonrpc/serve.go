@@ -57,7 +57,7 @@ func (c *Conn) cancel(params json.RawMessage) error {
 	return nil
 }
 
-// accept answers a request in a goroutine of its own.
+// accept answers a request in its own goroutine.
 func (c *Conn) accept(m message) error {
 	if c.conf.Handle == nil {
 		return c.refuse(m.ID, &Error{Code: CodeMethodNotFound, Message: "unknown method: " + *m.Method})
@@ -126,5 +126,5 @@ func clip(b []byte) string {
 	return fmt.Sprintf("%q", b)
 }
 
-// IsClosed reports whether an error says that there is nobody to talk to any more.
+// IsClosed reports whether an error says that the connection is closed.
 func IsClosed(err error) bool { return errors.Is(err, ErrClosed) || errors.Is(err, ErrInvalid) }

@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/jsonscan"
 )
 
-func TestMend(t *testing.T) {
+func TestRepair(t *testing.T) {
 	for in, want := range map[string]string{
 		``: ``, `{}`: `{}`, `{"a":"\u00e9\ud83d\ude00"}`: `{"a":"\u00e9\ud83d\ude00"}`,
 		`"\ud83d"`: `"\ufffd"`, `"\uDE00x"`: `"\ufffdx"`, `"\ud83d\ud83d\ude00"`: `"\ufffd\ud83d\ude00"`, `"\ud83dx\ude00"`: `"\ufffdx\ufffd"`,
@@ -22,20 +22,20 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// What is mended says the same to a reader of JSON, and needs no mending.
-func FuzzMend(f *testing.F) {
+// What is repaired says the same to a reader of JSON, and needs no repair.
+func FuzzRepair(f *testing.F) {
 	f.Add([]byte(`{"a\ud83d":["\ude00",1,"\\ud800"]}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var before, after any
 		if json.Unmarshal(in, &before) != nil {
 			return
 		}
-		mended := jsonscan.ReplaceInvalid(in)
-		if err := json.Unmarshal(mended, &after); err != nil || !reflect.DeepEqual(before, after) || !utf8.Valid(mended) {
-			t.Fatalf("%s became %s: %v", in, mended, err)
+		repaired := jsonscan.ReplaceInvalid(in)
+		if err := json.Unmarshal(repaired, &after); err != nil || !reflect.DeepEqual(before, after) || !utf8.Valid(repaired) {
+			t.Fatalf("%s became %s: %v", in, repaired, err)
 		}
-		if again := jsonscan.ReplaceInvalid(mended); !bytes.Equal(again, mended) {
-			t.Fatalf("%s became %s", mended, again)
+		if again := jsonscan.ReplaceInvalid(repaired); !bytes.Equal(again, repaired) {
+			t.Fatalf("%s became %s", repaired, again)
 		}
 	})
 }

@@ -1,9 +1,9 @@
-// Package jsonscan walks over small pieces of JSON that are known in advance, for the few events
-// of a stream that come hundreds of times.
+// Package jsonscan scans small pieces of JSON of a known shape, for the few events of a stream
+// that come hundreds of times.
 //
-// It takes less than a JSON parser does and nothing that is not JSON: every method of a [Cursor]
-// reports whether it found what it stands for, and a scanner that meets anything else gives up
-// and leaves the piece to a parser. It makes no garbage. A Cursor is for one goroutine.
+// It accepts less than a JSON parser and nothing that is not JSON. Every method of a [Cursor]
+// reports whether it found its token; at anything else a scanner gives up and leaves the piece
+// to a parser. It does not allocate. A Cursor is for one goroutine.
 package jsonscan
 
 import (
@@ -18,7 +18,7 @@ type Cursor struct {
 }
 
 // New returns a cursor at the start of b, and whether it can walk there: control characters in
-// strings are not JSON, and elsewhere nobody sends them with deltas.
+// strings are not JSON, and elsewhere no provider sends them with deltas.
 func New(b []byte) (Cursor, bool) { return Cursor{b: b}, !hasControl(b) }
 
 func hasControl(b []byte) bool {

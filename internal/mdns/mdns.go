@@ -1,12 +1,13 @@
-// Package mdns tells the local network about one service, by multicast DNS and DNS-SD (RFC 6762, RFC
-// 6763), over IPv4.
+// Package mdns announces one service on the local network, by multicast DNS and DNS-SD (RFC
+// 6762, RFC 6763), over IPv4.
 //
-// It owns the socket and when something is said; it looks for nothing, and does not defend a name: its
-// records are shared ones, so that two machines that have it are both found. Only who shares a network
-// with an interface is answered, with its addresses alone. What could not be sent is lost, as is usual.
+// It owns the socket and the times of messages. It searches for nothing and does not defend a
+// name: its records are shared, so that two machines with the same name are both found. It
+// answers only clients on the network of an interface, with the addresses of that interface
+// alone. Messages that could not be sent are lost, as usual for mDNS.
 //
-// A Responder has one goroutine, which Close ends and waits for. Start reading at Announce; message.go
-// decides what is said.
+// A Responder has one goroutine, which Close ends and waits for. Start reading at Announce;
+// message.go writes the messages.
 package mdns
 
 import (
@@ -28,10 +29,10 @@ type Service struct {
 	Addr     netip.Addr // the one address that listens; the zero one is all
 }
 
-// Options are for those who do not want the defaults.
+// Options change the defaults.
 type Options struct {
 	Interfaces []net.Interface // none are all that can multicast, except loopback
-	Port       int             // 0 is that of multicast DNS
+	Port       int             // 0 is the one of multicast DNS
 }
 
 // Responder answers questions until it is closed.
@@ -49,13 +50,13 @@ type link struct {
 	prefixes []netip.Prefix
 }
 
-// Announce begins to answer and tells that the service is there. The caller closes it.
+// Announce announces the service and starts to answer queries. The caller closes it.
 func Announce(s Service, o Options) (*Responder, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	r := &Responder{service: s, group: &net.UDPAddr{IP: net.IPv4(224, 0, 0, 251), Port: cmp.Or(o.Port, 5353)}, ended: make(chan struct{})}
-	all, _ := net.Interfaces() // none is told below
+	all, _ := net.Interfaces() // having none is an error below
 	r.own = linksOf(all)
 	if r.links = linksOf(o.Interfaces); len(o.Interfaces) == 0 {
 		r.links = slices.DeleteFunc(slices.Clone(r.own), func(l link) bool {
@@ -75,7 +76,7 @@ func Announce(s Service, o Options) (*Responder, error) {
 	}
 	// Without it, links are found by address, programs on this machine get no answers, and the hops are fewer.
 	_ = errors.Join(r.conn.SetControlMessage(ipv4.FlagInterface, true), r.conn.SetMulticastLoopback(true), r.conn.SetMulticastTTL(255))
-	r.tellAll(lifetime)
+	r.announceAll(lifetime)
 	go r.listen()
 	return r, nil
 }
@@ -140,8 +141,8 @@ func (r *Responder) addresses(l link) (out []netip.Addr) {
 	return out
 }
 
-// tellAll sends all records to everyone; with no lifetime they are gone.
-func (r *Responder) tellAll(ttl uint32) {
+// announceAll sends all records to everyone; with no lifetime they are gone.
+func (r *Responder) announceAll(ttl uint32) {
 	for _, l := range r.links {
 		if addrs := r.addresses(l); len(addrs) > 0 {
 			_, _ = r.conn.WriteTo(r.service.notice(addrs, ttl), &ipv4.ControlMessage{IfIndex: l.face.Index}, r.group)
@@ -152,6 +153,6 @@ func (r *Responder) tellAll(ttl uint32) {
 // Close says that the service is gone, and ends.
 func (r *Responder) Close() error {
 	defer func() { <-r.ended }()
-	r.tellAll(0)
+	r.announceAll(0)
 	return r.conn.Close()
 }

@@ -29,8 +29,8 @@ func asks(t testing.TB, name string, kind dnsmessage.Type, class dnsmessage.Clas
 	return out
 }
 
-// told is a message in words: what answers, and what else is said.
-func told(t testing.TB, message []byte) string {
+// describe is a message in words: what answers, and what else is said.
+func describe(t testing.TB, message []byte) string {
 	t.Helper()
 	if message == nil {
 		return ""
@@ -80,7 +80,7 @@ func TestService_Reply(t *testing.T) {
 		{"an answer", service().notice(addresses(), 120), false, ""},
 		{"noise", []byte("\x00\x00noise"), false, ""},
 	} {
-		if got := told(t, service().reply(c.query, addresses(), c.alone)); got != c.want {
+		if got := describe(t, service().reply(c.query, addresses(), c.alone)); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
 		}
 	}
@@ -116,7 +116,7 @@ func loopback(t *testing.T) net.Interface {
 	return net.Interface{}
 }
 
-// A question on the group is answered to everyone in it; the end is told too.
+// A question on the group is answered to everyone in it; the end is reported too.
 func TestAnnounce(t *testing.T) {
 	face := loopback(t)
 	free, err := net.ListenPacket("udp4", "127.0.0.1:0")
@@ -158,7 +158,7 @@ func TestAnnounce(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s was not said: %v", want, err)
 			}
-			if strings.Contains(told(t, buf[:n]), want) {
+			if strings.Contains(describe(t, buf[:n]), want) {
 				return
 			}
 		}
@@ -185,8 +185,8 @@ func TestAnnounce(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, _, _, err := one.ReadFrom(buf)
-	if err != nil || !strings.HasPrefix(told(t, buf[:n]), "1? A=127.0.0.1/10") {
-		t.Errorf("who asks for itself hears %q, %v", told(t, buf[:n]), err)
+	if err != nil || !strings.HasPrefix(describe(t, buf[:n]), "1? A=127.0.0.1/10") {
+		t.Errorf("who asks for itself hears %q, %v", describe(t, buf[:n]), err)
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
@@ -201,7 +201,7 @@ func FuzzReply(f *testing.F) {
 	f.Add([]byte{}, false)
 	f.Fuzz(func(t *testing.T, query []byte, alone bool) {
 		if out := service().reply(query, addresses(), alone); out != nil {
-			if got := told(t, out); !strings.Contains(got, "opencode") && !strings.Contains(got, "192.0.2.7") {
+			if got := describe(t, out); !strings.Contains(got, "opencode") && !strings.Contains(got, "192.0.2.7") {
 				t.Errorf("%q", got)
 			}
 		}

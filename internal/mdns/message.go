@@ -11,7 +11,7 @@ import (
 
 const (
 	lifetime = 120 // seconds that others may remember a record
-	briefly  = 10  // and those who do not hear what changes
+	briefly  = 10  // for listeners that miss a change
 )
 
 // Check refuses names that are none.
@@ -23,7 +23,7 @@ func (s Service) Check() error {
 	return nil
 }
 
-// records are all there is to tell on a link.
+// records are all records announced on a link.
 func (s Service) records(addrs []netip.Addr, ttl uint32) (out []dnsmessage.Resource) {
 	add := func(owner string, kind dnsmessage.Type, body dnsmessage.ResourceBody) {
 		head := dnsmessage.ResourceHeader{Name: dnsmessage.MustNewName(owner), Type: kind, Class: dnsmessage.ClassINET, TTL: ttl}
@@ -39,7 +39,7 @@ func (s Service) records(addrs []netip.Addr, ttl uint32) (out []dnsmessage.Resou
 	return out
 }
 
-// notice is a message that nobody asked for.
+// notice is an unsolicited message.
 func (s Service) notice(addrs []netip.Addr, ttl uint32) []byte {
 	m := dnsmessage.Message{Header: dnsmessage.Header{Response: true, Authoritative: true}, Answers: s.records(addrs, ttl)}
 	out, _ := m.Pack() // it never fails: the names are checked
@@ -86,7 +86,7 @@ func (s Service) reply(query []byte, addrs []netip.Addr, alone bool) []byte {
 }
 
 func isAnswer(q dnsmessage.Question, r dnsmessage.Resource) bool {
-	const unicast = 1 << 15 // a wish that may be ignored
+	const unicast = 1 << 15 // a preference that may be ignored
 	return q.Class&^unicast == dnsmessage.ClassINET && strings.EqualFold(q.Name.String(), r.Header.Name.String()) &&
 		(q.Type == dnsmessage.TypeALL || q.Type == r.Header.Type)
 }

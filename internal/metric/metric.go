@@ -1,7 +1,7 @@
-// Package metric counts what happens and writes it down as Prometheus reads it.
+// Package metric has counters and histograms, and writes them in the format of Prometheus.
 //
-// A counter and a histogram are a few atomic additions, so that they can stand where work is done
-// whether anyone asks or not; the zero value of each is ready. A Page is for one goroutine.
+// A counter and a histogram cost a few atomic additions, so that code can always count. The
+// zero value of each is ready. A Page is for one goroutine.
 //
 // Start reading at Page.
 package metric
@@ -44,16 +44,16 @@ func (h *Histogram) Count() (n int64) {
 	return n
 }
 
-// Labels tell figures of one name apart, name and value in turns.
+// Labels distinguish metrics of one name, as alternating names and values.
 type Labels []string
 
-// Page is a text for Prometheus. Figures of one name must follow each other.
+// Page is a text for Prometheus. Metrics of one name must be adjacent.
 type Page struct {
 	text []byte
 	last string
 }
 
-// Bytes is what was written.
+// Bytes returns the written text.
 func (p *Page) Bytes() []byte { return p.text }
 
 // Counter writes a figure that only rises.

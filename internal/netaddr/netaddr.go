@@ -1,11 +1,11 @@
-// Package netaddr tells addresses of the public internet from all others, and from those at which
-// clouds give out credentials.
+// Package netaddr classifies IP addresses: public, private, and those of cloud metadata
+// services, which serve credentials.
 package netaddr
 
 import "net/netip"
 
-// Metadata says that a cloud gives out credentials at the address, to whoever asks from
-// within. Being allowed to reach private networks is not meant for that.
+// Metadata says that a cloud serves credentials at the address to any process in the machine.
+// Being allowed to reach private networks is not meant for that.
 func Metadata(addr netip.Addr) string {
 	switch embedded(addr).String() {
 	case "169.254.169.254", "169.254.170.2", "169.254.170.23", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254":

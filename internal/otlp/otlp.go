@@ -1,13 +1,12 @@
-// Package otlp tells a collector what took how long: spans, as OpenTelemetry sends them over
-// HTTP in JSON.
+// Package otlp sends spans to an OpenTelemetry collector, over HTTP in JSON.
 //
-// It is a small part of that protocol, written here because its own library brings a second
-// network stack along. A tracer that is nil does nothing and costs a comparison; so does a span
-// that is nil. Spans wait in memory, a bounded number of them, and are sent together; what cannot
-// be sent is dropped and counted, and nobody waits for it.
+// It is a small part of that protocol, written here because the official library adds a second
+// network stack. A tracer that is nil does nothing and costs a comparison; so does a span that
+// is nil. Spans wait in memory, a bounded number of them, and are sent together; spans that
+// cannot be sent are dropped and counted, and never block a caller.
 //
-// A Tracer is safe for use by many goroutines, a Span is for the one that began it. One goroutine
-// sends; Close ends it.
+// A Tracer is safe for use by many goroutines, a Span is for the goroutine that started it. One
+// goroutine sends; Close ends it.
 //
 // Start reading at Tracer.Start.
 package otlp
@@ -70,7 +69,7 @@ func Open(o Options) *Tracer {
 	return t
 }
 
-// Close sends what is left and ends.
+// Close sends the remaining spans and ends.
 func (t *Tracer) Close() error {
 	if t != nil {
 		t.closing.Do(func() { close(t.stop) })
@@ -96,7 +95,7 @@ const (
 	Client   Kind = 3
 )
 
-// Span is something that takes a while. A nil one is none.
+// Span is a timed operation. A nil span does nothing.
 type Span struct {
 	tracer     *Tracer
 	trace      [16]byte
@@ -142,7 +141,7 @@ func WithRemoteParent(ctx context.Context, traceparent string) context.Context {
 	return context.WithValue(ctx, spanKey{}, &s)
 }
 
-// Set adds to what is known of the span.
+// Set adds an attribute to the span.
 func (s *Span) Set(attrs ...Attr) {
 	if s != nil {
 		s.attrs = append(s.attrs, attrs...)
@@ -156,8 +155,8 @@ func (s *Span) Rename(name string) {
 	}
 }
 
-// End ends the span, with an error if it failed. Only the kind of failure is told: words of errors
-// may hold what was said.
+// End ends the span, with an error if it failed. It records only the kind of failure: error
+// texts may hold parts of the conversation.
 func (s *Span) End(failure string) {
 	if s == nil {
 		return

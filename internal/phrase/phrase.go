@@ -1,4 +1,4 @@
-// Package phrase has small texts for messages: clipped, counted, quoted, compared.
+// Package phrase formats small texts for messages: it clips, counts, quotes and compares.
 package phrase
 
 import (
@@ -34,6 +34,8 @@ func Count(n int, what string) string {
 // Size is a number of bytes for people.
 func Size(n int64) string {
 	switch {
+	case n >= 1000<<20:
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 	case n >= 10<<10:
@@ -78,6 +80,20 @@ func Shorten(s string, most int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// Nearest returns the word that a mistyped one most likely means, "" if none is similar.
+func Nearest(word string, all []string) string {
+	if len(word) > 100 {
+		return ""
+	}
+	best, least := "", len(word)/3+2
+	for _, w := range all {
+		if d := Distance([]rune(word), []rune(w)); d < least && d < max(len(word), len(w)) {
+			best, least = w, d
+		}
+	}
+	return best
 }
 
 // Distance is how many elements must be changed, added or removed to make b of a.

@@ -7,7 +7,7 @@ import (
 )
 
 // Orientation is how a camera was held, as EXIF counts it: 1 is upright, 2 to 4 keep width and
-// height, 5 to 8 swap them. Encoding an image anew loses the note, so its pixels are turned.
+// height, 5 to 8 swap them. Re-encoding an image loses this tag, so its pixels are turned.
 
 // orientation reads the orientation of a JPEG or WebP. What cannot be read is upright.
 func orientation(data []byte) int {

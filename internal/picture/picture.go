@@ -1,8 +1,8 @@
 // Package picture makes images small enough to be shown to models.
 //
-// It owns how PNG, JPEG, GIF and WebP are decoded, turned upright, scaled down and encoded again, and
-// nothing of where they come from. It keeps no state. An image that fits is never touched, and one whose format it does not
-// know only has its bytes counted.
+// It owns how PNG, JPEG, GIF and WebP are decoded, turned upright, scaled down and encoded
+// again, but not where they come from. It has no state. An image that fits is never touched,
+// and one whose format it does not know only has its bytes counted.
 //
 // Start reading at [Fit].
 package picture
@@ -20,7 +20,7 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// Limits is what an image may be: pixels wide and high, and bytes long.
+// Limits are the limits of an image: width and height in pixels, and size in bytes.
 type Limits struct{ Width, Height, Bytes int }
 
 const (
@@ -125,7 +125,7 @@ func shrink(img image.Image, to image.Point) *image.RGBA {
 	return out
 }
 
-// mean is the colour of an area as one.
+// mean is the color of an area as one.
 func mean(img *image.RGBA, area image.Rectangle) color.RGBA {
 	var sum [4]int
 	for y := area.Min.Y; y < area.Max.Y; y++ {

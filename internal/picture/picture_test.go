@@ -54,7 +54,7 @@ func TestFit(t *testing.T) {
 		name   string
 		data   []byte
 		limits Limits
-		size   image.Point // 0 is that it stays as it is
+		size   image.Point // 0 means that it stays as it is
 		ok     bool
 	}{
 		{"fits", asPNG(t, noise(100, 100)), wide, image.Point{}, true},
@@ -86,7 +86,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// A colour stays what it is, and what can be seen through as well.
+// A color stays what it is, and what can be seen through as well.
 func TestShrink(t *testing.T) {
 	img := image.NewRGBA(image.Rect(5, 7, 105, 57))
 	for y := 7; y < 57; y++ {

@@ -107,7 +107,7 @@ func (m *masker) put(was, now string) {
 	m.at = end
 }
 
-// isEscaped reports whether the byte behind a text is escaped by it.
+// isEscaped reports whether the byte after a text is escaped by it.
 func isEscaped(text []byte) bool {
 	return (len(text)-len(bytes.TrimRight(text, `\`)))%2 == 1
 }

@@ -1,9 +1,9 @@
-// Package scrub takes secrets out of HTTP traffic that is kept or shown.
+// Package scrub takes secrets out of HTTP traffic before it is stored or shown.
 //
-// It knows by their names which headers and query parameters carry credentials or tell who a
-// user is, for every provider and gateway at once: a name too many costs nothing, one too few
-// is a leak. It does not look for things that look like keys; what was sent as a secret is
-// known, and is then found wherever else it stands.
+// It knows the names of headers and query parameters that carry credentials or identify a user,
+// for every provider and gateway at once: a name too many costs nothing, one too few is a leak.
+// It does not guess at texts that look like keys: it knows the values that were sent as
+// secrets, and removes them everywhere.
 package scrub
 
 import (
@@ -21,7 +21,8 @@ const Mark = "[scrubbed]"
 // ordinary words.
 const shortest = 6
 
-// IsSecret reports whether a header or parameter of that name carries what must not be kept.
+// IsSecret reports whether a header or parameter of that name carries a secret that must not be
+// stored.
 func IsSecret(name string) bool {
 	name = strings.ToLower(name)
 	if strings.Contains(name, "ratelimit") { // these count tokens of another sort

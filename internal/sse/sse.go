@@ -1,9 +1,8 @@
 // Package sse reads and writes server-sent events.
 //
-// The reader makes no garbage for events of ordinary size: what it returns is valid until
-// the next call. It takes lines that end in \n or \r\n, data in several lines,
-// comments, a byte order mark, and a stream that ends without its last blank line. A
-// Reader is for one goroutine.
+// The reader does not allocate for events of ordinary size: its result is valid until the next
+// call. It accepts lines that end in \n or \r\n, data in several lines, comments, a byte order
+// mark, and a stream that ends without its last blank line. A Reader is for one goroutine.
 package sse
 
 import (
@@ -14,7 +13,7 @@ import (
 	"io"
 )
 
-// MaxEvent is how large the data of one event may be unless a reader is told otherwise.
+// MaxEvent is the default limit for the data of one event.
 const MaxEvent = 64 << 20
 
 // ErrTooLarge says that an event is larger than the reader takes.

@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/sse"
 )
 
-// got is an event as a value of its own; a missing field is not an empty one.
+// got is an event as its own value; a missing field is not an empty one.
 type got struct {
 	Name, ID     string
 	NoName, NoID bool

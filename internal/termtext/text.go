@@ -1,5 +1,5 @@
-// Package termtext makes text fit for a terminal: without characters that control it, measured in columns,
-// clipped and padded; and says numbers and sizes the way people read them.
+// Package termtext prepares text for a terminal: it removes control characters, measures
+// columns, clips and pads. It also formats numbers and sizes for people.
 package termtext
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Titles and texts come from models, files and strangers. What is shown to people holds no
-// character that moves the cursor, changes colours or turns the direction of writing around.
+// Titles and texts come from models, files and other people. What is shown to people holds no
+// character that moves the cursor, changes colors or turns the direction of writing around.
 
 // Plain makes a string safe to show on one line.
 func Plain(s string) string {
@@ -99,7 +99,7 @@ func Pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-Columns(s)))
 }
 
-// Cluster is what a terminal draws as one.
+// Cluster is a group of characters that a terminal draws as one.
 type Cluster struct {
 	Text  string
 	Width int

@@ -14,7 +14,7 @@ func TestColumns(t *testing.T) {
 		"한글":               4,
 		"ｆｕｌｌ":             8,
 		"🎉":                2,
-		"👍🏽":               2, // with a colour of skin
+		"👍🏽":               2, // with a color of skin
 		"👩‍👩‍👧":            2, // three joined
 		"❤️":               2, // asked to be a picture
 		"🇩🇪🇫🇷":             4, // two flags

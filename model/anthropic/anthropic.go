@@ -1,9 +1,9 @@
-// Package anthropic speaks the Messages protocol: Anthropic's own, and that of the gateways
-// and clouds that took it over.
+// Package anthropic implements the Messages protocol of Anthropic, and of the gateways and
+// clouds that adopted it.
 //
 // It owns how a request is encoded (encode.go) and how the events of an answer are read
-// (decode.go). The few events that come hundreds of times are read by a scanner
-// (scan.go) that gives up on any surprise; the general path then reads them.
+// (decode.go). The few events that come hundreds of times are read by a scanner (scan.go) that
+// gives up on anything unexpected; the general path then reads them.
 //
 // A Client is safe for use by many goroutines. Start reading at [Client.Stream].
 package anthropic

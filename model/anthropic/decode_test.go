@@ -131,7 +131,7 @@ func TestDecode_Blocks(t *testing.T) {
 	}
 }
 
-// sameButOrder compares lines: blocks left open are closed after what was used is told.
+// sameButOrder compares lines: blocks left open are closed after what was used is reported.
 func sameButOrder(a, b string) bool {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	slices.Sort(x)

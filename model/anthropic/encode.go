@@ -14,7 +14,7 @@ import (
 // history instead of encoding it again.
 type encoder struct {
 	version string // of the protocol, where the body names it and the address the model
-	kept    wire.Cache
+	cache   wire.Cache
 }
 
 // defaultMaxTokens is sent when nothing bounds the answer: the protocol demands a bound.
@@ -41,13 +41,13 @@ func (e *encoder) request(r model.Request) []byte {
 	return append(e.appendMessages(b, r), ']', '}')
 }
 
-// thinking is what the options say about it.
+// thinking holds the options for thinking.
 type thinking struct {
 	on     bool
 	budget int
 }
 
-// readThinking finds out whether the model is to think. One that must call a tool cannot.
+// readThinking finds out whether the model should think. One that must call a tool cannot.
 func readThinking(r model.Request) thinking {
 	switch r.Choice {
 	case "", "auto", "none":
@@ -76,7 +76,7 @@ func (t thinking) limit(output int) int {
 	return output
 }
 
-// appendNumbers writes how freely the model speaks; one that thinks takes none of them.
+// appendNumbers writes the sampling parameters; a thinking model accepts none of them.
 func appendNumbers(b []byte, r model.Request) []byte {
 	var in wire.Members
 	in.SetFloat("temperature", r.Temperature)
@@ -129,7 +129,7 @@ func (e *encoder) appendTools(b []byte, r model.Request) []byte {
 		return b
 	}
 	b = append(b, `,"tools":[`...)
-	b = append(append(b, e.kept.Tools(r.Tools, encodeTool)...), ']')
+	b = append(append(b, e.cache.Tools(r.Tools, encodeTool)...), ']')
 	switch r.Choice {
 	case "", "auto":
 	case "none":
@@ -153,7 +153,7 @@ func encodeTool(t model.Tool) []byte {
 // appendMessages writes the history; the last two turns are cache breakpoints, unless they end in
 // a thought.
 func (e *encoder) appendMessages(b []byte, r model.Request) []byte {
-	turns := e.kept.Turns("", wire.DedupeCallIDs(r.Messages), encodeMessage)
+	turns := e.cache.Turns("", wire.DedupeCallIDs(r.Messages), encodeMessage)
 	return wire.Join(append(b, `,"messages":[`...), turns, func(b []byte, t wire.Turn) []byte {
 		return append(append(append(b, `{"role":"`...), t.Role...), `","content":[`...)
 	}, func(b []byte, i int) []byte {

@@ -107,7 +107,7 @@ func appendResult(b []byte, c model.ResultContent) []byte {
 	b = append(b, `,"content":[`...)
 	text, n := c.Text, 0
 	if c.Failed && len(c.Media) == 0 && strings.TrimSpace(text) == "" {
-		text = "(no output)" // a failure without a word is refused, and every request behind it
+		text = "(no output)" // a failure without a word is refused, and every request after it
 	}
 	if text != "" {
 		b = appendText(b, text)

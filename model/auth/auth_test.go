@@ -180,7 +180,7 @@ func TestFile_LinkStays(t *testing.T) {
 func TestFile_ManyWriters(t *testing.T) {
 	_, path := file(t, "")
 	var wg sync.WaitGroup
-	for i := range 4 { // each with a file of its own, as processes have
+	for i := range 4 { // each with its own file, as processes have
 		f := Open(Source{Path: path})
 		for j := range 5 {
 			wg.Go(func() {

@@ -55,12 +55,12 @@ type browserLogin struct {
 	redirect string // where the page leads back to
 	path     string
 	host     string
-	state    string // proves that who comes back is who went
-	verifier string // proves that who has the code is who asked for it
+	state    string // proves that the callback belongs to this login
+	verifier string // proves that the code is used by its requester
 	came     chan callbackResult
 }
 
-// callbackResult is what somebody came back with.
+// callbackResult is the result that a browser brought back.
 type callbackResult struct {
 	code string
 	err  error
@@ -102,7 +102,7 @@ func (v *browserLogin) page() string {
 	return m.Authorize + "?" + q.Encode()
 }
 
-// ServeHTTP takes the browser back. Who does not know the state is nobody.
+// ServeHTTP takes the browser back. It rejects a request without the right state.
 func (v *browserLogin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

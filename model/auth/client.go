@@ -43,7 +43,7 @@ type Prompt struct {
 type LoginUI struct {
 	Show func(Prompt)
 	// Paste waits for what the user copied from the page, for browsers that run elsewhere, and
-	// until the context ends; nil when nobody can paste.
+	// until the context ends; nil when pasting is not possible.
 	Paste func(ctx context.Context) (string, error)
 }
 
@@ -80,7 +80,7 @@ func (c Client) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// said is what vendors answer; each uses some of it.
+// said is the answer of a vendor; each uses some members.
 type said struct {
 	Access    string  `json:"access_token"`
 	Refresh   string  `json:"refresh_token"`
@@ -127,7 +127,7 @@ func (c Client) form(ctx context.Context, address string, values url.Values) (sa
 	return c.ask(ctx, http.MethodPost, address, question{"application/x-www-form-urlencoded", []byte(values.Encode()), "", secrets})
 }
 
-// question is what is asked. Secrets are what must not come back in an error.
+// question is a request. Secrets must not appear in an error.
 type question struct {
 	kind    string
 	body    []byte
@@ -158,7 +158,7 @@ func (c Client) ask(parent context.Context, method, address string, q question) 
 	if c.HTTP != nil {
 		client = *c.HTTP
 	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // secrets go nowhere else
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // secrets are sent only there
 	resp, err := client.Do(req)
 	if err != nil {
 		return said{}, unreachable(parent, req.URL.Host, err)
@@ -168,11 +168,11 @@ func (c Client) ask(parent context.Context, method, address string, q question) 
 	if err != nil {
 		return said{}, unreachable(parent, req.URL.Host, err)
 	}
-	return judge(req.URL.Host, resp.StatusCode, body, q.secrets)
+	return readResponse(req.URL.Host, resp.StatusCode, body, q.secrets)
 }
 
-// judge reads an answer. One with an error is returned together with it.
-func judge(host string, status int, body []byte, secrets []string) (said, error) {
+// readResponse reads an answer, and returns it also with an error.
+func readResponse(host string, status int, body []byte, secrets []string) (said, error) {
 	var out said
 	readable := json.Unmarshal(body, &out) == nil
 	if readable && out.Error == "" && status == http.StatusOK {

@@ -1,11 +1,11 @@
-// Package auth keeps the credentials of providers.
+// Package auth stores the credentials of providers.
 //
-// It owns the credential file in the form OpenCode uses, how it is written so that neither a
-// crash nor a second process can spoil it, the renewal of tokens that expire, and the logins
-// that vendors document: the table of them (method.go), the flows (browser.go, device.go) and
-// the questions both ask (client.go). A File asks no provider itself: who renews a token is an
-// argument. Nothing here reads the environment: content that replaces the file is handed in.
-// A [Secret] shows itself to nobody by accident.
+// It owns the credential file in OpenCode's format, which neither a crash nor a second process
+// can damage, and the renewal of tokens that expire. It has the logins that vendors document:
+// their table (method.go), the flows (browser.go, device.go) and the questions both ask
+// (client.go). A File contacts no provider itself: the function that renews a token is an
+// argument. Nothing here reads the environment: content that replaces the file is an argument
+// too. A [Secret] is never printed by accident.
 //
 // A File is safe for use by many goroutines and, by a lock beside the file, processes. A
 // Client is a value without state.
@@ -22,7 +22,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// hidden is what a secret shows.
+// hidden is the printed form of a secret.
 const hidden = "[secret]"
 
 // Secret is text that no formatting, logging or encoding shows. The zero value is empty.
@@ -69,8 +69,8 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // MarshalText shows a mark: the file is written by this package alone.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// ParseKey takes a key as people paste and pipe it: what is around it does not count, and what
-// cannot be sent in a header is no key. The error shows nothing of it.
+// ParseKey reads a key as people paste and pipe it: it trims white space, and refuses
+// characters that cannot be sent in a header. The error shows nothing of it.
 func ParseKey(text string) (Secret, error) {
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF"))
 	switch {

@@ -34,13 +34,13 @@ type File struct {
 	from Source
 	turn chan struct{} // held by the one goroutine that changes something
 
-	mu   sync.Mutex       // guards kept
-	kept map[string]OAuth // renewed, but not written down
+	mu      sync.Mutex       // guards unsaved
+	unsaved map[string]OAuth // renewed, but not written down
 }
 
 // Open returns the file; nothing is read yet, and it need not exist.
 func Open(s Source) *File {
-	return &File{from: s, turn: make(chan struct{}, 1), kept: map[string]OAuth{}}
+	return &File{from: s, turn: make(chan struct{}, 1), unsaved: map[string]OAuth{}}
 }
 
 // All returns every valid credential by provider id. Entries that are not valid are passed
@@ -59,7 +59,7 @@ func (f *File) All() (map[string]Credential, error) {
 	maps.Copy(out, decodeAll(entries))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for id, token := range f.kept {
+	for id, token := range f.unsaved {
 		if stored, ok := out[id].(OAuth); ok && stored.Expires.Before(token.Expires) {
 			out[id] = token
 		}
@@ -67,7 +67,7 @@ func (f *File) All() (map[string]Credential, error) {
 	return out, nil
 }
 
-// InvalidIDs returns the ids of entries that are not valid, for those who wonder where they are.
+// InvalidIDs returns the ids of entries that are not valid, so that the user can be warned.
 func (f *File) InvalidIDs() ([]string, error) {
 	entries, err := f.entries()
 	if err != nil {
@@ -99,7 +99,7 @@ func (f *File) Borrowed() ([]string, error) {
 }
 
 // FixPermissions takes from others the right to read the file, and reports whether they had it.
-func (f *File) FixPermissions() (mended bool, err error) {
+func (f *File) FixPermissions() (fixed bool, err error) {
 	if f.from.Content != "" || runtime.GOOS == "windows" { // rights are not bits there
 		return false, nil
 	}
@@ -113,7 +113,7 @@ func (f *File) FixPermissions() (mended bool, err error) {
 	return true, nil
 }
 
-// Credential returns that of one provider, nil if there is none.
+// Credential returns the credential of one provider, nil if there is none.
 func (f *File) Credential(id string) (Credential, error) {
 	all, err := f.All()
 	return all[clean(id)], err
@@ -223,7 +223,7 @@ func parse(src []byte, where string) (map[string]json.RawMessage, error) {
 	return entries, nil
 }
 
-// change edits the entries and writes them, with everyone else kept out.
+// change edits the entries and writes them, under an exclusive lock.
 func (f *File) change(ctx context.Context, edit func(map[string]json.RawMessage) error) error {
 	if f.from.Content != "" {
 		return lathe.Errorf(lathe.Conflict, "the credentials come from the environment and cannot be changed; unset LATHE_AUTH_CONTENT (or OPENCODE_AUTH_CONTENT) to use the file")
@@ -236,7 +236,7 @@ func (f *File) change(ctx context.Context, edit func(map[string]json.RawMessage)
 	return f.edit(edit)
 }
 
-// edit is change for one who has the lock.
+// edit is change for a caller that holds the lock.
 func (f *File) edit(edit func(map[string]json.RawMessage) error) error {
 	entries, err := load(f.from.Path)
 	if err != nil {

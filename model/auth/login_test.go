@@ -26,12 +26,12 @@ type vendor struct {
 	t   *testing.T
 	url string
 
-	mu        sync.Mutex        // guards what follows
-	challenge map[string]string // code → challenge and where it was sent
-	replies   []string          // of the token address, before the rest
-	heard     []url.Values      // what the token address was asked
-	asked     int               // how often a token was exchanged
-	fail      int               // status of the exchange
+	mu            sync.Mutex        // guards what follows
+	challenge     map[string]string // code → challenge and where it was sent
+	replies       []string          // of the token address, before the rest
+	tokenRequests []url.Values      // what the token address was asked
+	asked         int               // how often a token was exchanged
+	fail          int               // status of the exchange
 }
 
 func newVendor(t *testing.T) *vendor {
@@ -92,7 +92,7 @@ func (v *vendor) reply(r *http.Request) (string, bool) {
 	if err := r.ParseForm(); err != nil {
 		v.t.Error(err)
 	}
-	v.heard = append(v.heard, r.PostForm)
+	v.tokenRequests = append(v.tokenRequests, r.PostForm)
 	if len(v.replies) == 0 {
 		return "", false
 	}
@@ -161,7 +161,7 @@ func (v *vendor) exchange(w http.ResponseWriter, r *http.Request) {
 func (v *vendor) requests() []url.Values {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return slices.Clone(v.heard)
+	return slices.Clone(v.tokenRequests)
 }
 
 // surf opens the page as a browser would.
@@ -248,7 +248,7 @@ func TestLogin_BrowserElsewhere(t *testing.T) {
 	}
 }
 
-func TestLogin_BrowserStrangers(t *testing.T) {
+func TestLogin_BrowserForeignRequests(t *testing.T) {
 	v := newVendor(t)
 	_, err := Client{}.Login(t.Context(), v.method(Browser), LoginUI{Show: func(p Prompt) {
 		u, _ := url.Parse(p.URL)
@@ -318,7 +318,7 @@ func TestLogin_BrowserErrors(t *testing.T) {
 	}
 }
 
-// pace remembers how long it was told to wait, and does not.
+// pace records the requested waits, and does not wait.
 type pace struct{ waits []time.Duration }
 
 func (p *pace) wait(ctx context.Context, d time.Duration) error {

@@ -15,7 +15,7 @@ type Flow string
 // The flows.
 const (
 	// Browser sends the user to a page that leads back to this machine, with a code that only
-	// who began the login can use (RFC 7636, RFC 8252).
+	// the process that started the login can use (RFC 7636, RFC 8252).
 	Browser Flow = "browser"
 	// Device shows a short code that the user types on any machine (RFC 8628).
 	Device Flow = "device"
@@ -27,14 +27,14 @@ type Method struct {
 	Provider string
 	Label    string // for users to choose by
 	Flow     Flow
-	// Host is what {host} in the addresses stands for, where companies can have their own.
+	// Host replaces {host} in the addresses, for vendors with self-hosted servers.
 	Host string
 
 	Authorize string // the page of the browser flow
 	Device    string // gives the codes of the device flow
 	Token     string // gives tokens
 	// Exchange gives a short-lived token for the one that Token gave. It is used for logins
-	// that are kept in that form.
+	// that are stored in that form.
 	Exchange string
 
 	// ClientID is the public id of the program that asks (client_id). NeedsClientID says that there is no
@@ -44,8 +44,8 @@ type Method struct {
 	Scope         string
 
 	// RedirectParam is the name of the parameter with the address to come back to, if it is not
-	// redirect_uri. Who invents a name for it sends no state back either, so that the state is
-	// part of the address.
+	// redirect_uri. Vendors with their own name for it do not return the state either, so the
+	// state is part of the address.
 	RedirectParam string
 	// GivesKey says that the login gives an API key, asked for in JSON.
 	GivesKey bool
@@ -78,7 +78,7 @@ func MethodOf(all []Method, provider string) (Method, bool) {
 	return Method{}, false
 }
 
-// ForHost returns the method at a company's own server; an empty address changes nothing.
+// ForHost returns the method at a self-hosted server; an empty address changes nothing.
 func (m Method) ForHost(server string) (Method, error) {
 	host := m.Host
 	if server != "" {

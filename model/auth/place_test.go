@@ -17,22 +17,22 @@ func TestFile_Repair(t *testing.T) {
 	}
 	f, path := file(t, entries)
 	for _, c := range []struct {
-		mode   os.FileMode
-		mended bool
+		mode  os.FileMode
+		fixed bool
 	}{{0o644, true}, {0o640, true}, {0o604, true}, {0o600, false}, {0o400, false}} {
 		if err := os.Chmod(path, c.mode); err != nil {
 			t.Fatal(err)
 		}
-		mended, err := f.FixPermissions()
+		fixed, err := f.FixPermissions()
 		info, _ := os.Stat(path)
-		if err != nil || mended != c.mended || info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%o: %v %v %o", c.mode, mended, err, info.Mode().Perm())
+		if err != nil || fixed != c.fixed || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%o: %v %v %o", c.mode, fixed, err, info.Mode().Perm())
 		}
 	}
 	none, _ := file(t, "")
 	for _, f := range []*File{none, Open(Source{Content: "{}"}), Open(Source{Path: t.TempDir()})} {
-		if mended, err := f.FixPermissions(); mended || err != nil {
-			t.Error(mended, err)
+		if fixed, err := f.FixPermissions(); fixed || err != nil {
+			t.Error(fixed, err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (f *File) FreshToken(ctx context.Context, id string, now func() time.Time, 
 		return OAuth{}, err
 	}
 	f.mu.Lock() // the old one is worth nothing now: whatever happens, this one must not be lost
-	f.kept[clean(id)] = token
+	f.unsaved[clean(id)] = token
 	f.mu.Unlock()
 	if f.from.Content != "" {
 		return token, nil

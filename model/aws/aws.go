@@ -2,10 +2,10 @@
 // use: keys of the config and of the environment, profiles of the shared files, and the commands
 // that profiles name.
 //
-// It stands apart because what it imports is Amazon's: nothing of ours imports it but the
-// program, which hands [Signer.Sign] to those who need it. It reads no environment itself, only
-// the two files, each time a request is signed, so that keys renewed there count at once.
-// Logins (SSO) and roles are left to the command that a profile names for them.
+// It is a separate package because it imports Amazon's SDK: only the program imports it, and
+// passes [Signer.Sign] on. It reads no environment itself, only the two files, each time a
+// request is signed, so that renewed keys count at once. Logins (SSO) and roles are left to the
+// command that a profile names for them.
 //
 // A Signer is safe for use by many goroutines. Start reading at [Open].
 package aws
@@ -25,7 +25,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Config say who signs, for which service and where.
+// Config has the credentials, the service and the region for signing.
 type Config struct {
 	Service string // such as bedrock
 	Region  string // "" leaves it to the environment and the profile
@@ -38,7 +38,7 @@ type Config struct {
 	Now  func() time.Time // nil means the clock
 }
 
-// defaultRegion is where requests go when nobody says where.
+// defaultRegion is the region when none is configured.
 const defaultRegion = "us-east-1"
 
 // Signer signs requests.

@@ -15,8 +15,8 @@ const maxFile = 1 << 20
 // profile is the config of one profile, by their names in lower case.
 type profile map[string]string
 
-// read adds what a file says about a profile, and reports whether it knows it. What is there
-// already stays: the file of credentials comes first.
+// read adds what a file says about a profile, and reports whether it knows it. Existing values
+// stay: the credentials file comes first.
 func (p profile) read(path, name string) (found bool, err error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

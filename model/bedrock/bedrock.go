@@ -1,12 +1,12 @@
-// Package bedrock speaks Amazon Bedrock's Converse protocol, which serves the models of all
-// makers that are there in one form.
+// Package bedrock implements Amazon Bedrock's Converse protocol, which serves the models of all
+// makers in one format.
 //
 // It owns how a request is encoded (encode.go, message.go), how the frames of an answer are
 // taken apart (frame.go) and read (decode.go). The event that comes hundreds of times is read
-// by a scanner (scan.go) that gives up on any surprise; the general path then reads it.
+// by a scanner (scan.go) that gives up on anything unexpected; the general path then reads it.
 //
-// It knows bearer tokens only, which are headers like any key. Requests that must be signed
-// are, by the endpoint's hook; package model/aws has one.
+// It knows bearer tokens only, which are headers like any key. The endpoint's hook signs
+// requests that need it; package model/aws has one.
 //
 // A Client is safe for use by many goroutines. Start reading at [Client.Stream].
 package bedrock

@@ -293,8 +293,8 @@ func finishReason(stop string) string {
 	}
 }
 
-// reasoningMeta is what the provider wants to see again, under the names that other clients of
-// such histories use.
+// reasoningMeta is the data that the provider wants back, under the names that other clients
+// use.
 func reasoningMeta(signature, redacted string) model.Meta {
 	switch {
 	case redacted != "":

@@ -27,8 +27,8 @@ func drain(body io.Reader) ([]model.Event, error) {
 	return wiretest.Collect(func(yield func(model.Event, error) bool) { read(body, newDecoder(), yield) })
 }
 
-// spoken is an answer with everything in it, as the service sends it.
-func spoken(t testing.TB) []byte {
+// sampleBody is an answer with everything in it, as the service sends it.
+func sampleBody(t testing.TB) []byte {
 	t.Helper()
 	return slices.Concat(
 		event(t, "messageStart", `{"p":"abcdefghijk","role":"assistant"}`),
@@ -51,7 +51,7 @@ func spoken(t testing.TB) []byte {
 	)
 }
 
-const heard = `start req_1
+const decoded = `start req_1
 reasoning 0
 reasoning 0 + "I think."
 reasoning 0 end {"bedrock":{"signature":"c2ln"}}
@@ -68,9 +68,9 @@ finish tool-calls tool_use
 `
 
 func TestDecode(t *testing.T) {
-	body := spoken(t)
-	if got := wiretest.Show(drain(bytes.NewReader(body))); got != heard {
-		t.Errorf("got:\n%s\nwant:\n%s", got, heard)
+	body := sampleBody(t)
+	if got := wiretest.Show(drain(bytes.NewReader(body))); got != decoded {
+		t.Errorf("got:\n%s\nwant:\n%s", got, decoded)
 	}
 	wiretest.Splits(t, body, 1, drain)
 	wiretest.Cuts(t, body, drain)
@@ -135,7 +135,7 @@ func TestDecode_FinishReasons(t *testing.T) {
 
 // A failure inside the stream ends it, whatever came before.
 func TestDecode_Exceptions(t *testing.T) {
-	begun := event(t, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a"}}`)
+	prefix := event(t, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a"}}`)
 	for kind, want := range map[string]struct {
 		code  lathe.Code
 		retry bool
@@ -145,7 +145,7 @@ func TestDecode_Exceptions(t *testing.T) {
 		"modelTimeoutException": {lathe.Unavailable, true}, "accessDeniedException": {lathe.Unauthorized, false}, "validationException": {lathe.Invalid, false},
 		"ofTomorrowException": {lathe.Invalid, false},
 	} {
-		body := slices.Concat(begun, message(t, `{"message":"why"}`, named(":exception-type", kind), named(":message-type", "exception")))
+		body := slices.Concat(prefix, message(t, `{"message":"why"}`, named(":exception-type", kind), named(":message-type", "exception")))
 		events, err := drain(bytes.NewReader(body))
 		var known *lathe.Error
 		if !errors.As(err, &known) || known.Code != want.code || known.Message != "why" || known.Fault.(*lathe.APIFault).Retryable != want.retry || len(events) != 3 {
@@ -209,7 +209,7 @@ func FuzzScan(f *testing.F) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(spoken(f))
+	f.Add(sampleBody(f))
 	f.Add(event(f, "messageStop", `{"stopReason":"end_turn"}`))
 	f.Add(message(f, `{"message":"x"}`, named(":exception-type", "throttlingException"), named(":message-type", "exception")))
 	wiretest.FuzzRead(f, drain)

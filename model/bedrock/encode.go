@@ -12,7 +12,7 @@ import (
 
 // encoder writes requests. It keeps the bytes of messages, so that the next request copies its
 // history instead of encoding it again.
-type encoder struct{ kept wire.Cache }
+type encoder struct{ cache wire.Cache }
 
 // defaultOutput is the limit beside reasoning if the request sets none.
 const defaultOutput = 4096
@@ -49,7 +49,7 @@ func (e *encoder) request(r model.Request) []byte {
 	o := readOptions(r, m)
 	b = o.appendInference(b, r)
 	b = o.appendFields(b)
-	turns := e.kept.Turns(variant, messages, w.message)
+	turns := e.cache.Turns(variant, messages, w.message)
 	b = wire.Join(append(b, `"messages":[`...), turns, func(b []byte, t wire.Turn) []byte {
 		return append(append(append(b, `{"role":"`...), t.Role...), `","content":[`...)
 	}, func(b []byte, i int) []byte {
@@ -112,7 +112,7 @@ func (e *encoder) appendTools(b []byte, r model.Request) []byte {
 		tools = []model.Tool{wire.Noop()}
 	}
 	b = append(b, `"toolConfig":{"tools":[`...)
-	b = append(b, e.kept.Tools(tools, encodeTool)...)
+	b = append(b, e.cache.Tools(tools, encodeTool)...)
 	b = append(b, ']')
 	switch r.Choice {
 	case "", "auto", "none":
@@ -172,7 +172,7 @@ func readOptions(r model.Request, m maker) (o options) {
 	return o
 }
 
-// reason tells the model to think, in the words of its maker.
+// reason encodes the thinking option, in the format of the model's maker.
 func (o *options) reason(value json.RawMessage, m maker) {
 	var config struct {
 		Type   string          `json:"type"`
@@ -193,12 +193,12 @@ func (o *options) reason(value json.RawMessage, m maker) {
 		o.thinks = m.nova && config.Type == "enabled" && string(config.Effort) == `"high"` // it then takes no numbers
 	default:
 		o.thinks, o.budget = config.Type == "enabled" || config.Type == "adaptive", config.Budget
-		told := lathe.AppendJSONString([]byte(`{"type":`), config.Type)
+		encoded := lathe.AppendJSONString([]byte(`{"type":`), config.Type)
 		if config.Budget > 0 {
-			told = strconv.AppendInt(append(told, `,"budget_tokens":`...), int64(config.Budget), 10)
+			encoded = strconv.AppendInt(append(encoded, `,"budget_tokens":`...), int64(config.Budget), 10)
 		}
 		if config.Type != "enabled" || config.Budget > 0 {
-			o.fields.Set("thinking", append(told, '}'))
+			o.fields.Set("thinking", append(encoded, '}'))
 		}
 		if effort {
 			o.fields.Set("output_config", append(append([]byte(`{"effort":`), config.Effort...), '}'))

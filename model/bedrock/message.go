@@ -96,7 +96,7 @@ func appendReasoning(b []byte, c model.ReasoningContent) []byte {
 	}
 	signed := meta.Bedrock
 	if signed.Signature == "" && signed.RedactedData == "" {
-		signed = meta.Anthropic // a history of the same model from before it was spoken to here
+		signed = meta.Anthropic // a history of the same model from another provider
 	}
 	switch {
 	case signed.RedactedData != "":
@@ -144,7 +144,7 @@ func formOf(mime string) (kind, format string) {
 }
 
 // documentName is a name of the few characters that the service allows, with the sum of the
-// document behind it: no two may have the same.
+// document after it: no two may have the same.
 func documentName(c model.FileContent) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {

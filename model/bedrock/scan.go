@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// delta is what a contentBlockDelta says, if it is one of the kinds that stream.
+// delta is the content of a contentBlockDelta, if it is of a streaming kind.
 type delta struct {
 	index int
 	kind  wire.BlockKind // of the block it extends

@@ -1,15 +1,14 @@
 // Package catalog lists providers and models: their limits, prices and capabilities, and their
 // protocol and URL.
 //
-// It owns the catalog in the shape of models.dev, made of layers: what is embedded in
-// the program, a cached file, the provider section of the config. It owns the choice of
-// a model (choice.go), its reasoning levels (variant.go), the table of vendors (vendor.go)
-// and how a model looks to clients (wire.go). It reads no environment and knows no
-// credentials; package provider makes clients of its entries.
+// It owns the catalog in the shape of models.dev, made of layers: the catalog embedded in the
+// program, a cached file, and the provider section of the config. It owns the choice of a model
+// (choice.go), its reasoning levels (variant.go), the table of vendors (vendor.go) and how a
+// model looks to clients (wire.go). It reads no environment and knows no credentials; package
+// provider makes clients from its entries.
 //
-// Nothing is read before the first question, and nothing is fetched unless someone calls
-// [Refresh]. A Catalog, and what it returns, must not be changed and is safe for use by many
-// goroutines.
+// Nothing is read before the first query, and only [Refresh] fetches. A Catalog and its results
+// must not be changed and are safe for use by many goroutines.
 //
 // Start reading at [New].
 package catalog
@@ -19,10 +18,10 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Catalog lists providers and models.
@@ -39,7 +38,7 @@ type answer struct {
 	errs     []error
 }
 
-// New returns a catalog of what is embedded, changed by each layer in turn.
+// New returns the embedded catalog, changed by each layer in turn.
 func New(f Filter, layers ...Layer) *Catalog {
 	c := &Catalog{filter: f, layers: append([]Layer{embeddedLayer()}, layers...)}
 	c.ids = sync.OnceValue(c.all)
@@ -72,8 +71,8 @@ func (c *Catalog) find(id string) answer {
 	return known.(func() answer)()
 }
 
-// below is what the first n layers make of a provider. One that replaces what is under it
-// does not ask.
+// below returns a provider after the first n layers. A layer that replaces providers does not
+// need it.
 func (c *Catalog) below(n int, id string) answer {
 	if n == 0 {
 		return answer{}
@@ -115,29 +114,17 @@ func (c *Catalog) Model(provider, model string) (*Model, error) {
 	p := c.Provider(provider)
 	if p == nil {
 		return nil, lathe.Errorf(lathe.NotFound, "provider %q not found%s \"lathe models --all\" lists all providers",
-			provider, didYouMean(Similar(provider, c.ids())))
+			provider, phrase.DidYouMean(phrase.Similar(provider, c.ids())))
 	}
 	if m := p.Models[model]; m != nil {
 		return m, nil
 	}
 	var refs []string
-	for _, id := range Similar(model, slices.Collect(maps.Keys(p.Models))) {
+	for _, id := range phrase.Similar(model, slices.Collect(maps.Keys(p.Models))) {
 		refs = append(refs, provider+"/"+id)
 	}
 	return nil, lathe.Errorf(lathe.NotFound, "%s has no model %q%s \"lathe models %s\" lists its models",
-		p.Name, model, didYouMean(refs), provider)
-}
-
-// didYouMean ends a sentence with a question, or only ends it.
-func didYouMean(ids []string) string {
-	switch len(ids) {
-	case 0:
-		return ";"
-	case 1:
-		return ", did you mean " + ids[0] + "?"
-	}
-	last := len(ids) - 1
-	return ", did you mean " + strings.Join(ids[:last], ", ") + " or " + ids[last] + "?"
+		p.Name, model, phrase.DidYouMean(refs), provider)
 }
 
 // Filter hides providers and models. The zero value hides deprecated and alpha models.

@@ -2,12 +2,10 @@ package catalog
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Split takes "provider/model" apart at the first slash; the model may contain more.
@@ -68,7 +66,7 @@ func (c *Catalog) Small(setting string, main *Model) (*Model, error) {
 		return c.Find(setting)
 	}
 	p := c.Provider(main.Provider)
-	if p == nil || strings.HasPrefix(p.ID, "azure") { // deployments there have names of their own
+	if p == nil || strings.HasPrefix(p.ID, "azure") { // deployments there have their own names
 		return main, nil
 	}
 	families := []string{"gemini-flash", "gpt-nano", "claude-haiku"}
@@ -146,22 +144,4 @@ func (c *Catalog) Defaults() map[string]string {
 		out[p.ID] = p.Sorted()[0].ID
 	}
 	return out
-}
-
-// Similar returns up to three ids that are like the wanted one, best first.
-func Similar(want string, ids []string) []string {
-	want = strings.ToLower(want)
-	far := map[string]int{}
-	for _, id := range ids {
-		low := strings.ToLower(id)
-		d := phrase.Distance([]byte(want), []byte(low))
-		if want != "" && (strings.Contains(low, want) || strings.Contains(want, low)) {
-			d = min(d, 2)
-		}
-		if limit := max(2, min(len(want), len(low))/3); d <= limit {
-			far[id] = d
-		}
-	}
-	out := slices.SortedFunc(maps.Keys(far), func(a, b string) int { return cmp.Or(far[a]-far[b], cmp.Compare(a, b)) })
-	return out[:min(3, len(out))]
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 func TestSplit(t *testing.T) {
@@ -61,9 +62,9 @@ func TestDefault(t *testing.T) {
 		return out
 	}
 	for _, test := range []struct {
-		name string
-		wish Preference
-		want string
+		name       string
+		preference Preference
+		want       string
 	}{
 		{"settings win", Preference{Model: "b/zzz", Recent: []string{"a/x-1"}, Usable: usable(c, "a")}, "b/zzz"},
 		{"the latest that is usable", Preference{Recent: []string{"gone/x", "b/zzz", "a/x-1"}, Usable: usable(c, "a")}, "a/x-1"},
@@ -71,7 +72,7 @@ func TestDefault(t *testing.T) {
 		{"liked ones, later ids first", Preference{Usable: usable(c, "b")}, "b/gpt-5-b"},
 		{"first of several", Preference{Usable: usable(c, "a", "b")}, "a/y-latest"},
 	} {
-		m, err := c.Default(test.wish)
+		m, err := c.Default(test.preference)
 		if err != nil || m.Ref() != test.want {
 			t.Errorf("%s: %v %v", test.name, m, err)
 		}
@@ -126,7 +127,7 @@ func TestDateIn(t *testing.T) {
 
 func TestSimilar_AtMostThree(t *testing.T) {
 	ids := []string{"model-a", "model-b", "model-c", "model-d", "other"}
-	if got := Similar("model-x", ids); !slices.Equal(got, []string{"model-a", "model-b", "model-c"}) {
+	if got := phrase.Similar("model-x", ids); !slices.Equal(got, []string{"model-a", "model-b", "model-c"}) {
 		t.Error(got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// How each protocol is told how hard to think.
+// How each protocol encodes the thinking effort.
 
 // each returns a variant for each level of effort.
 func (m *Model) each(names ...string) []Variant {
@@ -64,8 +64,8 @@ func openAIOptions(effort json.RawMessage) Options {
 	}
 }
 
-// adaptive is how a Claude that decides itself is told to think; the newer ones show nothing
-// of it unless they are asked.
+// adaptive is the thinking option of Claude models that choose their own effort. The newer ones
+// show their thinking only on request.
 func adaptive(id string) string {
 	if major, minor, ok := version(strings.ToLower(id), "claude-"); ok && (major > 4 || major == 4 && minor >= 7) {
 		return `{"type":"adaptive","display":"summarized"}`

@@ -64,7 +64,7 @@ func variables(key string) []string {
 	return []string{}
 }
 
-// packageOf is the package of a type; what is not OpenAI itself speaks its older protocol.
+// packageOf is the package of a type; vendors other than OpenAI use its older protocol.
 func packageOf(t catwalk.Type) string {
 	return cmp.Or(map[catwalk.Type]string{
 		catwalk.TypeOpenRouter: OpenRouter, catwalk.TypeVercel: Gateway, catwalk.TypeAnthropic: Anthropic, catwalk.TypeGoogle: Google,

@@ -17,7 +17,7 @@ import (
 type Layer struct {
 	ids func() []string
 	err func() error // why nothing could be read
-	// one makes a provider, of what is below it if need be.
+	// one makes a provider, from the layers below it if necessary.
 	one func(id string, below func() answer) answer
 }
 
@@ -37,8 +37,8 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// decode sets what the entry says and leaves the rest; what a new model has when nobody says
-// otherwise is set too.
+// decode sets the members of the entry and leaves the others. It also sets the defaults of a
+// new model.
 func (m *Model) decode(b []byte) error {
 	type plain Model
 	if m.APIID == "" {
@@ -56,8 +56,8 @@ func (m *Model) decode(b []byte) error {
 	return err
 }
 
-// Config is a layer from the provider section of the config, an object by provider id.
-// What an entry says changes what is there, member by member.
+// Config is a layer from the provider section of the config, an object by provider id. An entry
+// changes the existing one, member by member.
 func Config(section json.RawMessage) Layer {
 	read := sync.OnceValues(func() (entries map[string]*entry, err error) {
 		if len(section) > 0 {

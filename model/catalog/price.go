@@ -34,7 +34,7 @@ func (r Rates) price() model.Price {
 	}
 }
 
-// clean makes what is no price 0.
+// clean replaces invalid prices by 0.
 func (r *Rates) clean() {
 	for _, v := range []*float64{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite} {
 		*v = atLeast0(*v)
@@ -64,10 +64,10 @@ func atLeast0(v float64) float64 {
 	return v
 }
 
-// cachePrices tells the prices of reading and of writing a cache apart. The embedded list
-// has a field for each, but many of its entries hold them the other way round. Reading is
-// never dearer than plain input and writing never cheaper, so the numbers decide; one that
-// can be neither is dropped.
+// cachePrices separates the prices of reading and of writing a cache. The embedded list has a
+// field for each, but many of its entries hold them the other way round. Reading is never
+// dearer than plain input and writing never cheaper, so the numbers decide; one that can be
+// neither is dropped.
 func cachePrices(r Rates) (read, write float64) {
 	switch {
 	case r.Input <= 0 || r.CacheWrite > r.Input:

@@ -31,9 +31,9 @@ type Refreshed struct {
 	Bytes             int64
 }
 
-// CatalogURL makes the address to fetch from of what users write: that of the file itself, or of
-// the server that has it as api.json. Addresses in the catalog say where keys are sent, so
-// it must come over a connection that nobody else writes to.
+// CatalogURL makes the address to fetch from of what users write: that of the file itself, or
+// of the server that has it as api.json. Addresses in the catalog say where keys are sent, so
+// it must come over an authenticated connection.
 func CatalogURL(from string) (string, error) {
 	if from == "" {
 		return DefaultURL, nil

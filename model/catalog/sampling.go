@@ -2,8 +2,8 @@ package catalog
 
 import "strings"
 
-// Sampling is how a family of models is best drawn from, where nobody says otherwise. What
-// is nil is left to the provider.
+// Sampling holds the recommended sampling parameters of a model family, used as defaults. A nil
+// value is left to the provider.
 type Sampling struct {
 	Temperature, TopP *float64
 	TopK              *int

@@ -60,7 +60,7 @@ type Endpoint struct {
 	API string `json:"api"`
 }
 
-// Experimental has the modes a model can be run in; each becomes a model of its own.
+// Experimental has the modes a model can be run in; each becomes its own model.
 type Experimental struct {
 	Modes map[string]Mode `json:"modes"`
 }
@@ -88,8 +88,8 @@ const (
 	Deprecated Status = "deprecated"
 )
 
-// Interleaved is whether reasoning may stand between other parts, and which field of the
-// wire holds it when that is not the usual one.
+// Interleaved is whether reasoning may be between other parts, and which field of the wire
+// holds it when that is not the usual one.
 type Interleaved struct {
 	On    bool
 	Field string
@@ -155,7 +155,7 @@ type Limit struct {
 	Output  float64 `json:"output"`
 }
 
-// Modalities are what goes in and comes out: text, audio, image, video, pdf.
+// Modalities are the kinds of input and output: text, audio, image, video, pdf.
 type Modalities struct {
 	Input  []string `json:"input,omitempty"`
 	Output []string `json:"output,omitempty"`

@@ -41,7 +41,7 @@ type Vendor struct {
 	ModelPrefix string
 	// Subscription says that tokens are paid for by subscription: its prices are 0.
 	Subscription bool
-	// NativeProtocol says that each family is spoken to in the protocol of its maker.
+	// NativeProtocol says that each model family uses the protocol of its maker.
 	NativeProtocol bool
 	// Keyless means that its free models need no credential.
 	Keyless bool

@@ -128,7 +128,7 @@ func (i Interleaved) wire() json.RawMessage {
 	return json.RawMessage("false")
 }
 
-// media is what the catalog says goes in or comes out; when it says nothing, text.
+// media are the modalities of the catalog; text by default.
 func media(kinds []string) WireMedia {
 	if len(kinds) == 0 {
 		return WireMedia{Text: true}

@@ -115,7 +115,7 @@ func (d *decoder) chunk(data []byte) ([]model.Event, error) {
 	return d.general(c)
 }
 
-// sources tells what the answer stands on.
+// sources sends the sources of the answer.
 func (d *decoder) sources(c candidate) {
 	if c.GroundingMetadata == nil {
 		return
@@ -154,7 +154,7 @@ func (d *decoder) general(c chunk) ([]model.Event, error) {
 
 func (d *decoder) emit(events ...model.Event) { d.out = append(d.out, events...) }
 
-// count tells what was used, if that is not what was told before.
+// count reports the usage if it changed.
 func (d *decoder) count(w wireUsage) {
 	u := model.Usage{
 		Input: tokens(w.Prompt) + tokens(w.ToolPrompt), CacheRead: tokens(w.Cached),

@@ -12,7 +12,7 @@ import (
 
 // encoder writes requests. It keeps the bytes of messages and tools, so that the next request
 // copies its history instead of encoding it again.
-type encoder struct{ kept wire.Cache }
+type encoder struct{ cache wire.Cache }
 
 // request encodes the whole body. Equal requests give equal bytes, and one with a longer history
 // begins with the same: the contents stand last.
@@ -34,7 +34,7 @@ func (e *encoder) request(r model.Request) []byte {
 			b = append(append(b, v...), ',')
 		}
 	}
-	turns := e.kept.Turns(variant, r.Messages, w.message)
+	turns := e.cache.Turns(variant, r.Messages, w.message)
 	b = wire.Join(append(b, `"contents":[`...), turns, func(b []byte, t wire.Turn) []byte {
 		if t.Role == model.AssistantRole {
 			return append(b, `{"role":"model","parts":[`...)
@@ -50,7 +50,7 @@ func (e *encoder) appendTools(b []byte, r model.Request) []byte {
 		return b
 	}
 	b = append(b, `"tools":[{"functionDeclarations":[`...)
-	b = append(b, e.kept.Tools(r.Tools, encodeTool)...)
+	b = append(b, e.cache.Tools(r.Tools, encodeTool)...)
 	b = append(b, `]}],`...)
 	switch r.Choice {
 	case "", "auto":
@@ -96,8 +96,8 @@ func appendGeneration(b []byte, r model.Request) []byte {
 	return append(append(append(b, `"generationConfig":`...), in.Object()...), ',')
 }
 
-// anySignature is what the provider takes for the signature of a call that another model made:
-// its later models refuse calls without one.
+// anySignature is a placeholder that the provider accepts as the signature of another model's
+// call: its later models refuse calls without one.
 const anySignature = "skip_thought_signature_validator"
 
 // writer encodes messages for one model.
@@ -198,7 +198,7 @@ func appendResult(b []byte, c model.ResultContent) []byte {
 	return append(b, '}', '}')
 }
 
-// signature is what the provider wants back with a thought or a call.
+// signature is the data that the provider wants back with a thought or a call.
 func signature(meta model.Meta) string {
 	var m struct {
 		Google struct{ ThoughtSignature string }

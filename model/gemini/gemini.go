@@ -1,10 +1,10 @@
-// Package gemini speaks Google's generateContent protocol: that of the Gemini API and, with
-// another address and credential, of Vertex.
+// Package gemini implements Google's generateContent protocol, for the Gemini API and, with
+// another address and credential, for Vertex.
 //
-// It owns how a request is encoded (encode.go), how tool schemas are cut down to what the
-// provider takes (schema.go), and how the pieces of an answer are read (decode.go), those that
-// come hundreds of times by a scanner (scan.go) that gives up on any surprise. An answer has no
-// last event of its own: it is whole when a reason to finish has come.
+// It owns how a request is encoded (encode.go), how tool schemas are reduced to the provider's
+// subset (schema.go), and how the pieces of an answer are read (decode.go). A scanner (scan.go)
+// reads the frequent ones and gives up on anything unexpected. An answer has no final event: it
+// is complete when a finish reason has come.
 //
 // A Client is safe for use by many goroutines. Start reading at [Client.Stream].
 package gemini

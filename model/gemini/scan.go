@@ -2,7 +2,7 @@ package gemini
 
 import "github.com/lathe-agent/lathe/internal/jsonscan"
 
-// delta is what a chunk says, if that is a piece of text and what was used so far.
+// delta is the content of a chunk with only text and usage.
 type delta struct {
 	text     []byte // a JSON string with its quotes
 	thought  bool

@@ -102,7 +102,7 @@ func foldUnions(in map[string]any) map[string]any {
 	return out
 }
 
-// addMissing adds the members of an object that are not there yet.
+// addMissing adds the missing members of an object.
 func addMissing(to map[string]any, object any) {
 	m, _ := object.(map[string]any)
 	for k, v := range m {

@@ -23,8 +23,8 @@ type encoder interface {
 	finish()
 }
 
-// answering is what an encoder knows of the request and of the whole answer before it begins,
-// because some wires tell first what a script says last.
+// answering describes the request and the whole answer before encoding starts, because some
+// wires send first what a script says last.
 type answering struct {
 	req    Request
 	usage  Usage
@@ -139,8 +139,8 @@ func named(req Request, a Answer) Answer {
 	return out
 }
 
-// merged joins texts and thoughts that follow each other and leaves out what is not content:
-// the blocks of an answer that does not stream.
+// merged joins adjacent texts and thoughts and drops other steps: the blocks of an answer that
+// does not stream.
 func merged(a Answer) (out []Step) {
 	for _, s := range a {
 		n := len(out)
@@ -185,7 +185,7 @@ func object(args string) (js, bool) {
 	return js(args), true
 }
 
-// query is what an executed search looked for.
+// query is the query of an executed search.
 func (e Executed) query() string {
 	var q struct{ Query string }
 	_ = json.Unmarshal([]byte(e.Args), &q) // a script may write anything

@@ -75,7 +75,7 @@ func (f Fail) kind() kind {
 	}
 }
 
-// failOf is what a provider says with a status.
+// failOf is the error of a provider for a status.
 func failOf(status int) Fail {
 	f := Fail{Type: "invalid_request_error", Message: http.StatusText(status)}
 	for _, k := range kinds {

@@ -7,13 +7,13 @@ import (
 // geminiStream speaks the chunks of generateContent: whole parts, and what was used in each.
 type geminiStream struct {
 	answering
-	begun     bool   // of the array that streams without alt=sse are
+	started   bool   // of the array that streams without alt=sse are
 	signature string // waits for a part to sit on
 	malformed bool   // a call's arguments were no object, which this wire cannot say
 	ground    grounding
 }
 
-// grounding is what a search found, told at the end.
+// grounding is the result of a search, sent at the end.
 type grounding struct {
 	queries []js
 	chunks  []js
@@ -74,8 +74,8 @@ func (s *geminiStream) send(chunk js) {
 		return
 	}
 	sep := ",\r\n"
-	if !s.begun {
-		s.begun, sep = true, "["
+	if !s.started {
+		s.started, sep = true, "["
 	}
 	s.emit(sep + string(chunk))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-func (h *heard) anthropic(d tree, at map[int]int) {
+func (h *decoded) anthropic(d tree, at map[int]int) {
 	index := int(d.at("index").int())
 	switch d.at("type").text() {
 	case "message_start":
@@ -17,7 +17,7 @@ func (h *heard) anthropic(d tree, at map[int]int) {
 		switch kind := b.at("type").text(); {
 		case kind == "tool_use":
 			at[index] = len(h.Calls)
-			h.Calls = append(h.Calls, heardCall{ID: b.at("id").text(), Name: b.at("name").text()})
+			h.Calls = append(h.Calls, decodedCall{ID: b.at("id").text(), Name: b.at("name").text()})
 		case kind == "server_tool_use":
 			at[index] = -1
 			h.Executed = append(h.Executed, b.at("name").text())
@@ -54,14 +54,14 @@ func (h *heard) anthropic(d tree, at map[int]int) {
 	}
 }
 
-func (h *heard) anthropicUsage(u tree) {
+func (h *decoded) anthropicUsage(u tree) {
 	read, write := u.at("cache_read_input_tokens").int(), u.at("cache_creation_input_tokens").int()
 	h.Usage = modeltest.Usage{
 		Input: u.at("input_tokens").int() + read + write, CacheRead: read, CacheWrite: write, Output: u.at("output_tokens").int(),
 	}
 }
 
-func (h *heard) chat(d tree, at map[int]int) {
+func (h *decoded) chat(d tree, at map[int]int) {
 	if d.at("error").is() {
 		h.Error = cmp.Or(d.at("error", "code").text(), d.at("error", "type").text()) + ": " + d.at("error", "message").text()
 		return
@@ -78,7 +78,7 @@ func (h *heard) chat(d tree, at map[int]int) {
 		index := int(c.at("index").int())
 		if c.at("id").is() {
 			at[index] = len(h.Calls)
-			h.Calls = append(h.Calls, heardCall{ID: c.at("id").text(), Name: c.at("function", "name").text()})
+			h.Calls = append(h.Calls, decodedCall{ID: c.at("id").text(), Name: c.at("function", "name").text()})
 		}
 		h.Calls[at[index]].Args += c.at("function", "arguments").text()
 	}
@@ -87,7 +87,7 @@ func (h *heard) chat(d tree, at map[int]int) {
 	}
 }
 
-func (h *heard) chatUsage(u tree) {
+func (h *decoded) chatUsage(u tree) {
 	h.Usage = modeltest.Usage{
 		Input: u.at("prompt_tokens").int(), Output: u.at("completion_tokens").int(),
 		CacheRead:  u.at("prompt_tokens_details", "cached_tokens").int(),
@@ -96,7 +96,7 @@ func (h *heard) chatUsage(u tree) {
 	}
 }
 
-func (h *heard) responses(d tree, at map[int]int) {
+func (h *decoded) responses(d tree, at map[int]int) {
 	index := int(d.at("output_index").int())
 	switch d.at("type").text() {
 	case "response.output_item.added":
@@ -104,7 +104,7 @@ func (h *heard) responses(d tree, at map[int]int) {
 		switch item.at("type").text() {
 		case "function_call":
 			at[index] = len(h.Calls)
-			h.Calls = append(h.Calls, heardCall{ID: item.at("call_id").text(), Name: item.at("name").text()})
+			h.Calls = append(h.Calls, decodedCall{ID: item.at("call_id").text(), Name: item.at("name").text()})
 		case "web_search_call":
 			h.Executed = append(h.Executed, "web_search")
 		}
@@ -132,7 +132,7 @@ func (h *heard) responses(d tree, at map[int]int) {
 	}
 }
 
-func (h *heard) responsesUsage(u tree) {
+func (h *decoded) responsesUsage(u tree) {
 	h.Usage = modeltest.Usage{
 		Input: u.at("input_tokens").int(), Output: u.at("output_tokens").int(),
 		CacheRead: u.at("input_tokens_details", "cached_tokens").int(),
@@ -140,7 +140,7 @@ func (h *heard) responsesUsage(u tree) {
 	}
 }
 
-func (h *heard) gemini(d tree) {
+func (h *decoded) gemini(d tree) {
 	if d.at("error").is() {
 		h.Error = d.at("error", "status").text() + ": " + d.at("error", "message").text()
 		return
@@ -164,11 +164,11 @@ func (h *heard) gemini(d tree) {
 	}
 }
 
-func (h *heard) geminiPart(p tree) {
+func (h *decoded) geminiPart(p tree) {
 	h.Signature = cmp.Or(p.at("thoughtSignature").text(), h.Signature)
 	switch call := p.at("functionCall"); {
 	case call.is():
-		h.Calls = append(h.Calls, heardCall{ID: call.at("id").text(), Name: call.at("name").text(), Args: call.at("args").json()})
+		h.Calls = append(h.Calls, decodedCall{ID: call.at("id").text(), Name: call.at("name").text(), Args: call.at("args").json()})
 	case p.at("thought").is():
 		h.Reasoning += p.at("text").text()
 	default:
@@ -176,7 +176,7 @@ func (h *heard) geminiPart(p tree) {
 	}
 }
 
-func (h *heard) bedrock(message, event, exception string, d tree, at map[int]int) {
+func (h *decoded) bedrock(message, event, exception string, d tree, at map[int]int) {
 	if message == "exception" {
 		h.Error = exception + ": " + d.at("message").text()
 		return
@@ -186,7 +186,7 @@ func (h *heard) bedrock(message, event, exception string, d tree, at map[int]int
 	case "contentBlockStart":
 		at[index] = len(h.Calls)
 		t := d.at("start", "toolUse")
-		h.Calls = append(h.Calls, heardCall{ID: t.at("toolUseId").text(), Name: t.at("name").text()})
+		h.Calls = append(h.Calls, decodedCall{ID: t.at("toolUseId").text(), Name: t.at("name").text()})
 	case "contentBlockDelta":
 		delta := d.at("delta")
 		h.Text += delta.at("text").text()
@@ -205,7 +205,7 @@ func (h *heard) bedrock(message, event, exception string, d tree, at map[int]int
 	}
 }
 
-func (h *heard) bedrockUsage(u tree) {
+func (h *decoded) bedrockUsage(u tree) {
 	read, write := u.at("cacheReadInputTokens").int(), u.at("cacheWriteInputTokens").int()
 	h.Usage = modeltest.Usage{Input: u.at("inputTokens").int() + read + write, CacheRead: read, CacheWrite: write, Output: u.at("outputTokens").int()}
 }

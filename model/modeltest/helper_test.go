@@ -59,10 +59,10 @@ func post(t *testing.T, s *modeltest.Server, path, body string) *http.Response {
 	return resp
 }
 
-// heard is what a client of any wire understands of an answer.
-type heard struct {
+// decoded is what a client of any wire understands of an answer.
+type decoded struct {
 	Text, Reasoning, Signature string
-	Calls                      []heardCall
+	Calls                      []decodedCall
 	Executed                   []string // names of tools the provider ran
 	Sources                    []string
 	Usage                      modeltest.Usage
@@ -71,12 +71,12 @@ type heard struct {
 	Ended                      bool
 }
 
-type heardCall struct {
+type decodedCall struct {
 	ID, Name, Args string
 }
 
 // listen reads a stream with the decoder of its wire, which knows nothing of the server's.
-func listen(t *testing.T, p modeltest.Protocol, body io.Reader) heard {
+func listen(t *testing.T, p modeltest.Protocol, body io.Reader) decoded {
 	t.Helper()
 	h, err := tryListen(p, body)
 	if err != nil {
@@ -85,8 +85,8 @@ func listen(t *testing.T, p modeltest.Protocol, body io.Reader) heard {
 	return h
 }
 
-func tryListen(p modeltest.Protocol, body io.Reader) (heard, error) {
-	var h heard
+func tryListen(p modeltest.Protocol, body io.Reader) (decoded, error) {
+	var h decoded
 	if p == modeltest.Bedrock {
 		return h, h.frames(body)
 	}
@@ -125,7 +125,7 @@ func tryListen(p modeltest.Protocol, body io.Reader) (heard, error) {
 }
 
 // frames reads Amazon's event stream with Amazon's own code.
-func (h *heard) frames(body io.Reader) error {
+func (h *decoded) frames(body io.Reader) error {
 	args := map[int]int{}
 	for d := eventstream.NewDecoder(); ; {
 		m, err := d.Decode(body, nil)

@@ -1,17 +1,17 @@
-// Package modeltest is a provider that says what a script tells it to.
+// Package modeltest is a fake provider that plays a script.
 //
 // It owns a server that speaks, over real HTTP, the wire of Anthropic Messages, OpenAI Chat
-// Completions, OpenAI Responses, Gemini and Bedrock Converse, streaming and not. A [Script] is a list of answers
-// and an [Answer] a list of steps: words, thoughts, calls, but also pauses, stalls, cuts and
-// refusals. The same script means the same on every wire, as far as that wire can say it. The
-// server keeps what it was asked, decoded into neutral words, and refuses what a real provider
-// would refuse. It knows no protocol package of ours: what it sends is written from what
-// providers were seen to send, so that an error in a decoder is not repeated here.
+// Completions, OpenAI Responses, Gemini and Bedrock Converse, streaming and not. A [Script] is
+// a list of answers and an [Answer] a list of steps: text, reasoning, calls, but also pauses,
+// stalls, cuts and errors. The same script means the same on every wire, as far as that wire
+// can express it. The server records requests in a neutral form, and refuses requests that a
+// real provider would refuse. It imports none of lathe's protocol packages: it is written from
+// observed traffic, so that it does not repeat the errors of a decoder.
 //
 // A script is written in Go, or as text ([Parse]) in transcripts, bug reports and the demo, for
-// which the program links this package. It is no test: nothing here imports testing.
+// which the program links this package. It does not import testing.
 //
-// A server is safe for many goroutines; scripts and answers are values and are not changed.
+// A server is safe for many goroutines; scripts and answers are immutable values.
 //
 // Start reading here, then play.go; anthropic.go shows one wire.
 package modeltest
@@ -21,8 +21,9 @@ import "time"
 // Script is the answers of a server, in the order in which they are given.
 type Script []Answer
 
-// Answer is what a server does with one request, in order. What it leaves out is filled in:
-// small numbers of tokens, and an end that fits. An answer of nothing but [Raw] is sent as it is.
+// Answer is the sequence of steps with which a server answers one request. What it leaves out
+// is filled in: small numbers of tokens, and an end that fits. An answer of nothing but [Raw]
+// is sent as it is.
 type Answer []Step
 
 // Step is a piece of an answer. Sealed.
@@ -34,8 +35,8 @@ type (
 	// UTF-8 (ED A0 80 to ED BF BF) as the escape that some providers send.
 	Text []string
 
-	// Reasoning is thoughts. The signature is what the provider wants to see again: it ends
-	// the block. A signature without words is hidden reasoning. Chat Completions has none.
+	// Reasoning is thoughts. The signature is data that the provider wants back: it ends the
+	// block. A signature without words is hidden reasoning. Chat Completions has none.
 	Reasoning struct {
 		Chunks    []string
 		Signature string
@@ -63,11 +64,12 @@ type (
 	// Source is a citation in the text before it.
 	Source struct{ URL, Title string }
 
-	// Usage is what the answer used. Input includes the cache, output includes reasoning, as
-	// in package model; each wire subtracts what it does not count. The last one counts.
+	// Usage is the token usage of the answer. Input includes the cache, output includes
+	// reasoning, as in package model; each wire subtracts what it does not count. The last one
+	// counts.
 	Usage struct {
 		Input, CacheRead, CacheWrite, Output, Reasoning int64
-		None                                            bool // the provider does not tell
+		None                                            bool // the provider does not say
 	}
 
 	// Finish ends the answer. Reasons are those of package model; another word is sent as it is.

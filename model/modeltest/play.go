@@ -23,12 +23,12 @@ type player struct {
 	cut  Cut // At is 0 when there is none
 	drip Drip
 
-	script Answer
-	enc    encoder
-	raw    bool // something was sent as it is
-	begun  bool
-	ended  bool
-	left   bool // the client went away
+	script  Answer
+	enc     encoder
+	raw     bool // something was sent as it is
+	started bool
+	ended   bool
+	left    bool // the client went away
 }
 
 // play sends the answer to a request.
@@ -36,7 +36,7 @@ func play(w http.ResponseWriter, h *http.Request, r Request, a Answer) {
 	p := &player{w: w, ctx: h.Context(), req: r, script: named(r, a)}
 	defer func() {
 		caught := recover()
-		r.fate.left = p.left
+		r.outcome.left = p.left
 		switch caught {
 		case nil:
 		case errCut:
@@ -105,7 +105,7 @@ func (p *player) step(i int, s Step) (done bool) {
 
 // cutHere ends the answer. One that does not stream gets half of what it would have said.
 func (p *player) cutHere(c Cut, before Answer) {
-	if w, ok := p.enc.(*wholeAnswer); ok && p.begun {
+	if w, ok := p.enc.(*wholeAnswer); ok && p.started {
 		body := string(w.whole(merged(before)))
 		p.write(body[:len(body)/2])
 	}
@@ -136,15 +136,15 @@ func (p *player) content(s Step) {
 }
 
 func (p *player) begin() {
-	if !p.begun {
-		p.begun = true
+	if !p.started {
+		p.started = true
 		p.enc.start()
 	}
 }
 
 // end says what the script left out. Bytes sent as they are need no end.
 func (p *player) end() {
-	if p.ended || p.raw && !p.begun {
+	if p.ended || p.raw && !p.started {
 		return
 	}
 	p.begin()

@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// Request is what the server was asked. Headers and query are without keys.
+// Request is a request that the server received. Headers and query are without keys.
 type Request struct {
 	N        int // from 1, in the order of arrival
 	Protocol Protocol
@@ -24,47 +24,47 @@ type Request struct {
 	Body     []byte
 	Stream   bool
 	// Prompt is the body in neutral words, so that requests of different wires compare equal:
-	// results of tools stand in messages of their own, and messages of one side that follow
-	// each other are one. A Meta is a signature, as a JSON string; options are left out.
+	// results of tools stand in their own messages, and messages of one side that follow each
+	// other are one. A Meta is a signature, as a JSON string; options are left out.
 	Prompt model.Request
 	// Problem is why a real provider would refuse the request; "" when it would not.
 	Problem string
 
-	wants wants
-	keys  map[[sha256.Size]byte]bool
-	fate  *fate
+	wants   wants
+	keys    map[[sha256.Size]byte]bool
+	outcome *outcome
 }
 
-// wants is what the client asked the answer to hold.
+// wants lists the optional parts that the client asked for.
 type wants struct {
 	usage     bool // the chunk with the usage, of Chat Completions
 	encrypted bool // encrypted reasoning, of Responses
 	sse       bool // alt=sse, of Gemini
 }
 
-// fate is what became of an answer.
-type fate struct {
+// outcome is the outcome of an answer.
+type outcome struct {
 	done chan struct{} // closed when the server has ended with the request
 	left bool          // the client went away before; read after done
 }
 
-// HasKey reports whether the request carried that key; keys themselves are not kept.
+// HasKey reports whether the request carried that key; keys themselves are not stored.
 func (r Request) HasKey(key string) bool { return r.keys[sha256.Sum256([]byte(key))] }
 
 // Done is closed when the server has ended with the request.
-func (r Request) Done() <-chan struct{} { return r.fate.done }
+func (r Request) Done() <-chan struct{} { return r.outcome.done }
 
 // ClientLeft waits for the end of the answer and reports whether the client went away before it.
 func (r Request) ClientLeft() bool {
-	<-r.fate.done
-	return r.fate.left
+	<-r.outcome.done
+	return r.outcome.left
 }
 
 // newRequest decodes what arrived.
 func newRequest(n int, h *http.Request, body []byte) Request {
 	r := Request{
 		N: n, Method: h.Method, Path: h.URL.Path, Query: scrub.Query(h.URL.Query()), Header: scrub.Header(h.Header),
-		Body: body, keys: map[[sha256.Size]byte]bool{}, fate: &fate{done: make(chan struct{})},
+		Body: body, keys: map[[sha256.Size]byte]bool{}, outcome: &outcome{done: make(chan struct{})},
 	}
 	for _, s := range scrub.Secrets(h.Header, h.URL) {
 		r.keys[sha256.Sum256([]byte(s))] = true

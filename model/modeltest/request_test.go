@@ -196,7 +196,7 @@ func TestRequest_Problems(t *testing.T) {
 	}
 }
 
-// Calls that Gemini gives no id are told apart by their order.
+// Calls that Gemini gives no id are distinguished by their order.
 func TestRequest_GeminiWithoutIDs(t *testing.T) {
 	s := modeltest.Start(t, modeltest.Script{{}})
 	resp := post(t, s, "/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"a"}]},

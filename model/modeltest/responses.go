@@ -32,14 +32,14 @@ func (a answering) responsesUsage() js {
 		"output_tokens", u.Output, "output_tokens_details", obj("reasoning_tokens", u.Reasoning), "total_tokens", u.Input+u.Output)
 }
 
-// response is the object around everything, as it stands at that moment.
+// response is the object around everything, as it is at that moment.
 func (a answering) response(status string, output []js, failure, incomplete, usage any) js {
 	return obj("id", a.id("resp_"), "object", "response", "created_at", created, "status", status, "background", false,
 		"error", failure, "incomplete_details", incomplete, "instructions", nil, "max_output_tokens", nil, "model", a.req.Prompt.Model,
 		"output", list(output...), "parallel_tool_calls", true, "previous_response_id", nil, "store", false, "usage", usage, "metadata", js("{}"))
 }
 
-// ended is the response at its end, and the event that tells it.
+// ended is the final response and its event.
 func (a answering) ended(output []js) (string, js) {
 	var usage any
 	if !a.usage.None {
@@ -54,23 +54,23 @@ func (a answering) ended(output []js) (string, js) {
 	}
 }
 
-// tell sends an event; its number stands last, as in today's streams.
-func (s *responsesStream) tell(kind string, members ...any) {
+// send sends an event; its number stands last, as in today's streams.
+func (s *responsesStream) send(kind string, members ...any) {
 	s.event(kind, obj("type", kind).with(members...).with("sequence_number", s.seq))
 	s.seq++
 }
 
 func (s *responsesStream) start() {
-	s.tell("response.created", "response", s.response("in_progress", nil, nil, nil, nil))
-	s.tell("response.in_progress", "response", s.response("in_progress", nil, nil, nil, nil))
+	s.send("response.created", "response", s.response("in_progress", nil, nil, nil, nil))
+	s.send("response.in_progress", "response", s.response("in_progress", nil, nil, nil, nil))
 }
 
 func (s *responsesStream) added(item js) {
-	s.tell("response.output_item.added", "item", item, "output_index", len(s.done))
+	s.send("response.output_item.added", "item", item, "output_index", len(s.done))
 }
 
 func (s *responsesStream) settle(item js) {
-	s.tell("response.output_item.done", "item", item, "output_index", len(s.done))
+	s.send("response.output_item.done", "item", item, "output_index", len(s.done))
 	s.done = append(s.done, item)
 }
 
@@ -90,14 +90,14 @@ func (s *responsesStream) close(signature string) {
 	case "message":
 		id, part := s.item("msg_", len(s.done)), responsesPart(s.said.String(), s.notes)
 		at := []any{"content_index", 0, "item_id", id}
-		s.tell("response.output_text.done", append(at, "logprobs", js("[]"), "output_index", len(s.done), "text", s.said.String())...)
-		s.tell("response.content_part.done", append(at, "output_index", len(s.done), "part", part)...)
+		s.send("response.output_text.done", append(at, "logprobs", js("[]"), "output_index", len(s.done), "text", s.said.String())...)
+		s.send("response.content_part.done", append(at, "output_index", len(s.done), "part", part)...)
 		s.settle(responsesMessage(id, "completed", part))
 	case "reasoning":
 		id := s.item("rs_", len(s.done))
 		if s.said.Len() > 0 {
-			s.tell("response.reasoning_summary_text.done", "item_id", id, "output_index", len(s.done), "summary_index", 0, "text", s.said.String())
-			s.tell("response.reasoning_summary_part.done", "item_id", id, "output_index", len(s.done), "summary_index", 0,
+			s.send("response.reasoning_summary_text.done", "item_id", id, "output_index", len(s.done), "summary_index", 0, "text", s.said.String())
+			s.send("response.reasoning_summary_part.done", "item_id", id, "output_index", len(s.done), "summary_index", 0,
 				"part", obj("type", "summary_text", "text", s.said.String()))
 		}
 		s.settle(s.reasoning(id, s.said.String(), signature))
@@ -131,13 +131,13 @@ func (s *responsesStream) message() {
 	s.close("")
 	id := s.item("msg_", len(s.done))
 	s.begin("message", responsesMessage(id, "in_progress"))
-	s.tell("response.content_part.added", "content_index", 0, "item_id", id, "output_index", len(s.done), "part", responsesPart("", nil))
+	s.send("response.content_part.added", "content_index", 0, "item_id", id, "output_index", len(s.done), "part", responsesPart("", nil))
 }
 
 func (s *responsesStream) text(chunk string) {
 	s.message()
 	s.said.WriteString(chunk)
-	s.tell("response.output_text.delta", "content_index", 0, "delta", chunk, "item_id", s.item("msg_", len(s.done)),
+	s.send("response.output_text.delta", "content_index", 0, "delta", chunk, "item_id", s.item("msg_", len(s.done)),
 		"logprobs", js("[]"), "obfuscation", "", "output_index", len(s.done))
 }
 
@@ -150,11 +150,11 @@ func (s *responsesStream) reason(r Reasoning) {
 	id := s.item("rs_", len(s.done))
 	for _, c := range r.Chunks {
 		if s.said.Len() == 0 {
-			s.tell("response.reasoning_summary_part.added", "item_id", id, "output_index", len(s.done), "summary_index", 0,
+			s.send("response.reasoning_summary_part.added", "item_id", id, "output_index", len(s.done), "summary_index", 0,
 				"part", obj("type", "summary_text", "text", ""))
 		}
 		s.said.WriteString(c)
-		s.tell("response.reasoning_summary_text.delta", "item_id", id, "output_index", len(s.done), "summary_index", 0,
+		s.send("response.reasoning_summary_text.delta", "item_id", id, "output_index", len(s.done), "summary_index", 0,
 			"delta", c, "obfuscation", "")
 	}
 	if r.Signature != "" {
@@ -169,21 +169,21 @@ func (s *responsesStream) calls(calls []Call) {
 	forms := make([]callForm, len(calls))
 	for i, c := range calls {
 		forms[i] = s.form(c)
-		s.tell("response.output_item.added", "item", forms[i].item(c, s.item("fc_", first+i), "in_progress", ""), "output_index", first+i)
+		s.send("response.output_item.added", "item", forms[i].item(c, s.item("fc_", first+i), "in_progress", ""), "output_index", first+i)
 		pieces[i] = cut(forms[i].input, c.Pieces)
 		most = max(most, len(pieces[i]))
 	}
 	for k := range most {
 		for i := range calls {
 			if k < len(pieces[i]) {
-				s.tell("response."+forms[i].event+".delta", "delta", pieces[i][k], "item_id", s.item("fc_", first+i),
+				s.send("response."+forms[i].event+".delta", "delta", pieces[i][k], "item_id", s.item("fc_", first+i),
 					"obfuscation", "", "output_index", first+i)
 			}
 		}
 	}
 	for i, c := range calls {
 		id := s.item("fc_", first+i)
-		s.tell("response."+forms[i].event+".done", forms[i].member, forms[i].input, "item_id", id, "output_index", first+i)
+		s.send("response."+forms[i].event+".done", forms[i].member, forms[i].input, "item_id", id, "output_index", first+i)
 		s.settle(forms[i].item(c, id, "completed", forms[i].input))
 	}
 }
@@ -225,7 +225,7 @@ func (s *responsesStream) executed(e Executed) {
 	id, kind := s.item("ws_", len(s.done)), e.Name+"_call"
 	s.added(obj("id", id, "type", kind, "status", "in_progress"))
 	for _, state := range []string{"in_progress", "searching", "completed"} {
-		s.tell("response."+kind+"."+state, "output_index", len(s.done), "item_id", id)
+		s.send("response."+kind+"."+state, "output_index", len(s.done), "item_id", id)
 	}
 	s.settle(e.responses(id))
 }
@@ -236,21 +236,21 @@ func (s Source) responses() js {
 
 func (s *responsesStream) source(src Source) {
 	s.message()
-	s.tell("response.output_text.annotation.added", "item_id", s.item("msg_", len(s.done)), "output_index", len(s.done),
+	s.send("response.output_text.annotation.added", "item_id", s.item("msg_", len(s.done)), "output_index", len(s.done),
 		"content_index", 0, "annotation_index", len(s.notes), "annotation", src.responses())
 	s.notes = append(s.notes, src.responses())
 }
 
-// fail tells the error twice, as the provider does.
+// fail sends the error twice, as the provider does.
 func (s *responsesStream) fail(f Fail) {
 	k := f.kind()
 	k.code = cmp.Or(k.code, k.typ)
-	s.tell("error", "error", obj("type", k.typ, "code", k.code, "message", f.Message, "param", nil))
-	s.tell("response.failed", "response", s.response("failed", s.done, obj("code", k.code, "message", f.Message), nil, nil))
+	s.send("error", "error", obj("type", k.typ, "code", k.code, "message", f.Message, "param", nil))
+	s.send("response.failed", "response", s.response("failed", s.done, obj("code", k.code, "message", f.Message), nil, nil))
 }
 
 func (s *responsesStream) finish() {
 	s.close("")
 	kind, response := s.ended(s.done)
-	s.tell(kind, "response", response)
+	s.send(kind, "response", response)
 }

@@ -14,7 +14,7 @@ import (
 // maxBody is how much of a request is read.
 const maxBody = 256 << 20
 
-// Server plays a script. It is an http.Handler: what listens may be somebody else's.
+// Server plays a script. It is an http.Handler, so a test may use its own listener.
 type Server struct {
 	URL    string       // the address, without a slash at its end
 	Client *http.Client // reaches the server; over a pipe no other can
@@ -62,7 +62,7 @@ func Pipe(t Cleaner, script Script) *Server {
 	return s
 }
 
-// Cleaner is what a test has of testing.TB here, so that the program does not link that.
+// Cleaner is the used part of testing.TB, so that the program does not link package testing.
 type Cleaner interface{ Cleanup(func()) }
 
 func (s *Server) closeWith(t Cleaner) {
@@ -73,7 +73,7 @@ func (s *Server) closeWith(t Cleaner) {
 
 func (s *Server) serve(l net.Listener, url string, t *http.Transport) {
 	s.URL, s.Client, s.http = url, &http.Client{Transport: t}, &http.Server{Handler: s}
-	s.live.Go(func() { _ = s.http.Serve(l) }) // it ends with ErrServerClosed, or nobody can be told
+	s.live.Go(func() { _ = s.http.Serve(l) }) // it ends with ErrServerClosed; other errors cannot be reported
 }
 
 // Close ends every running answer and waits for the server to stop.
@@ -112,7 +112,7 @@ func (s *Server) ListModels(models ...string) {
 	s.models = slices.Clone(models)
 }
 
-// list is what the server offers.
+// list are the models that the server offers.
 func (s *Server) list() js {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *Server) Last() Request {
 	return all[len(all)-1]
 }
 
-// Remaining returns how many answers nobody has asked for.
+// Remaining returns the number of unused answers.
 func (s *Server) Remaining() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +154,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		return
 	}
 	r := s.arrived(h, body)
-	defer close(r.fate.done)
+	defer close(r.outcome.done)
 	if r.isList() {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, string(s.list())) // a client that went away needs none
@@ -163,7 +163,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	play(w, h, r, s.choose(r))
 }
 
-// arrived keeps the request. It is decoded under the lock so that numbers are in order.
+// arrived keeps the request. It is decoded under the lock so that the numbers follow the order
+// of arrival.
 func (s *Server) arrived(h *http.Request, body []byte) Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

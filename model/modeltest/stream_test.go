@@ -39,9 +39,9 @@ func TestStream_OneScriptEveryWire(t *testing.T) {
 			if got := resp.Header.Get("Content-Type"); got != form {
 				t.Errorf("Content-Type is %q", got)
 			}
-			want := heard{
+			want := decoded{
 				Text: "Pushing. \"quoted\" <b> 😀\nNow.", Reasoning: "let me see", Signature: "c2ln",
-				Calls: []heardCall{
+				Calls: []decodedCall{
 					{ID: "call_1_2", Name: "bash", Args: `{"command":"git push"}`},
 					{ID: "call_1_3", Name: "read", Args: `{"path":"a.go"}`},
 				},
@@ -80,9 +80,9 @@ func TestStream_Defaults(t *testing.T) {
 			stop := words{modeltest.Bedrock: "end_turn", modeltest.Anthropic: "end_turn", modeltest.Chat: "stop", modeltest.Responses: "completed", modeltest.Gemini: "STOP"}[p]
 			calls := words{modeltest.Bedrock: "tool_use", modeltest.Anthropic: "tool_use", modeltest.Chat: "tool_calls", modeltest.Responses: "completed", modeltest.Gemini: "STOP"}[p]
 			path, body := asked(p, true)
-			for i, want := range []heard{
+			for i, want := range []decoded{
 				{Text: "a", Usage: small, Finish: stop, Ended: true},
-				{Calls: []heardCall{{ID: "call_2_1", Name: "x", Args: "{}"}}, Usage: small, Finish: calls, Ended: true},
+				{Calls: []decodedCall{{ID: "call_2_1", Name: "x", Args: "{}"}}, Usage: small, Finish: calls, Ended: true},
 				{Usage: small, Finish: stop, Ended: true},
 			} {
 				if diff := cmp.Diff(want, listen(t, p, post(t, s, path, body).Body)); diff != "" {
@@ -160,7 +160,7 @@ func TestStream_WrongArguments(t *testing.T) {
 			}
 			continue
 		}
-		if diff := cmp.Diff([]heardCall{{ID: "call_1_1", Name: "bash", Args: `{"command":`}}, got.Calls); diff != "" {
+		if diff := cmp.Diff([]decodedCall{{ID: "call_1_1", Name: "bash", Args: `{"command":`}}, got.Calls); diff != "" {
 			t.Errorf("%s: %s", p, diff)
 		}
 	}
@@ -188,7 +188,7 @@ func TestStream_GeminiArray(t *testing.T) {
 	s := modeltest.Start(t, modeltest.MustParse("text \"a\" \"b\"\n--\nerror overloaded_error \"x\"\n"))
 	for _, want := range []string{"ab", ""} {
 		resp := post(t, s, "/v1beta/models/m:streamGenerateContent", `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`)
-		var h heard
+		var h decoded
 		for _, chunk := range readJSON(t, resp).each() {
 			h.gemini(chunk)
 		}

@@ -30,9 +30,9 @@ func readJSON(t *testing.T, resp *http.Response) tree {
 }
 
 // readWhole reads an answer that did not stream.
-func readWhole(t *testing.T, p modeltest.Protocol, resp *http.Response) heard {
+func readWhole(t *testing.T, p modeltest.Protocol, resp *http.Response) decoded {
 	t.Helper()
-	d, h := readJSON(t, resp), heard{Ended: true}
+	d, h := readJSON(t, resp), decoded{Ended: true}
 	switch p {
 	case modeltest.Anthropic:
 		h.anthropicWhole(d)
@@ -52,12 +52,12 @@ func readWhole(t *testing.T, p modeltest.Protocol, resp *http.Response) heard {
 	return h
 }
 
-func (h *heard) bedrockBlock(b tree) {
+func (h *decoded) bedrockBlock(b tree) {
 	h.Text += b.at("text").text()
 	h.Reasoning += b.at("reasoningContent", "reasoningText", "text").text()
 	h.Signature = stdcmp.Or(b.at("reasoningContent", "reasoningText", "signature").text(), h.Signature)
 	if t := b.at("toolUse"); t.is() {
-		h.Calls = append(h.Calls, heardCall{t.at("toolUseId").text(), t.at("name").text(), t.at("input").json()})
+		h.Calls = append(h.Calls, decodedCall{t.at("toolUseId").text(), t.at("name").text(), t.at("input").json()})
 	}
 	for _, inner := range b.at("citationsContent", "content").each() {
 		h.Text += inner.at("text").text()
@@ -67,7 +67,7 @@ func (h *heard) bedrockBlock(b tree) {
 	}
 }
 
-func (h *heard) anthropicWhole(d tree) {
+func (h *decoded) anthropicWhole(d tree) {
 	h.Finish = d.at("stop_reason").text()
 	h.anthropicUsage(d.at("usage"))
 	for _, b := range d.at("content").each() {
@@ -81,7 +81,7 @@ func (h *heard) anthropicWhole(d tree) {
 			h.Reasoning += b.at("thinking").text()
 			h.Signature = b.at("signature").text()
 		case kind == "tool_use":
-			h.Calls = append(h.Calls, heardCall{b.at("id").text(), b.at("name").text(), b.at("input").json()})
+			h.Calls = append(h.Calls, decodedCall{b.at("id").text(), b.at("name").text(), b.at("input").json()})
 		case kind == "server_tool_use":
 			h.Executed = append(h.Executed, b.at("name").text())
 		case strings.HasSuffix(kind, "_tool_result"):
@@ -92,20 +92,20 @@ func (h *heard) anthropicWhole(d tree) {
 	}
 }
 
-func (h *heard) chatWhole(d tree) {
+func (h *decoded) chatWhole(d tree) {
 	choice := d.at("choices", 0)
 	m := choice.at("message")
 	h.Finish, h.Text, h.Reasoning = choice.at("finish_reason").text(), m.at("content").text(), m.at("reasoning_content").text()
 	h.chatUsage(d.at("usage"))
 	for _, c := range m.at("tool_calls").each() {
-		h.Calls = append(h.Calls, heardCall{c.at("id").text(), c.at("function", "name").text(), c.at("function", "arguments").text()})
+		h.Calls = append(h.Calls, decodedCall{c.at("id").text(), c.at("function", "name").text(), c.at("function", "arguments").text()})
 	}
 	for _, a := range m.at("annotations").each() {
 		h.Sources = append(h.Sources, a.at("url_citation", "url").text())
 	}
 }
 
-func (h *heard) responsesWhole(d tree) {
+func (h *decoded) responsesWhole(d tree) {
 	h.Finish = d.at("status").text()
 	if reason := d.at("incomplete_details", "reason").text(); reason != "" {
 		h.Finish = reason
@@ -126,7 +126,7 @@ func (h *heard) responsesWhole(d tree) {
 				h.Reasoning += s.at("text").text()
 			}
 		case "function_call":
-			h.Calls = append(h.Calls, heardCall{item.at("call_id").text(), item.at("name").text(), item.at("arguments").text()})
+			h.Calls = append(h.Calls, decodedCall{item.at("call_id").text(), item.at("name").text(), item.at("arguments").text()})
 		case "web_search_call":
 			h.Executed = append(h.Executed, "web_search")
 			for _, s := range item.at("action", "sources").each() {

@@ -119,12 +119,12 @@ func TestWire_Refusals(t *testing.T) {
 // checkWait reads the wait from the headers that a message keeps.
 func checkWait(t *testing.T, what string, api *lathe.APIFault, want time.Duration, now time.Time) {
 	t.Helper()
-	var kept map[string]string
-	if err := json.Unmarshal(api.ResponseHeaders, &kept); err != nil {
+	var headers map[string]string
+	if err := json.Unmarshal(api.ResponseHeaders, &headers); err != nil {
 		t.Fatal(err)
 	}
 	h := http.Header{}
-	for k, v := range kept {
+	for k, v := range headers {
 		h.Set(k, v)
 	}
 	if wait, ok := model.RetryAfter(h, now); ok != (want != 0) || wait != want {
@@ -132,7 +132,7 @@ func checkWait(t *testing.T, what string, api *lathe.APIFault, want time.Duratio
 	}
 }
 
-// Two calls with one id are two calls, each with an id of its own.
+// Two calls with one id are two calls, each with its own id.
 func TestWire_SameID(t *testing.T) {
 	for _, p := range modeltest.Protocols() {
 		s := modeltest.Start(t, modeltest.Script{{modeltest.Call{ID: "x", Name: "a", Args: `{"n":1}`}, modeltest.Call{ID: "x", Name: "b", Args: `{"n":2}`}}})

@@ -173,7 +173,7 @@ func TestWire_EarlyBreak(t *testing.T) {
 	}
 }
 
-// A cancelled stream says so.
+// A canceled stream says so.
 func TestWire_Cancel(t *testing.T) {
 	for _, p := range modeltest.Protocols() {
 		s := modeltest.Start(t, modeltest.MustParse("text \"a\"\nstall"))

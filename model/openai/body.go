@@ -10,8 +10,8 @@ import (
 	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// body is the members of a request, in order. Options of the config may replace those of ours,
-// or take them away: they were written by someone who knows the server.
+// body is the ordered list of members of a request. Options of the config may replace or remove
+// ours: their author knows the server.
 type body struct{ wire.Members }
 
 // set adds or replaces a member; null takes it away.
@@ -23,7 +23,7 @@ func (f *body) set(name string, value []byte) {
 	f.Set(name, value)
 }
 
-// wireName is what the wire calls an option that settings have under the name of a client
+// wireName is the wire's name for an option that the config has under the name of a client
 // library. Other names go as they are.
 func wireName(name string) string {
 	if !slices.Contains([]string{
@@ -74,14 +74,14 @@ func (d Dialect) setTools(f *body, r model.Request, tools []byte, named func(nam
 }
 
 // tools encodes the tools as a list, nil if there are none.
-func (d Dialect) tools(kept *wire.Cache, r model.Request, encode func(t model.Tool) []byte) []byte {
+func (d Dialect) tools(cache *wire.Cache, r model.Request, encode func(t model.Tool) []byte) []byte {
 	if len(r.Tools) == 0 && d.Noop && wire.HasCalls(r.Messages) {
 		r.Tools = []model.Tool{wire.Noop()}
 	}
 	if len(r.Tools) == 0 {
 		return nil
 	}
-	return append(append([]byte{'['}, kept.Tools(r.Tools, encode)...), ']')
+	return append(append([]byte{'['}, cache.Tools(r.Tools, encode)...), ']')
 }
 
 // function encodes the members that a tool has in both protocols.

@@ -17,7 +17,7 @@ type toolCall struct {
 	shape shape
 	join  wire.Joiner
 	extra json.RawMessage // field to send back unchanged with the call
-	began bool            // its start was told: id and name hold
+	began bool            // its start was sent: id and name are final
 	ended bool
 }
 
@@ -140,8 +140,8 @@ func (d *chatDecoder) argue(c *toolCall, raw json.RawMessage) error {
 	return nil
 }
 
-// beginCall tells the start of a call when its arguments begin: before that its name may
-// grow and its id may come.
+// beginCall sends the start of a call when its arguments begin: before that its name may grow
+// and its id may come.
 func (d *chatDecoder) beginCall(c *toolCall) {
 	if c.began {
 		return
@@ -190,7 +190,7 @@ func callMeta(extra json.RawMessage) model.Meta {
 // shape follows JSON as it comes, in pieces, and knows when it is whole.
 type shape struct {
 	depth          int
-	began, loose   bool // loose: neither an object nor a list, so nobody knows
+	began, loose   bool // loose: neither an object nor a list, so its end is unknown
 	inText, escape bool
 }
 

@@ -29,7 +29,7 @@ type chatDecoder struct {
 	settled int // calls before this one have ended
 	usage   model.Usage
 	counted bool
-	billed  bool // a chunk told what was used
+	billed  bool // a chunk carried the usage
 	summed  bool // the last chunk did, for the first time, and said nothing else
 	refused bool
 	finish  string
@@ -101,8 +101,8 @@ func (d *chatDecoder) whole(data []byte) ([]model.Event, error) {
 }
 
 // Terminate ends an answer whose server only left out its last word: when it had said why it
-// stopped, nothing is missing. The same holds when it has told, once and at the very end, what the
-// answer used, and no call is open: such servers never say why.
+// stopped, nothing is missing. The same holds when it reported the usage once, at the very end,
+// and no call is open: such servers never send a finish reason.
 func (d *chatDecoder) Terminate(cause error) ([]model.Event, error) {
 	d.out = d.out[:0]
 	complete := d.summed && d.blocks > 0 && d.settled == len(d.calls)
@@ -113,7 +113,7 @@ func (d *chatDecoder) Terminate(cause error) ([]model.Event, error) {
 	return d.out, nil
 }
 
-// hasUsage reports whether a chunk tells what was used.
+// hasUsage reports whether a chunk has usage.
 func (c *chunk) hasUsage() bool { return c.Usage != nil || c.Groq != nil && c.Groq.Usage != nil }
 
 // failed reports whether the chunk is an error. One that has choices is not, whatever else
@@ -327,7 +327,7 @@ func (d *chatDecoder) count(c *chunk) {
 	d.emit(model.UsageUpdate{Usage: now})
 }
 
-// close ends what is open, and the answer.
+// close ends open blocks and the answer.
 func (d *chatDecoder) close() {
 	d.endThought()
 	d.endText()

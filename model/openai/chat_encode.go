@@ -14,7 +14,7 @@ import (
 // its history instead of encoding it again.
 type chatEncoder struct {
 	dialect Dialect
-	kept    wire.Cache
+	cache   wire.Cache
 }
 
 // request encodes the whole body. Equal requests give equal bytes, and a longer
@@ -32,7 +32,7 @@ func (e *chatEncoder) request(r model.Request) []byte {
 	}
 	f.SetFloat("temperature", r.Temperature)
 	f.SetFloat("top_p", r.TopP)
-	tools := d.tools(&e.kept, r, e.tool)
+	tools := d.tools(&e.cache, r, e.tool)
 	d.chatOptions(&f, r.Options)
 	d.setTools(&f, r, tools, func(name []byte) []byte {
 		return slices.Concat([]byte(`{"type":"function","function":{"name":`), name, []byte("}}"))
@@ -98,7 +98,7 @@ func (e *chatEncoder) messages(r model.Request) [][]byte {
 		if ttl := markIf(slices.Contains(marked, i), r.Cache); ttl != "" {
 			piece = w.message(m, ttl)
 		} else {
-			piece = e.kept.Message(variant, m, func() []byte { return w.message(m, "") })
+			piece = e.cache.Message(variant, m, func() []byte { return w.message(m, "") })
 		}
 		if len(piece) > 0 {
 			out = append(out, piece)

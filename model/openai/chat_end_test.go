@@ -141,7 +141,7 @@ func TestChat_Whole(t *testing.T) {
 			finish tool-calls tool_calls`},
 		{"an error", `{"error":{"message":"no such model","type":"invalid_request_error","code":"model_not_found"}}`, `error invalid: no such model`},
 		{"an error in a list", `[{"error":{"code":429,"message":"Too fast","status":"RESOURCE_EXHAUSTED"}}]`, `error limited: Too fast`},
-		{"something else", `{"status":"ok"}`, `error invalid: {"status":"ok"}`},
+		{"something else", `{"status":"ok"}`, `error invalid: the provider failed without a reason`},
 		{"cut off", `{"id":"c1","choices":[{"message":{"content":"Hi`, `error unavailable: the answer ended early`},
 		{"a page", "<!DOCTYPE html><html>sign in</html>", `error invalid: the provider sent a web page instead of an answer; check its base URL`},
 	} {

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// answer is what an assistant message holds, by the fields of the wire.
+// answer is the content of an assistant message, by the fields of the wire.
 type answer struct {
 	texts    []part
 	thoughts []string

@@ -36,7 +36,7 @@ type reasoningDetail struct {
 // reason reads the thoughts of a delta. Servers have several names for the field, and some
 // send the same words under more than one.
 func (d *chatDecoder) reason(w *delta) error {
-	told := false
+	shown := false
 	for _, f := range []struct {
 		name string
 		raw  []byte
@@ -46,12 +46,12 @@ func (d *chatDecoder) reason(w *delta) error {
 				return err
 			}
 			d.cameIn(f.name)
-			told = true
+			shown = true
 			break
 		}
 	}
 	for i := range w.ReasoningDetails {
-		if err := d.detail(&w.ReasoningDetails[i], told); err != nil {
+		if err := d.detail(&w.ReasoningDetails[i], shown); err != nil {
 			return err
 		}
 	}
@@ -107,8 +107,8 @@ func (d *chatDecoder) endThought() {
 	d.thought = thought{}
 }
 
-// detail gathers one of OpenRouter's details. Its words are shown if no other field told them.
-func (d *chatDecoder) detail(w *wireDetail, told bool) error {
+// detail gathers one of OpenRouter's details. Its text is shown if no other field had it.
+func (d *chatDecoder) detail(w *wireDetail, shown bool) error {
 	words := w.Text
 	if w.Type == "reasoning.summary" {
 		words = w.Summary
@@ -119,7 +119,7 @@ func (d *chatDecoder) detail(w *wireDetail, told bool) error {
 	if words == nil && w.Data == "" && w.Signature == "" {
 		return nil
 	}
-	if !told {
+	if !shown {
 		if err := d.think(words); err != nil {
 			return err
 		}
@@ -159,12 +159,13 @@ func (t *thought) format(quoted []byte) string {
 	return string(name)
 }
 
-// continues reports whether w is a further piece of the same detail. What is encrypted comes whole.
+// continues reports whether w is a further piece of the same detail. Encrypted reasoning comes
+// whole.
 func (r *reasoningDetail) continues(w *wireDetail) bool {
 	return w.Type == r.Type && w.Data == "" && r.Data == "" && (w.Index == r.Index || !w.Index.Known || !r.Index.Known)
 }
 
-// meta is what the server gets back: in the names that other clients of such histories use.
+// meta is the data that the server gets back, under the names that other clients use.
 func (t *thought) meta() model.Meta {
 	switch {
 	case len(t.details) > 0:

@@ -2,7 +2,7 @@ package openai
 
 import "github.com/lathe-agent/lathe/internal/jsonscan"
 
-// chatDelta is what a chunk adds, as JSON strings with their quotes; nil for nothing.
+// chatDelta is the content of a chunk, as JSON strings with their quotes; nil for none.
 type chatDelta struct {
 	reasoning, content, arguments []byte
 	field                         string // of the reasoning

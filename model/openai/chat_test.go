@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// chunks makes a stream of chunks from what stands in their delta, and ends it.
+// chunks makes a stream of chunks from what is in their delta, and ends it.
 func chunks(finish string, deltas ...string) string {
 	var data []string
 	for _, d := range deltas {

@@ -94,7 +94,7 @@ type annotation struct {
 // citing knows the pages that an answer has cited.
 type citing struct{ cited map[string]bool }
 
-// cite tells of the page that is cited, once.
+// cite sends a cited page, once.
 func (c *citing) cite(out []model.Event, a annotation) []model.Event {
 	url, title := or(a.URL, a.Citation.URL), or(a.Title, a.Citation.Title)
 	if url == "" || c.cited[url] {
@@ -129,8 +129,8 @@ type chatUsage struct {
 	Cost          *float64 `json:"cost"`
 }
 
-// usage makes it ours: input with what the cache did, output with reasoning. Servers that
-// count these beside each other are told by their sums.
+// usage makes it ours: input with what the cache did, output with reasoning. The sums reveal
+// servers that count these separately.
 func (u *chatUsage) usage(costs bool) model.Usage {
 	out := model.Usage{
 		Input: most(u.Prompt), Output: most(u.Completion), Total: most(u.Total),
@@ -159,7 +159,7 @@ func most(counts ...number) (out int64) {
 	return out
 }
 
-// copilotUsage is what GitHub bills for an answer.
+// copilotUsage is GitHub's billing for an answer.
 type copilotUsage struct {
 	NanoAIU number `json:"total_nano_aiu"`
 }

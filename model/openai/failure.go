@@ -36,16 +36,16 @@ func failure(f model.Failure) *lathe.Error {
 	w := readError(f.Body, 0)
 	f.Type, f.Code, f.Message = w.kind, w.code, w.message
 	if n, err := strconv.Atoi(w.code); err == nil && f.Status == 0 && n >= 400 && n < 600 {
-		f.Status = n // gateways give the status of whoever failed behind them
+		f.Status = n // gateways return the status of the server behind them
 	}
 	return f.Error()
 }
 
-// said is what an error says.
+// said is the content of an error.
 type said struct{ kind, code, message string }
 
-// readError takes an error apart. Gateways wrap what they were told, in objects and as JSON
-// in a text: what stands innermost counts.
+// readError takes an error apart. Gateways wrap errors in objects and as JSON in a text: the
+// innermost one counts.
 func readError(raw []byte, depth int) said {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || depth > 5 {
@@ -115,7 +115,7 @@ func readErrorObject(raw []byte, depth int) said {
 	return own
 }
 
-// fill takes from o what is not known yet.
+// fill takes missing values from o.
 func (s *said) fill(o said) {
 	s.kind, s.code, s.message = or(s.kind, o.kind), or(s.code, o.code), or(s.message, o.message)
 }

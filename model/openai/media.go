@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// part is a piece of content. Words are kept as they are as long as they may become a plain
-// string; anything else is encoded.
+// part is a piece of content. Text stays as it is while it may become a plain string; anything
+// else is encoded.
 type part struct {
 	text    string
 	isText  bool
@@ -17,7 +17,7 @@ type part struct {
 
 func textPart(s string) part { return part{text: s, isText: true} }
 
-// userParts is what a user says: words and files.
+// userParts is the content of a user message: text and files.
 func userParts(m model.Message, how form) (out []part) {
 	for _, c := range m.Content {
 		switch c := c.(type) {
@@ -31,7 +31,7 @@ func userParts(m model.Message, how form) (out []part) {
 	return out
 }
 
-// appendParts writes pieces with commas between them; text is what stands before words.
+// appendParts writes pieces with commas between them; text is what is before words.
 func appendParts(b []byte, parts []part, text string) []byte {
 	for i, p := range parts {
 		if i > 0 {

@@ -1,11 +1,11 @@
-// Package openai speaks the two protocols that began at OpenAI: Chat Completions, which most
-// vendors and every local server took over, each in its own dialect, and Responses.
+// Package openai implements the two protocols of OpenAI: Responses, and Chat Completions, which
+// most vendors and every local server adopted, each in its own dialect.
 //
 // It owns how requests are encoded (chat_encode.go, responses_encode.go) and how the events of
-// an answer are read (chat_decode.go, responses_decode.go). Where servers differ in what they
-// take, a [Dialect] says so, as data; where they differ in what they send, the decoders take
-// all of it. The events that come hundreds of times are read by scanners (chat_scan.go,
-// responses_scan.go) that give up on any surprise; the general path then reads them.
+// an answer are read (chat_decode.go, responses_decode.go). A [Dialect] describes, as data, the
+// requests that a server accepts. The decoders accept the answers of all servers. The events
+// that come hundreds of times are read by scanners (chat_scan.go, responses_scan.go) that give
+// up on anything unexpected; the general path then reads them.
 //
 // A client is safe for use by many goroutines. Start reading at [Chat.Stream].
 package openai

@@ -16,8 +16,8 @@ const (
 // The input of a custom tool is plain text. For everyone else it is JSON like any other: the text is
 // written as the one member of an object while it comes.
 
-// nameless is the name of a call that has none: a type that nobody offered is its own name, so that
-// the model is told of it.
+// nameless is the name of a call that has none: an unknown type is its own name, so that the
+// error reaches the model.
 func (d *responsesDecoder) nameless(kind string) string {
 	if kind == functionCall || kind == customCall {
 		return ""
@@ -54,8 +54,8 @@ func (d *responsesDecoder) endCustom(o *output) {
 	d.emit(model.ToolCall{ID: o.id, Name: o.name, Input: o.input.String(), Meta: itemMeta{ItemID: o.itemID, Custom: true}.encode()})
 }
 
-// endForeign tells a call of a tool that was not offered, under its own type: the model reads that
-// there is no such tool, instead of waiting for an answer that never comes.
+// endForeign sends a call of an unknown tool under its own type: the model then gets an error,
+// instead of waiting for a result that never comes.
 func (d *responsesDecoder) endForeign(o *output, raw json.RawMessage) {
 	o.ended = true
 	d.emit(model.InputDelta{ID: o.id, Text: string(raw)})

@@ -51,8 +51,8 @@ func TestResponses_CustomCall(t *testing.T) {
 	}
 }
 
-// A call of a tool that nobody offered becomes a call by its own name: the model is told that there
-// is none. What the provider runs itself, or wants no answer to, does not.
+// A call of a tool that was not offered becomes a call by its own name: the model is notified
+// that there is none. What the provider runs itself, or wants no answer to, does not.
 func TestResponses_UnknownCall(t *testing.T) {
 	item := func(text string) string {
 		return sseBody(`{"type":"response.output_item.added","output_index":0,"item":`+text+`}`, `{"type":"response.output_item.done","output_index":0,"item":`+text+`}`,

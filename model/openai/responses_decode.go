@@ -29,8 +29,8 @@ func (d *responsesDecoder) emit(e model.Event) { d.out = append(d.out, e) }
 // IsDone reports whether the answer has come to its end.
 func (d *responsesDecoder) IsDone() bool { return d.done }
 
-// Terminate never ends an answer: without its last event it has no usage, and nobody knows
-// whether it was complete.
+// Terminate never ends an answer: without its last event it has no usage, and may be
+// incomplete.
 func (d *responsesDecoder) Terminate(cause error) ([]model.Event, error) { return nil, cause }
 
 // Decode reads one event of the wire.
@@ -187,7 +187,7 @@ func (d *responsesDecoder) whole(data []byte) ([]model.Event, error) {
 	return d.out, err
 }
 
-// readItem decodes an item; one that cannot be read is nobody's.
+// readItem decodes an item; it skips an item that cannot be read.
 func readItem(raw json.RawMessage) *wireItem {
 	var w wireItem
 	if wire.Unmarshal(raw, &w) != nil {

@@ -13,7 +13,7 @@ import (
 // copies its history instead of encoding it again.
 type responsesEncoder struct {
 	dialect Dialect
-	kept    wire.Cache
+	cache   wire.Cache
 }
 
 // encryptedReasoning asks for thoughts in a form that can be given back to a provider that
@@ -34,7 +34,7 @@ func (e *responsesEncoder) request(r model.Request) []byte {
 	f.SetFloat("temperature", r.Temperature)
 	f.SetFloat("top_p", r.TopP)
 	texts := slices.DeleteFunc(slices.Clone(r.System), func(s string) bool { return s == "" })
-	tools := d.tools(&e.kept, r, e.tool)
+	tools := d.tools(&e.cache, r, e.tool)
 	d.responsesOptions(&f, r.Options)
 	d.setTools(&f, r, tools, func(name []byte) []byte {
 		return slices.Concat([]byte(`{"type":"function","name":`), name, []byte("}"))
@@ -50,7 +50,7 @@ func (e *responsesEncoder) tool(t model.Tool) []byte {
 		return append(b, `}}`...)
 	}
 	b := e.dialect.function([]byte(`{"type":"function",`), t)
-	return append(b, `,"strict":false}`...) // the protocol is strict unless told not to be
+	return append(b, `,"strict":false}`...) // the protocol is strict by default
 }
 
 // responsesOptions adds the options of the config in the words of the wire.
@@ -88,7 +88,7 @@ func (d Dialect) responsesOptions(f *body, options map[string]json.RawMessage) {
 	}
 }
 
-// isStored reports whether the provider is to keep the answer. Then its items are referred
+// isStored reports whether the provider should store the answer. Then its items are referred
 // to; else they are given back.
 func isStored(options map[string]json.RawMessage) bool { return string(options["store"]) == "true" }
 
@@ -104,7 +104,7 @@ func (e *responsesEncoder) input(r model.Request, system []string) (out [][]byte
 		variant = "s"
 	}
 	for _, m := range r.Messages {
-		piece := e.kept.Message(variant, m, func() []byte {
+		piece := e.cache.Message(variant, m, func() []byte {
 			w := inputWriter{dialect: e.dialect, stored: stored}
 			w.message(m)
 			return w.b

@@ -130,15 +130,15 @@ func (w *inputWriter) isGivable(t thoughtItem) bool {
 
 // settleThoughts drops those thoughts that the provider would not understand.
 func (w *inputWriter) settleThoughts() {
-	kept := w.thoughts[:0]
+	cache := w.thoughts[:0]
 	for _, t := range w.thoughts {
 		if w.isGivable(t) {
-			kept = append(kept, t)
+			cache = append(cache, t)
 		} else {
 			w.lost = true
 		}
 	}
-	w.thoughts = kept
+	w.thoughts = cache
 }
 
 func (w *inputWriter) thought(t thoughtItem) []byte {

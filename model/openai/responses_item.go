@@ -186,7 +186,7 @@ func (d *responsesDecoder) endThought(o *output, encrypted string) {
 	o.open = false
 }
 
-// settled ends an item with its final form. What did not come in deltas is told now.
+// settled ends an item with its final form. It sends now the text that did not come in deltas.
 func (d *responsesDecoder) settled(index number, raw json.RawMessage) error {
 	w := readItem(raw)
 	o := d.find(index, []byte(w.ID))
@@ -215,7 +215,7 @@ func (d *responsesDecoder) settled(index number, raw json.RawMessage) error {
 	return nil
 }
 
-// messagePiece is a part of a message as a delta would have told it.
+// messagePiece is a part of a message as a delta would have sent it.
 func messagePiece(p wirePart) (kind string, part int, delta json.RawMessage) {
 	if len(p.Refusal) > 2 {
 		return "response.refusal.delta", 0, p.Refusal
@@ -223,7 +223,7 @@ func messagePiece(p wirePart) (kind string, part int, delta json.RawMessage) {
 	return "response.output_text.delta", 0, p.Text
 }
 
-// missing tells what an item holds that did not come in deltas.
+// missing sends the content of an item that did not come in deltas.
 func (d *responsesDecoder) missing(o *output, w *wireItem) error {
 	for _, p := range w.Content {
 		for _, a := range p.Annotations {
@@ -319,7 +319,7 @@ func (d *responsesDecoder) endHosted(o *output, w *wireItem, raw json.RawMessage
 	d.emit(result)
 }
 
-// hostedInput is what the model asked of the provider's tool, as far as it says.
+// hostedInput is the input of the provider's tool, as far as known.
 func hostedInput(w *wireItem) string {
 	if args := asText(w.Arguments); json.Valid([]byte(args)) {
 		return args

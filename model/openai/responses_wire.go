@@ -101,7 +101,7 @@ func wantsAnswer(w *wireItem) bool {
 	return strings.HasSuffix(w.Type, "_call") && w.CallID != "" && !isHosted(w.Type)
 }
 
-// itemMeta is what an item's blocks carry, so that it can be given back.
+// itemMeta is the metadata on an item's blocks, so that it can be sent back.
 type itemMeta struct {
 	ItemID    string          `json:"itemId,omitempty"`
 	Encrypted string          `json:"reasoningEncryptedContent,omitempty"`
@@ -123,7 +123,7 @@ func (m itemMeta) encode() model.Meta {
 	return b
 }
 
-// readMeta finds what stands under the provider's name. Histories of other clients have it
+// readMeta finds the metadata under the provider's name. Histories of other clients have it
 // under that of the cloud which serves the protocol.
 func readMeta(meta model.Meta) (out itemMeta) {
 	if len(meta) == 0 {

@@ -32,8 +32,8 @@ func (c *client) keyHeader() string {
 	return authorization
 }
 
-// isToken reports whether what is there is a token of a login and no key. Google's tokens are
-// known by how they begin, so that one can stand where a key does; Claude is served there to
+// isToken reports whether the credential is a login token and not a key. Google's tokens are
+// known by how they begin, so that one can be where a key does; Claude is served there to
 // tokens only.
 func (c *client) isToken() bool {
 	switch c.model.NPM {
@@ -48,8 +48,8 @@ func (c *client) isToken() bool {
 // address is the base address of requests. What settings say wins.
 func (c *client) address() (string, error) {
 	base := cmp.Or(c.options.BaseURL, c.options.Endpoint)
-	if base == "" && c.speaks.baseEnv != "" && c.model.API == "" {
-		base = c.deps.env(c.speaks.baseEnv)
+	if base == "" && c.proto.baseEnv != "" && c.model.API == "" {
+		base = c.deps.env(c.proto.baseEnv)
 	}
 	base = cmp.Or(base, c.model.API)
 	var err error
@@ -62,7 +62,7 @@ func (c *client) address() (string, error) {
 		case catalog.Vertex, catalog.VertexAnthropic:
 			base, err = c.vertex()
 		default:
-			base = c.speaks.base
+			base = c.proto.base
 		}
 	}
 	if err == nil {
@@ -138,15 +138,15 @@ func (c *client) bedrock() string {
 	return "https://bedrock-runtime." + c.region() + domain
 }
 
-// world is a part of the world.
-type world struct {
+// geography is an area with its own Bedrock inference profiles.
+type geography struct {
 	region, prefix string
 	families       []string
 }
 
-// worlds are the parts of the world that Bedrock has profiles for, and the families that are
-// served there by the name of a profile only. The first row that fits a region counts.
-var worlds = []world{
+// geographies lists the areas with Bedrock inference profiles, and the model families that need
+// a profile there. The first row that matches a region counts.
+var geographies = []geography{
 	{"us-gov-", "us-gov.", []string{"anthropic.claude"}},
 	{"us-", "us.", []string{"anthropic.claude", "amazon.nova", "deepseek."}},
 	{"eu-", "eu.", []string{"anthropic.claude", "amazon.nova", "meta.llama3", "mistral.pixtral"}},
@@ -164,9 +164,9 @@ func (c *client) name() string {
 	case catalog.VertexAnthropic:
 		return atDate(id)
 	case catalog.Bedrock:
-		i := slices.IndexFunc(worlds, func(w world) bool { return strings.HasPrefix(c.region(), w.region) })
-		if i >= 0 && slices.ContainsFunc(worlds[i].families, func(f string) bool { return strings.HasPrefix(id, f) }) {
-			return worlds[i].prefix + id
+		i := slices.IndexFunc(geographies, func(w geography) bool { return strings.HasPrefix(c.region(), w.region) })
+		if i >= 0 && slices.ContainsFunc(geographies[i].families, func(f string) bool { return strings.HasPrefix(id, f) }) {
+			return geographies[i].prefix + id
 		}
 	}
 	return id
@@ -208,7 +208,7 @@ func (c *client) vertex() (string, error) {
 	return "https://" + host + "/v1/projects/" + project + "/locations/" + location + publisher, nil
 }
 
-// copilot moves to a company's own server where there is one.
+// copilot uses a self-hosted server if one is configured.
 func (c *client) copilot(base string) string {
 	enterprise := c.options.EnterpriseURL
 	if login, ok := c.deps.Credentials[c.provider.ID].(auth.OAuth); ok {

@@ -18,7 +18,7 @@ import (
 )
 
 // Azure's requests, of the newer and of the older addresses: the name of the deployment is the
-// model's, and the key has a header of its own.
+// model's, and the key has its own header.
 func TestAzure_Requests(t *testing.T) {
 	base, last := listen(t)
 	for _, c := range []struct{ name, options, path string }{
@@ -266,7 +266,7 @@ func TestDialect_Families(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := (&client{provider: p, model: m, options: o, speaks: speaks(m)}).dialect(Chat)
+		d := (&client{provider: p, model: m, options: o, proto: proto(m)}).dialect(Chat)
 		if d.ShortIDs != c.short || d.Noop != c.noop || d.Reasoning != c.reasoning {
 			t.Errorf("%s: %+v", c.ref, d)
 		}
@@ -294,7 +294,7 @@ func TestDialect_RefusesThoughts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := (&client{provider: p, model: m, options: o, speaks: speaks(m), base: o.BaseURL}).dialect(Chat); d.NoReasoning != want {
+		if d := (&client{provider: p, model: m, options: o, proto: proto(m), base: o.BaseURL}).dialect(Chat); d.NoReasoning != want {
 			t.Errorf("%s: %+v", settings, d)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// Protocol is how a provider is spoken to.
+// Protocol is the API that a provider speaks.
 type Protocol string
 
 // The protocols.
@@ -23,7 +23,7 @@ const (
 	Converse  Protocol = "converse"
 )
 
-// protocolInfo is what a package name of the config stands for.
+// protocolInfo is the meaning of a package name in the config.
 type protocolInfo struct {
 	npm      string
 	protocol Protocol
@@ -64,8 +64,8 @@ var protocols = []protocolInfo{
 	{"@aihubmix/ai-sdk-provider", Chat, "https://aihubmix.com/v1", ""},
 }
 
-// speaks finds the row of a model's package, the zero value if there is none.
-func speaks(m *catalog.Model) protocolInfo {
+// proto finds the row of a model's package, the zero value if there is none.
+func proto(m *catalog.Model) protocolInfo {
 	for _, s := range protocols {
 		if s.npm == m.NPM {
 			return s
@@ -74,7 +74,7 @@ func speaks(m *catalog.Model) protocolInfo {
 	return protocolInfo{}
 }
 
-// protocol is what this model is spoken to in: some vendors have several.
+// protocol is the protocol for this model: some vendors have several.
 func (c *client) protocol() Protocol {
 	id := strings.ToLower(c.model.APIID)
 	switch c.model.NPM {
@@ -87,7 +87,7 @@ func (c *client) protocol() Protocol {
 			return Chat
 		}
 	}
-	return cmp.Or(c.speaks.protocol, Chat)
+	return cmp.Or(c.proto.protocol, Chat)
 }
 
 // azureVersion is sent to the older addresses, which refuse requests without one.
@@ -144,12 +144,12 @@ func (c *client) dialect(p Protocol) openai.Dialect {
 	}
 	d.NoReasoning = p == Chat && d.Reasoning == "" && c.refusesThoughts()
 	if d.MaxTokens == "" && strings.HasPrefix(id, "gpt-5") {
-		d.MaxTokens = "max_completion_tokens" // they take no other, whoever serves them
+		d.MaxTokens = "max_completion_tokens" // they accept no other, on any provider
 	}
 	return d
 }
 
-// vendor sets what is the way of a vendor.
+// vendor sets the options of a vendor.
 func (c *client) vendor(d *openai.Dialect, id string) {
 	switch c.model.NPM {
 	case catalog.Azure:

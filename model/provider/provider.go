@@ -1,11 +1,11 @@
-// Package provider makes a working client of an entry of the catalog.
+// Package provider makes a client from a catalog entry.
 //
-// It owns which protocol a package name of the config stands for (protocol.go), where a
-// provider is and how a key travels there (cloud.go), what its options mean, and which
-// providers can be used at all (source.go). It finds servers on this machine when it is
-// asked to (discover.go). It reads no environment and no file itself: both are arguments.
+// It maps package names of the config to protocols (protocol.go), knows the address and
+// authentication of each provider (cloud.go), interprets options, and lists the usable
+// providers (source.go). On request it finds servers on this machine (discover.go). It reads no
+// environment and no file itself: both are arguments.
 //
-// What it returns is safe for use by many goroutines. Start reading at [Open].
+// Its clients are safe for use by many goroutines. Start reading at [Open].
 package provider
 
 import (
@@ -28,20 +28,20 @@ import (
 	"github.com/lathe-agent/lathe/model/openai"
 )
 
-// Deps is what a client needs from outside. Nil members mean that there is nothing.
+// Deps are the dependencies of a client. Nil members mean that there is nothing.
 type Deps struct {
 	Env         func(name string) string
 	Credentials map[string]auth.Credential // by provider id
 	// Token returns a login's token, renewed if need be; nil uses the one in Credentials.
 	Token func(ctx context.Context, provider string) (auth.OAuth, error)
-	// AWS finds who signs requests for Amazon where there is no key; nil means nobody.
+	// AWS finds the signer of requests to Amazon without an API key; nil means none.
 	AWS    func(a AWS) (Signer, error)
 	IDs    *lathe.IDs
 	Client *http.Client
 }
 
-// AWS is what settings say about requests that are signed for Amazon. What is "" is left to
-// Amazon's own settings.
+// AWS is the config for requests that are signed for Amazon. An empty value is left to Amazon's
+// own config.
 type AWS struct {
 	Service, Region, Profile                   string
 	AccessKeyID, SecretAccessKey, SessionToken string
@@ -65,7 +65,7 @@ func (d Deps) env(names ...string) string {
 	return ""
 }
 
-// Info is what is known about an opened model.
+// Info describes an opened model.
 type Info struct {
 	Provider *catalog.Provider
 	Model    *catalog.Model
@@ -83,8 +83,8 @@ func Open(p *catalog.Provider, m *catalog.Model, d Deps) (model.Model, Info, err
 	if err != nil {
 		return nil, info, err
 	}
-	c := &client{provider: p, model: m, deps: d, options: o, speaks: speaks(m)}
-	if c.speaks.protocol == "" && m.API == "" && o.BaseURL == "" {
+	c := &client{provider: p, model: m, deps: d, options: o, proto: proto(m)}
+	if c.proto.protocol == "" && m.API == "" && o.BaseURL == "" {
 		return nil, info, lathe.Errorf(lathe.Invalid, "%s uses %s, which is not supported; if its API is OpenAI-compatible, set provider.%s.npm to %s and options.baseURL to its URL",
 			p.Name, m.NPM, p.ID, catalog.Compatible)
 	}
@@ -104,7 +104,7 @@ type client struct {
 	model    *catalog.Model
 	deps     Deps
 	options  options
-	speaks   protocolInfo
+	proto    protocolInfo
 	key      key
 	signer   Signer // where requests are signed instead of having a key
 	base     string
@@ -144,8 +144,8 @@ func (c *client) open(p Protocol) model.Model {
 	return out
 }
 
-// header is what goes with each request: the key, what the vendor wants to know, and what
-// settings say, which wins.
+// header are the headers of each request: the key, those of the vendor, and those of the
+// config, which win.
 func (c *client) header() map[string]string {
 	out := map[string]string{}
 	add := func(more map[string]string) {
@@ -169,7 +169,7 @@ func keyValue(name, key string) string {
 	return key
 }
 
-// vendorHeaders are what single vendors ask for beside the key.
+// vendorHeaders are the extra headers of single vendors.
 func vendorHeaders(id string) map[string]string {
 	switch id {
 	case "anthropic":

@@ -132,24 +132,24 @@ func TestOpen_Errors(t *testing.T) {
 	}
 }
 
-// heard is a request as a server got it.
-type heard struct {
+// request is a request as a server got it.
+type request struct {
 	path   string
 	header http.Header
 	body   string
 }
 
 // listen answers every request with a refusal and remembers it.
-func listen(t *testing.T) (base string, last func() heard) {
+func listen(t *testing.T) (base string, last func() request) {
 	t.Helper()
-	ch := make(chan heard, 10)
+	ch := make(chan request, 10)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
-		ch <- heard{r.URL.RequestURI(), r.Header, string(b)}
+		ch <- request{r.URL.RequestURI(), r.Header, string(b)}
 		w.WriteHeader(http.StatusBadRequest)
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, func() heard { return <-ch }
+	return s.URL, func() request { return <-ch }
 }
 
 func ask(t *testing.T, m model.Model, name string, options map[string]json.RawMessage) {

@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// Source is what makes a provider usable, in the words of the wire.
+// Source says why a provider is usable, in the words of the wire.
 type Source string
 
 // The sources, the stronger first.
@@ -179,7 +179,7 @@ func (c *client) findSigner(s Source) (key, Source, error) {
 	return key{}, s, c.asUnauthorized(err)
 }
 
-// sign signs a request, and tells a failure as one of the credentials.
+// sign signs a request, and reports a failure as a credential error.
 func (c *client) sign(req *http.Request, body []byte) error {
 	return c.asUnauthorized(c.signer.Sign(req, body))
 }

@@ -34,7 +34,7 @@ type Player struct {
 	used map[int]bool
 }
 
-// key is what makes two requests equal.
+// key identifies equal requests.
 type key struct {
 	method, path string
 	body         [sha256.Size]byte
@@ -148,7 +148,7 @@ func common(a, b []byte) int {
 	return n
 }
 
-// excerpt shows what stands around a byte.
+// excerpt shows the text around a byte.
 func excerpt(b []byte, at int) string {
 	from, to := max(0, at-20), min(len(b), at+40)
 	return strconv.Quote(string(b[from:to]))

@@ -1,11 +1,11 @@
-// Package record keeps the traffic with a provider in a file, and answers from such a file
-// without a network.
+// Package record records the traffic with a provider in a file, and replays such a file without
+// a network.
 //
-// A [Recorder] and a [Player] stand where an http.RoundTripper stands, so that whatever talks
-// to a provider can be recorded and replayed, streams included: the client sees bytes as they
-// come. A file has one exchange on each line, as JSON, with the bytes of both bodies as they
-// were; credentials, cookies and account names are not in it, wherever they stood. When a
-// client stops reading, what it had read is kept and marked as cut.
+// A [Recorder] and a [Player] replace an http.RoundTripper, so that any client of a provider
+// can be recorded and replayed, streams included: the client sees bytes as they come. A file
+// has one exchange per line, as JSON, with the bytes of both bodies. Credentials, cookies and
+// account names are removed from it. When a client stops reading, the part it had read is
+// stored and marked as cut.
 //
 // The package does not know what a request means. Both types are safe for many goroutines.
 //
@@ -32,7 +32,7 @@ type Exchange struct {
 	Response Response `json:"response"`
 }
 
-// Request is what the client sent. Path includes the query, without keys.
+// Request is the client's request. Path includes the query, without keys.
 type Request struct {
 	Method string              `json:"method"`
 	Host   string              `json:"host"`
@@ -41,8 +41,8 @@ type Request struct {
 	Body   Body                `json:"body"`
 }
 
-// Response is what came back. Failed is the error when nothing did; Cut is why the body has no
-// end.
+// Response is the server's response. Failed is the error when nothing did; Cut is why the body
+// has no end.
 type Response struct {
 	Status int                 `json:"status,omitempty"`
 	Header map[string][]string `json:"header,omitempty"`

@@ -156,7 +156,7 @@ func TestRecord_Streams(t *testing.T) {
 	})
 }
 
-// A played stream that waits ends when its request is cancelled.
+// A played stream that waits ends when its request is canceled.
 func TestPlayer_Cancel(t *testing.T) {
 	const file = `{"v":1,"request":{"method":"POST","host":"h","path":"/v1/chat/completions","body":"b"},` +
 		`"response":{"status":200,"body":"ab","chunks":[{"at":0,"n":1},{"at":3600000,"n":1}]}}` + "\n"
@@ -179,7 +179,7 @@ func TestPlayer_Cancel(t *testing.T) {
 	})
 }
 
-// Whoever stops first, the file has what was read, and says that it was cut.
+// No matter which side stops first, the file has what was read, and says that it was cut.
 func TestRecord_Cut(t *testing.T) {
 	s := modeltest.Start(t, modeltest.MustParse("raw \"abcdef\"\nstall\n--\nraw \"abcdef\"\ncut\n--\nraw \"abcdef\"\nstall\n--\nstall"))
 	var file bytes.Buffer
@@ -208,7 +208,7 @@ func TestRecord_Cut(t *testing.T) {
 		ended <- err
 	}()
 	<-arrived
-	if err := rec.Close(); err != nil { // two are still under way
+	if err := rec.Close(); err != nil { // two are still running
 		t.Fatal(err)
 	}
 	cancel()
@@ -280,7 +280,7 @@ func TestPlayer_Nearest(t *testing.T) {
 	}
 }
 
-// answering is a transport that answers as it is told.
+// answering is a transport with given answers.
 type answering func(*http.Request) (*http.Response, error)
 
 func (f answering) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -356,7 +356,7 @@ func TestRead_Errors(t *testing.T) {
 			t.Errorf("%q: %v", file, err)
 		}
 	}
-	// A crash leaves half a line; what stands before it counts.
+	// A crash leaves half a line; what is before it counts.
 	if all, err := record.Read(strings.NewReader(`{"v":1}` + "\n" + `{"v":1,"requ`)); err != nil || len(all) != 1 {
 		t.Errorf("%d exchanges, %v", len(all), err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// BlockKind is what a block holds.
+// BlockKind is the kind of a block.
 type BlockKind int
 
 // The kinds of blocks.
@@ -98,7 +98,7 @@ func (b *Block) End() (out []model.Event) {
 	}
 }
 
-// CallIDs gives each call of an answer an id of its own: some servers send none, or one twice.
+// CallIDs gives each call of an answer its own id: some servers send none, or one twice.
 type CallIDs struct {
 	create func() string
 	taken  []string

@@ -12,8 +12,8 @@ import (
 
 // Limits of one generation of Kept: the bytes of encoded messages it holds, and how long it lasts.
 const (
-	maxKept  = 8 << 20
-	keptTime = time.Minute
+	maxCached = 8 << 20
+	cacheTime = time.Minute
 )
 
 // Cache holds what messages were encoded to, by key, so that a request copies its history
@@ -30,7 +30,7 @@ type Cache struct {
 	seeds  [2]maphash.Seed
 }
 
-// Get returns the bytes kept under the key, or makes them. They must not be changed. An empty
+// Get returns the bytes cached under the key, or makes them. They must not be changed. An empty
 // key keeps nothing.
 func (k *Cache) Get(key string, encode func() []byte) []byte {
 	if key == "" {
@@ -51,14 +51,14 @@ func (k *Cache) Get(key string, encode func() []byte) []byte {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.size > maxKept {
+	if k.size > maxCached {
 		k.age()
 	}
 	if k.young == nil {
 		k.young = map[string][]byte{}
 	}
 	if k.timer == nil {
-		k.timer = time.AfterFunc(keptTime, k.expire)
+		k.timer = time.AfterFunc(cacheTime, k.expire)
 	}
 	if _, again := k.young[key]; !again {
 		k.young[key] = b
@@ -77,12 +77,12 @@ func (k *Cache) expire() {
 	k.age()
 	k.timer = nil
 	if k.old != nil {
-		k.timer = time.AfterFunc(keptTime, k.expire)
+		k.timer = time.AfterFunc(cacheTime, k.expire)
 	}
 }
 
-// Message returns what a message encodes to. Messages are told apart by their key, and without
-// one by what they hold; the variant tells apart different encodings of one message.
+// Message returns what a message encodes to. Messages are identified by their key, or else by
+// their content; the variant distinguishes different encodings of one message.
 func (k *Cache) Message(variant string, m model.Message, encode func() []byte) []byte {
 	key := m.Key
 	if key == "" {
@@ -104,7 +104,7 @@ func (k *Cache) Tools(tools []model.Tool, encode func(t model.Tool) []byte) (out
 }
 
 // sum is a key for what a message holds: 128 bits that differ from process to process, so that
-// nobody can write two messages with the same one. It costs a tenth of encoding.
+// two messages with the same key cannot be crafted. It costs a tenth of encoding.
 func (k *Cache) sum(m model.Message) string {
 	k.seeded.Do(func() { k.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()} })
 	b := append(make([]byte, 0, 256), m.Role...)
@@ -184,15 +184,15 @@ func EncodeEach(m model.Message, encode func(b []byte, c model.Content) []byte) 
 	return b
 }
 
-// Turn is what one side says until the other speaks, encoded: pieces that stand side by side.
+// Turn is the encoded messages of one side before the other answers: adjacent pieces.
 type Turn struct {
-	Role   model.Role // of the user or the assistant; what tools gave is told by the user
+	Role   model.Role // of the user or the assistant; tool results come from the user
 	Pieces [][]byte
 	Last   model.Message // of those the pieces are made of
 }
 
-// Turns encodes messages for a protocol in which the sides take turns, with encode for those
-// that are not kept. A message that encodes to nothing is left out.
+// Turns encodes messages for a protocol in which the sides take turns, with encode for messages
+// that are not cached. A message that encodes to nothing is left out.
 func (k *Cache) Turns(variant string, messages []model.Message, encode func(m model.Message) []byte) (out []Turn) {
 	for _, m := range messages {
 		piece := k.Message(variant, m, func() []byte { return encode(m) })
@@ -212,8 +212,8 @@ func (k *Cache) Turns(variant string, messages []model.Message, encode func(m mo
 	return out
 }
 
-// Join writes turns behind the head of a body, with open and end around each and commas between
-// them. It allocates once. The result of end stands behind the last piece.
+// Join writes turns after the head of a body, with open and end around each and commas between
+// them. It allocates once. The result of end stands after the last piece.
 func Join(head []byte, turns []Turn, open func(b []byte, t Turn) []byte, end func(b []byte, i int) []byte) []byte {
 	size := len(head) + 64
 	for _, t := range turns {

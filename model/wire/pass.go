@@ -22,8 +22,8 @@ func IsMistral(id string) bool {
 	})
 }
 
-// SeparateResults puts a word of the assistant between the results of tools and a user who
-// speaks right after them.
+// SeparateResults puts an assistant message between the results of tools and a user message
+// right after them.
 func SeparateResults(messages []model.Message) []model.Message {
 	out := make([]model.Message, 0, len(messages))
 	for i, m := range messages {
@@ -35,9 +35,10 @@ func SeparateResults(messages []model.Message) []model.Message {
 	return out
 }
 
-// DedupeCallIDs gives a call another id whose own an earlier one had, and its result with it. Servers of
-// Claude refuse a history in which two calls have one, and those of other models begin anew with each
-// answer. Ids are told apart as [PlainCallID] leaves them. What is right stays as it is.
+// DedupeCallIDs gives a call another id whose own an earlier one had, and its result with it.
+// Servers of Claude refuse a history in which two calls have one, and servers of other models
+// restart their ids with each answer. Ids are compared as [PlainCallID] leaves them. Valid ids
+// stay as they are.
 func DedupeCallIDs(messages []model.Message) []model.Message {
 	ids := callIDs{taken: map[string]bool{}, now: map[string]string{}}
 	var out []model.Message
@@ -58,7 +59,7 @@ func DedupeCallIDs(messages []model.Message) []model.Message {
 		if out == nil {
 			out = slices.Clone(messages)
 		}
-		out[i].Content, out[i].Key = changed, "" // kept by what it holds: where it stands makes it
+		out[i].Content, out[i].Key = changed, "" // cached by content: the position is part of it
 	}
 	if out == nil {
 		return messages
@@ -93,7 +94,7 @@ func (ids callIDs) unique(c model.Content) model.Content {
 	return c
 }
 
-// sameCall reports whether a call or a result has kept its id.
+// sameCall reports whether a call or a result has its original id.
 func sameCall(a, b model.Content) bool {
 	switch a := a.(type) {
 	case model.CallContent:
@@ -151,7 +152,7 @@ func InputObject(c model.CallContent) json.RawMessage {
 	return json.RawMessage(`{}`)
 }
 
-// PlainCallID makes an id one that the Claude family takes, whoever serves it: every character
+// PlainCallID makes an id one that the Claude family accepts on any provider: every character
 // but letters, digits, _ and - becomes _.
 func PlainCallID(id string) string {
 	return strings.Map(func(r rune) rune {
@@ -163,7 +164,7 @@ func PlainCallID(id string) string {
 }
 
 // ShortCallID makes an id one that the Mistral family takes: nine letters or digits, the first
-// ones of the id, filled up with 0. Ids that all begin the same are told apart by their end.
+// ones of the id, filled up with 0. Ids with a common prefix differ in their end.
 func ShortCallID(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if isAlphanumeric(r) {

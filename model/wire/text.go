@@ -14,8 +14,8 @@ import (
 // came in two of them.
 type Joiner struct{ half []byte }
 
-// Text reads a JSON string with its quotes, and reports whether it is one. The first half of
-// a pair at its end is kept for the next.
+// Text reads a JSON string with its quotes, and reports whether it is one. It stores the first
+// half of a surrogate pair at its end for the next.
 func (j *Joiner) Text(raw []byte) (string, bool) {
 	if len(j.half) > 0 && len(raw) >= 2 && raw[0] == '"' {
 		joined := make([]byte, 0, len(j.half)+len(raw))

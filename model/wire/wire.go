@@ -2,7 +2,7 @@
 // split characters, lenient numbers, a cache of encoded messages, and the rules of model families
 // for a conversation.
 //
-// It is for the packages beside it only. Its values are for one goroutine, except [Cache].
+// It is for the sibling packages only. Its values are for one goroutine, except [Cache].
 //
 // Start reading at [Relay], then block.go and cache.go.
 package wire
@@ -22,8 +22,8 @@ import (
 // good until it is called again.
 type Decoder[Piece any] interface {
 	Decode(p Piece) ([]model.Event, error)
-	// Terminate says that the stream ended or failed. If the answer was complete without what is
-	// missing, this is its end; else it is the error.
+	// Terminate says that the stream ended or failed. If the answer is complete anyway, this is
+	// its end; else it is the error.
 	Terminate(cause error) ([]model.Event, error)
 	// IsDone reports whether the answer has come to its end.
 	IsDone() bool
@@ -51,8 +51,8 @@ func Relay[Piece any](ctx context.Context, next func() (Piece, error), d Decoder
 	}
 }
 
-// Events relays an answer that is to come as server-sent events. One that comes as something else
-// is a refusal, whatever its status: an object of JSON that says why, or a page.
+// Events relays an answer that should come as server-sent events. One that comes as something
+// else is a refusal, whatever its status: an object of JSON that says why, or a page.
 func Events(ctx context.Context, provider string, body io.Reader, refused func(model.Failure) *lathe.Error, d Decoder[sse.Event], yield func(model.Event, error) bool) {
 	r := bufio.NewReaderSize(body, 32<<10)
 	switch FirstByte(r) {

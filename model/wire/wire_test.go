@@ -88,7 +88,7 @@ func TestJoiner_AnyCut(t *testing.T) {
 	})
 }
 
-// One odd member does not cost the rest; what is cut off is told apart from what is no JSON.
+// One odd member does not cost the rest; what is cut off is distinguished from what is no JSON.
 func TestUnmarshal(t *testing.T) {
 	var to struct {
 		A int
@@ -157,7 +157,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// What is asked for again and again stays; what nobody asks for goes.
+// What is asked for again and again stays; what no client asks for goes.
 func TestCache_Generations(t *testing.T) {
 	var k wire.Cache
 	made, space := map[string]int{}, make([]byte, 4<<20)
@@ -312,7 +312,7 @@ func TestUniqueCalls(t *testing.T) {
 		before := fmt.Sprint(c.in)
 		got := wire.DedupeCallIDs(c.in)
 		for i := range c.want {
-			if c.want[i].Key == "" || c.want[i].Key == "r" { // made anew: its words are those of what it was
+			if c.want[i].Key == "" || c.want[i].Key == "r" { // made again: its words are those of what it was
 				c.want[i].Key = ""
 				for j, part := range c.want[i].Content {
 					if res, ok := part.(model.ResultContent); ok {

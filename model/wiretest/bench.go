@@ -18,9 +18,10 @@ type Stream struct {
 	Name              string
 	Head, Delta, Tail []byte
 	Chars             int // characters in a delta
-	// Read yields the events of a body, on the general path if it is told to.
+	// Read yields the events of a body, on the general path on request.
 	Read func(general bool, body io.Reader, yield func(model.Event, error) bool)
-	// Floor only takes a body apart and counts its frames; nil is that of server-sent events.
+	// Floor only takes a body apart and counts its frames; nil is the one of server-sent
+	// events.
 	Floor func(body io.Reader) (frames int)
 }
 
@@ -89,7 +90,7 @@ func BenchWhole(b *testing.B, streams []Stream) {
 }
 
 // BenchRequest measures the building of a request for a long history: new, and with all but one
-// message kept, which are known by their keys or by what they hold.
+// message cached by key or by content.
 func BenchRequest(b *testing.B, encoder func() func(model.Request) []byte) {
 	r := LongRequest(500)
 	keyless := r

@@ -14,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// Expectation is what the index says about a recording.
+// Expectation is the index entry of a recording.
 type Expectation struct {
 	ToolCalls []struct {
 		Name string
@@ -34,16 +34,16 @@ type Expectation struct {
 	Text, Reasoning json.RawMessage
 }
 
-// heard is what the events of an answer come to.
-type heard struct {
+// decoded is the sum of the events of an answer.
+type decoded struct {
 	text, thought strings.Builder
 	calls, hosted []model.ToolCall
 	usage         model.Usage
 	finish, raw   string
 }
 
-func listen(events []model.Event) *heard {
-	h := &heard{}
+func listen(events []model.Event) *decoded {
+	h := &decoded{}
 	for _, e := range events {
 		switch e := e.(type) {
 		case model.TextDelta:

@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// FuzzRead reads anything: each decoder comes to an end, in order, and none panics.
+// FuzzRead reads arbitrary input: each decoder ends properly, and none panics.
 func FuzzRead(f *testing.F, decoders ...Decode) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, decode := range decoders {

@@ -122,7 +122,7 @@ func duplicate(body []byte) string {
 	return ""
 }
 
-// Stable encodes the same request many times, with kept bytes and without: the bytes are the
+// Stable encodes the same request many times, with cached bytes and without: the bytes are the
 // same, and a longer history begins with the shorter one. A new encoder is made for each.
 func Stable(t *testing.T, encoder func() func(model.Request) []byte, request func() model.Request) {
 	t.Helper()

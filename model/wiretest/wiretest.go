@@ -1,11 +1,11 @@
-// Package wiretest is what every protocol passes.
+// Package wiretest is the test suite for every protocol.
 //
 // Its decoders read recorded answers of real providers, whole, cut, and in other shapes that
-// mean the same ([Run]); its encoders write one rich history ([Request], [Golden]); and both are
-// measured with the same lengths ([BenchStream], [BenchRequest]).
+// mean the same ([Run]); its encoders write one rich history ([Request], [Golden]); and both
+// are measured with the same inputs ([BenchStream], [BenchRequest]).
 //
-// The recordings lie beside the project, with what must be extracted from each; where they are
-// not, the tests that need them skip and say so. Start reading at [Run].
+// The recordings lie beside the project, with the expected result of each; without them, the
+// tests that need them skip with a message. Start reading at [Run].
 package wiretest
 
 import (
@@ -86,7 +86,7 @@ func (r *Recording) Refusal() (status int, body []byte, ok bool) {
 	return status, body, n == 1
 }
 
-// answers cuts a recording that holds several: each was a request of its own.
+// answers cuts a recording that holds several: each was its own request.
 func (r *Recording) answers() [][]byte {
 	const head = "event: response.created"
 	if bytes.Count(r.Data, []byte(head)) < 2 {

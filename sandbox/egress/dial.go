@@ -15,11 +15,11 @@ import (
 // dialTime is how long a connection may take to be made, its name looked up included.
 const dialTime = 30 * time.Second
 
-// Refusal is that the list does not let a command connect.
+// Refusal says that the list does not let a command connect.
 type Refusal struct {
 	Host string // as it was asked for, with its port
 	Why  string // in words, where it is not just that the list does not have it
-	Add  string // the entry that would allow it; "" is none
+	Add  string // the entry that would allow it; "" means none
 }
 
 func (r *Refusal) Error() string {
@@ -41,8 +41,8 @@ type addressError struct {
 
 func (e *addressError) Error() string { return fmt.Sprintf("%s is %s", e.at.Addr(), e.kind) }
 
-// dial connects to a host of the list. Every address is judged when it is dialed: looking a name up
-// before would leave time to change it.
+// dial connects to a host of the list. Every address is checked when it is dialed: looking a
+// name up before would leave time to change it.
 func (p *Proxy) dial(ctx context.Context, host, service string) (net.Conn, error) {
 	port, err := parsePort(service)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Proxy) dial(ctx context.Context, host, service string) (net.Conn, error
 		if err != nil {
 			return err
 		}
-		return p.judge(netip.AddrPortFrom(at.Addr().WithZone("").Unmap(), at.Port()), byNumber)
+		return p.checkAddr(netip.AddrPortFrom(at.Addr().WithZone("").Unmap(), at.Port()), byNumber)
 	}}
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, service))
 	var bad *addressError
@@ -77,18 +77,18 @@ func (p *Proxy) dial(ctx context.Context, host, service string) (net.Conn, error
 	return newIdleConn(conn), nil
 }
 
-// refuseName judges what is known before a name is looked up.
+// refuseName checks what is known before a name is looked up.
 func (p *Proxy) refuseName(host string, addr netip.Addr, port uint16) *Refusal {
 	at := net.JoinHostPort(host, strconv.Itoa(int(port)))
 	switch {
 	case addr.IsValid():
 		var bad *addressError
-		if errors.As(p.judge(netip.AddrPortFrom(addr, port), true), &bad) {
+		if errors.As(p.checkAddr(netip.AddrPortFrom(addr, port), true), &bad) {
 			return bad.refusal(host, strconv.Itoa(int(port)))
 		}
 		return nil
 	case host == "localhost":
-		if kind := p.list.judge(netip.AddrPortFrom(netip.IPv6Loopback(), port), true); kind != "" {
+		if kind := p.list.checkAddr(netip.AddrPortFrom(netip.IPv6Loopback(), port), true); kind != "" {
 			return &Refusal{Host: at, Add: at}
 		}
 		return nil
@@ -100,8 +100,8 @@ func (p *Proxy) refuseName(host string, addr netip.Addr, port uint16) *Refusal {
 	return nil
 }
 
-func (p *Proxy) judge(at netip.AddrPort, byNumber bool) error {
-	kind := p.list.judge(at, byNumber)
+func (p *Proxy) checkAddr(at netip.AddrPort, byNumber bool) error {
+	kind := p.list.checkAddr(at, byNumber)
 	if kind == "" && p.never != nil && p.never(at) {
 		return &addressError{at, ownServer}
 	}
@@ -111,7 +111,7 @@ func (p *Proxy) judge(at netip.AddrPort, byNumber bool) error {
 	return nil
 }
 
-// ownServer is what no list opens.
+// ownServer is an address that no list can allow.
 const ownServer = "where lathe itself listens"
 
 func (e *addressError) refusal(host, service string) *Refusal {

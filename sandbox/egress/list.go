@@ -1,8 +1,9 @@
-// Package egress is the way out of a network namespace: a proxy that connects to the hosts of a list
-// and to nothing else, and forwarders that carry single ports across.
+// Package egress controls network access from a network namespace: a proxy that connects only
+// to the hosts of a list, and forwarders for single ports.
 //
-// It runs outside of the namespace, in lathe itself. Who has a socket inside makes the listeners and
-// hands them over: a socket stays in the namespace that it was made in, whoever accepts on it.
+// It runs outside of the namespace, in lathe itself. A process inside makes the listeners and
+// passes them out: a socket stays in the namespace where it was made, even if another process
+// accepts on it.
 //
 // Start reading at [Parse] for the list, [Open] for the proxy and [Watch] for ports.
 package egress
@@ -26,7 +27,7 @@ type List struct {
 }
 
 type name struct {
-	text string // in small letters, without a final dot; "" is any
+	text string // in lower case, without a final dot; "" is any
 	sub  bool   // any name below it, and not itself
 	port uint16 // 0 is any
 }
@@ -102,7 +103,7 @@ func (l *List) addPrefix(p netip.Prefix, port uint16) error {
 	return nil
 }
 
-// splitEntry splits the port off; 0 is that there is none.
+// splitEntry splits the port off; 0 means that there is none.
 func splitEntry(entry string) (host string, port uint16, err error) {
 	host = entry
 	if rest, ok := strings.CutPrefix(entry, "["); ok {
@@ -146,7 +147,7 @@ func parsePrefix(host string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(addr, addr.BitLen()), true
 }
 
-// checkName refuses what is no name of a host, in the words of who wrote it.
+// checkName refuses invalid host names, quoting the text of the user.
 func checkName(host string) error {
 	if len(host) == 0 || len(host) > 253 {
 		return errors.New("it is not the name of a host")
@@ -180,7 +181,7 @@ func (l List) LocalPorts() []uint16 {
 	return slices.Compact(slices.Sorted(slices.Values(l.ports)))
 }
 
-// hasName reports whether the list has a name, in small letters and without its final dot.
+// hasName reports whether the list has a name, in lower case and without its final dot.
 func (l List) hasName(host string, port uint16) bool {
 	return slices.ContainsFunc(l.names, func(n name) bool {
 		switch {
@@ -203,10 +204,10 @@ func (l List) hasAddress(at netip.AddrPort) bool {
 	})
 }
 
-// judge says why an address cannot be connected to; "" is that it can. It is asked with every
-// address that a listed name has, since whoever owns a name says where it leads. byNumber is that the
-// address itself was asked for.
-func (l List) judge(at netip.AddrPort, byNumber bool) string {
+// checkAddr returns the reason why an address is refused; "" if it is allowed. It is asked with
+// every address that a listed name has, since the owner of a name chooses its addresses.
+// byNumber is that the address itself was asked for.
+func (l List) checkAddr(at netip.AddrPort, byNumber bool) string {
 	addr := at.Addr()
 	kind := netaddr.Metadata(addr)
 	if kind == "" {

@@ -99,7 +99,7 @@ func TestList_Addresses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if why := l.judge(netip.MustParseAddrPort(c.at), c.byNumber); (why == "") != c.want {
+		if why := l.checkAddr(netip.MustParseAddrPort(c.at), c.byNumber); (why == "") != c.want {
 			t.Errorf("[%s] and %s (by number: %v): %q", c.entries, c.at, c.byNumber, why)
 		}
 	}
@@ -163,7 +163,7 @@ func FuzzList(f *testing.F) {
 		}
 		for _, local := range []string{"127.0.0.1", "::1", "127.9.9.9", "0.0.0.0"} {
 			at := netip.AddrPortFrom(netip.MustParseAddr(local), port)
-			if l.judge(at, true) == "" && len(l.LocalPorts()) != 1 {
+			if l.checkAddr(at, true) == "" && len(l.LocalPorts()) != 1 {
 				t.Errorf("%q lets %v through", entry, at)
 			}
 		}

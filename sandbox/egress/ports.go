@@ -57,7 +57,8 @@ type Namespace struct {
 	Ports func() ([]netip.AddrPort, error)
 	// Dial connects to one of them.
 	Dial func(netip.AddrPort) (net.Conn, error)
-	// PortTaken is told of a port that cannot be listened on outside, once for each time it appears.
+	// PortTaken is called for a port that cannot be listened on outside, once for each time it
+	// appears.
 	PortTaken func(port uint16, why error)
 }
 
@@ -167,7 +168,7 @@ func (w *watcher) carry(ctx context.Context, c net.Conn, o *opened) {
 	carry(ctx, c, newIdleConn(there), c)
 }
 
-// close ends what is forwarded.
+// close ends all forwarding.
 func (w *watcher) close() {
 	for _, o := range w.open {
 		if o != nil {

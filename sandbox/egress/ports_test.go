@@ -35,7 +35,7 @@ func TestListening(t *testing.T) {
 	}
 }
 
-// freePort is one of 127.0.0.1 that nobody listens on.
+// freePort is one of 127.0.0.1 without a listener.
 func freePort(t *testing.T) uint16 {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")

@@ -21,19 +21,20 @@ const (
 	mostConns   = 512              // at once; more wait to be accepted
 	headerBytes = 64 << 10         // of a request
 	answerBytes = 256 << 10        // of the header of an answer
-	greetTime   = 30 * time.Second // from being accepted to having said what is wanted
+	greetTime   = 30 * time.Second // from accepting a client to its request
 	keepTime    = 2 * time.Minute  // between two requests
 	answerTime  = 10 * time.Minute // until the header of an answer comes
 )
 
-// Config is what a [Proxy] is opened with.
+// Config configures a [Proxy].
 type Config struct {
 	List List
 	// Resolver looks names up; nil is the system's.
 	Resolver *net.Resolver
-	// Forbidden reports addresses that no list opens: those of lathe's own server. nil is none.
+	// Forbidden reports addresses that no list opens: those of lathe's own server. nil means
+	// none.
 	Forbidden func(netip.AddrPort) bool
-	// OnRefusal is told of each refusal, by many goroutines; nil is nobody.
+	// OnRefusal is called for each refusal, by many goroutines; it may be nil.
 	OnRefusal func(*Refusal)
 }
 
@@ -93,7 +94,7 @@ func (p *Proxy) listen(l net.Listener, serve func(net.Conn)) {
 	p.serving.Go(func() { acceptAll(p.ctx, l, p.slots, &p.work, serve) })
 }
 
-// acceptAll gives each connection of a listener to serve, in a goroutine of its own, until the
+// acceptAll gives each connection of a listener to serve, in its own goroutine, until the
 // listener is closed or ctx has ended. There are at most cap(slots) at once.
 func acceptAll(ctx context.Context, l net.Listener, slots chan struct{}, work *sync.WaitGroup, serve func(net.Conn)) {
 	for {
@@ -233,7 +234,7 @@ func (p *Proxy) Forward(l net.Listener, port uint16) {
 	p.listen(l, func(c net.Conn) {
 		there, err := p.dial(p.ctx, "localhost", fmt.Sprint(port))
 		if err != nil {
-			_, _ = p.explain(err) // there is nobody to tell in words
+			_, _ = p.explain(err) // the protocol cannot carry an error
 			_ = c.Close()
 			return
 		}

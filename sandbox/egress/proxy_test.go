@@ -60,8 +60,8 @@ func lookup(t *testing.T, table map[string]string) *net.Resolver {
 	}}
 }
 
-// world is a proxy, and a server on this machine under the names of a list.
-type world struct {
+// fixture is a proxy, and a server on this machine under the names of a list.
+type fixture struct {
 	proxy string // host:port
 	port  string // of the server
 
@@ -69,9 +69,9 @@ type world struct {
 	refused []string
 }
 
-func newWorld(t *testing.T, never bool, entries ...string) *world {
+func newFixture(t *testing.T, never bool, entries ...string) *fixture {
 	t.Helper()
-	w := &world{}
+	w := &fixture{}
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(rw, "%s %s %s%s", r.Method, strings.Split(r.Host, ":")[0], r.URL.Path, body)
@@ -110,9 +110,9 @@ func newWorld(t *testing.T, never bool, entries ...string) *world {
 	return w
 }
 
-// get asks for a page through the proxy; scheme is how the proxy is spoken to: http (a plain
+// get asks for a page through the proxy; scheme is the protocol of the proxy: http (a plain
 // request), tunnel (CONNECT) or socks5.
-func (w *world) get(t *testing.T, how, host string) (string, error) {
+func (w *fixture) get(t *testing.T, how, host string) (string, error) {
 	t.Helper()
 	target := net.JoinHostPort(strings.Trim(host, "[]"), w.port)
 	var tr http.Transport
@@ -135,7 +135,7 @@ func (w *world) get(t *testing.T, how, host string) (string, error) {
 	return string(body), err
 }
 
-func (w *world) tunnel(t *testing.T, target string) (net.Conn, error) {
+func (w *fixture) tunnel(t *testing.T, target string) (net.Conn, error) {
 	t.Helper()
 	c, err := net.Dial("tcp", w.proxy)
 	if err != nil {
@@ -155,7 +155,7 @@ func TestProxy_List(t *testing.T) {
 	for _, c := range []struct {
 		list string
 		host string
-		want string // of the refusal; "" is that it works
+		want string // of the refusal; "" means that it works
 	}{
 		{"good.test localhost:PORT", "good.test", ""},
 		{"good.test localhost:PORT", "GOOD.test", ""},
@@ -177,7 +177,7 @@ func TestProxy_List(t *testing.T) {
 		{"*", "0.0.0.0", "does not let commands connect"},
 		{"*", "2130706433", "not the name of a host"},
 	} {
-		w := newWorld(t, false, strings.Fields(c.list)...)
+		w := newFixture(t, false, strings.Fields(c.list)...)
 		for _, how := range []string{"http", "tunnel", "socks5"} {
 			got, err := w.get(t, how, c.host)
 			if c.want == "" && (err != nil || !strings.HasSuffix(got, "/page")) {
@@ -199,7 +199,7 @@ func TestProxy_List(t *testing.T) {
 
 // No list opens the server of lathe.
 func TestProxy_Never(t *testing.T) {
-	w := newWorld(t, true, "good.test", "localhost:PORT")
+	w := newFixture(t, true, "good.test", "localhost:PORT")
 	for _, host := range []string{"good.test", "localhost", "127.0.0.1"} {
 		for _, how := range []string{"http", "tunnel"} {
 			if got, err := w.get(t, how, host); err == nil || !strings.Contains(err.Error(), "where lathe itself listens") {
@@ -212,7 +212,7 @@ func TestProxy_Never(t *testing.T) {
 // The header Host of a plain request is made from its URL, so that it cannot name another site of the
 // same server, and the proxy's own headers stay with it.
 func TestProxy_Header(t *testing.T) {
-	w := newWorld(t, false, "good.test", "localhost:PORT")
+	w := newFixture(t, false, "good.test", "localhost:PORT")
 	c, err := net.Dial("tcp", w.proxy)
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +230,7 @@ func TestProxy_Header(t *testing.T) {
 }
 
 func TestProxy_WrongRequests(t *testing.T) {
-	w := newWorld(t, false, "good.test")
+	w := newFixture(t, false, "good.test")
 	for request, want := range map[string]string{
 		"GET / HTTP/1.1\r\nHost: x\r\n\r\n":                                           "HTTP/1.1 400",
 		"GET ftp://good.test/ HTTP/1.1\r\nHost: x\r\n\r\n":                            "HTTP/1.1 400",
@@ -260,7 +260,7 @@ func TestProxy_WrongRequests(t *testing.T) {
 	}
 }
 
-// A side that has said all it has to say still hears the other.
+// A side that has closed its output still receives from the other.
 func TestProxy_HalfClose(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -277,7 +277,7 @@ func TestProxy_HalfClose(t *testing.T) {
 		fmt.Fprintf(c, "heard %s", all)
 	}()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	w := newWorld(t, false, "localhost:"+port)
+	w := newFixture(t, false, "localhost:"+port)
 	c, err := w.tunnel(t, "localhost:"+port)
 	if err != nil {
 		t.Fatal(err)

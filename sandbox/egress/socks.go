@@ -44,7 +44,7 @@ func (p *Proxy) socks(c net.Conn, r *bufio.Reader) {
 			}
 		}
 	}
-	// The address that it was connected from is of no use to anybody.
+	// Clients do not need the local address.
 	_, err := c.Write([]byte{socksVersion, code, 0, socksIPv4, 0, 0, 0, 0, 0, 0})
 	switch {
 	case there == nil:

@@ -1,10 +1,10 @@
 // Command options prints the table of options that package tool/shell reads command lines with.
 //
 // It asks the programs on this machine for their options (--help, -h, manual pages of git) and
-// merges them into the table there is. Only facts are taken: the name of an option and whether it
-// takes a value. What an option does is a judgment that no program makes of itself, so the class
-// of an option comes from the table, and one that the table does not have yet gets "!?", which
-// counts as unknown until somebody has looked at it.
+// merges them into the table there is. Only facts are taken: the name of an option and whether
+// it takes a value. Help texts do not say whether an option is harmless, so its class comes
+// from the table. A new option gets "!?", which counts as unknown until a person has reviewed
+// it.
 //
 //	go run ./scripts/options tool/shell/options.txt > new.txt
 package main
@@ -143,7 +143,7 @@ var (
 	comma      = regexp.MustCompile(`(,\s+|\s+or\s+|\s+\|\s+)`)
 )
 
-// optionsIn finds the lines that begin with an option and reads what stands before the text.
+// optionsIn finds the lines that begin with an option and reads what is before the text.
 func optionsIn(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {

@@ -12,7 +12,7 @@ const gitCommands = `add am annotate apply archive bisect blame branch bundle ca
 	repack replace rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stage stash status stripspace submodule switch symbolic-ref
 	tag update-index update-ref var verify-commit verify-pack verify-tag version whatchanged worktree write-tree`
 
-// gitNested are commands with commands of their own.
+// gitNested are commands with their own commands.
 const gitNested = `bundle create verify list-heads unbundle,commit-graph write verify,notes add append copy edit show merge remove prune,remote add rename remove set-head show prune update set-url get-url,` +
 	`stash push save list show pop apply branch drop store,worktree add list lock move prune remove repair unlock,sparse-checkout set add list init disable reapply,reflog show expire delete exists`
 

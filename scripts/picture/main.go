@@ -1,13 +1,14 @@
-// Command picture runs a command in a terminal of its own and draws what stands on the screen at the end,
-// everything that scrolled away included, as an SVG. The pictures of the documents are made by it, from
-// real runs.
+// Command picture runs a command in its own terminal and draws the final screen, with
+// everything that scrolled away, as an SVG. It makes the pictures of the documents from real
+// runs.
 //
 //	go run ./scripts/picture -o docs/pictures/demo.svg -- ./bin/lathe demo
 //	go run ./scripts/picture -o ask.svg -type 'y\n' -- lathe run "Push it"
 //	tmux capture-pane -e -p | go run ./scripts/picture -o screen.svg -title lathe -
 //
-// The command has -cols columns, a terminal that knows colours, and on Linux and macOS nothing else of the
-// machine but its environment. What is to be typed is typed when the screen has been still for a second.
+// The command has -cols columns, a terminal with colors, and on Linux and macOS nothing else of
+// the machine but its environment. It types its input when the screen has been still for a
+// second.
 //
 // Start reading here; screen.go is the terminal, svg.go draws.
 package main

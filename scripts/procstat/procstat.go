@@ -1,4 +1,4 @@
-// Package procstat reads what Linux tells of a process that is measured: memory and processor time. It keeps nothing
+// Package procstat reads the memory and processor time of a process on Linux. It has no state
 // and may be used by many goroutines. Start with Memory.
 package procstat
 
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Memory is what a process has of it, in MB; 0 where the system does not say.
+// Memory is the memory of a process in MB; 0 if the system does not say.
 func Memory(pid int) float64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -38,7 +38,7 @@ func Peak(pid int) float64 {
 	return kb / 1024
 }
 
-// ProcessorTime is what a process has used of it; 0 where the system does not say.
+// ProcessorTime is the processor time of a process; 0 if the system does not say.
 func ProcessorTime(pid int) time.Duration {
 	const perSecond = 100 // of the ticks that Linux counts for programs
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -7,11 +7,11 @@
 //	servebench -lathe ./bin/lathe soak                its memory over thousands of turns, and at rest
 //
 // It plays the model itself. A server that runs already must know it as an OpenAI-compatible
-// provider at the address of -provider; its settings are printed with -settings. Each figure is a
-// line: name, value, unit. Compare runs of one machine that does nothing else.
+// provider at the address of -provider; its settings are printed with -settings. Each
+// measurement is a line: name, value, unit. Compare runs on one machine that is otherwise idle.
 //
-// Start reading here; measure.go has the figures, provider.go the model, relay.go the floor that
-// a delta is held against.
+// Start reading here; measure.go has the measurements, provider.go the model, relay.go the
+// floor that a delta is held against.
 package main
 
 import (
@@ -76,7 +76,7 @@ func main() {
 	}
 }
 
-// measure takes the figures that are named, or all.
+// measure takes the named measurements, or all.
 func measure(o options, names []string) error {
 	if (o.lathe == "") == (o.url == "") {
 		return errors.New("say either -lathe PROGRAM or -url ADDRESS")

@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/scripts/procstat"
 )
 
-// bench takes figures and prints them.
+// bench takes measurements and prints them.
 type bench struct {
 	options
 	provider *provider
@@ -100,10 +100,10 @@ func (l *latencies) read(from io.Reader, want int) error {
 	// Beginnings and ends of turns cost more, and are left out.
 	begin, end := want/4, want*3/4
 	var first time.Duration
-	begun, ended := false, false
+	started, ended := false, false
 	for got := 0; got < want; {
-		if !begun && got >= begin {
-			begun, begin, first = true, got, procstat.ProcessorTime(l.pid)
+		if !started && got >= begin {
+			started, begin, first = true, got, procstat.ProcessorTime(l.pid)
 		}
 		if !ended && got >= end {
 			ended = true
@@ -155,15 +155,15 @@ func (b *bench) delta(ctx context.Context) error {
 	}
 	defer res.Body.Close()
 	l := latencies{pid: t.pid}
-	heard := make(chan error, 1)
-	go func() { heard <- l.read(res.Body, b.sessions*b.deltas) }()
+	done := make(chan error, 1)
+	go func() { done <- l.read(res.Body, b.sessions*b.deltas) }()
 	for _, id := range ids {
 		time.Sleep(staggered)
 		if err := t.ask(ctx, nil, "POST", "/session/"+id+"/prompt_async", b.prompt(fmt.Sprint(streamWord, b.deltas))); err != nil {
 			return err
 		}
 	}
-	if err := <-heard; err != nil {
+	if err := <-done; err != nil {
 		return err
 	}
 	floor, err := b.relayed(ctx)
@@ -254,7 +254,7 @@ func (b *bench) many(ctx context.Context) error {
 		ready.Add(1)
 		whole.Go(func() {
 			defer res.Body.Close()
-			lost.Add(int64(manyChanges - heardChanges(res.Body, ready.Done)))
+			lost.Add(int64(manyChanges - countChanges(res.Body, ready.Done)))
 		})
 	}
 	ready.Wait()
@@ -273,8 +273,8 @@ func (b *bench) many(ctx context.Context) error {
 	return nil
 }
 
-// heardChanges reads a stream until the last change was told, and counts those that were.
-func heardChanges(from io.Reader, began func()) int {
+// countChanges reads a stream until the last change, and counts the received changes.
+func countChanges(from io.Reader, began func()) int {
 	lines := bufio.NewReaderSize(from, 4<<10)
 	seen := make(map[int]bool, manyChanges)
 	began = sync.OnceFunc(began)

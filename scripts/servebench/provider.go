@@ -76,7 +76,7 @@ type asked struct {
 	} `json:"messages"`
 }
 
-// The words that tell it what to do. Servers put words of their own around them.
+// The words that tell it what to do. Servers put their own words around them.
 const (
 	streamWord = "bench-stream "
 	toolWord   = "bench-tool"

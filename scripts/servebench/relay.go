@@ -66,7 +66,7 @@ func (s *relay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // one relays one answer.
-func (s *relay) one(ctx context.Context, client *http.Client, deltas int, tell func(string)) error {
+func (s *relay) one(ctx context.Context, client *http.Client, deltas int, report func(string)) error {
 	body := fmt.Sprintf(`{"stream":true,"messages":[{"role":"user","content":"%s%d"}]}`, streamWord, deltas)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.provider+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *relay) one(ctx context.Context, client *http.Client, deltas int, tell f
 			return err
 		}
 		if len(ev.Choices) > 0 && ev.Choices[0].Delta.Content != "" {
-			tell(ev.Choices[0].Delta.Content)
+			report(ev.Choices[0].Delta.Content)
 		}
 	}
 	return lines.Err()

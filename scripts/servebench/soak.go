@@ -19,7 +19,7 @@ const (
 	mostIdle = 60.0
 )
 
-// How a soak works: workers prompt sessions of their own, and delete each after some turns.
+// How a soak works: workers prompt their own sessions, and delete each after some turns.
 const (
 	soakWorkers     = 24
 	turnsPerSession = 20

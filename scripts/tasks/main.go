@@ -62,7 +62,7 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
-	if *binary, err = filepath.Abs(*binary); err != nil { // tasks have directories of their own
+	if *binary, err = filepath.Abs(*binary); err != nil { // tasks have their own directories
 		return err
 	}
 	var done []result

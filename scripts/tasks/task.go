@@ -71,7 +71,7 @@ func readTasks(dir string) (out []task, err error) {
 	return out, err
 }
 
-// result is what a task cost.
+// result is the cost of a task.
 type result struct {
 	Name       string `json:"name"`
 	Steps      int    `json:"steps"` // requests to the model

@@ -71,7 +71,7 @@ func (c *campaign) run(kills int, latest time.Duration) error {
 	return c.child(kills, 0)
 }
 
-// child runs one child. One that is to be killed must not end before; the last one must.
+// child runs one child. A child that will be killed must not end before; the last one must.
 func (c *campaign) child(run int, after time.Duration) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -121,11 +121,11 @@ func (c *campaign) listen(out io.Reader) {
 		}
 		line = strings.TrimSuffix(line, "\n")
 		switch rest := line[1:]; line[0] {
-		case tellEvent:
+		case reportEvent:
 			if err := c.client.event(rest); err != nil {
 				c.violation("feed: %v", err)
 			}
-		case tellAdmitted:
+		case reportAdmitted:
 			var slot, n int
 			if _, err := fmt.Sscan(rest, &slot, &n); err == nil {
 				c.admitted[order{c.seed, slot}.token(n)] = true
@@ -135,14 +135,14 @@ func (c *campaign) listen(out io.Reader) {
 					c.from[slot] = max(c.from[slot], n+1)
 				}
 			}
-		case tellRecovered:
+		case reportRecovered:
 			var n int
 			if _, err := fmt.Sscan(rest, &n); err == nil {
 				c.count.recovered += n
 			}
-		case tellCanceled:
+		case reportCanceled:
 			c.count.cancels++
-		case tellRejected:
+		case reportRejected:
 			c.count.rejections++
 		default:
 			c.violation("%s", rest)
@@ -160,7 +160,7 @@ func (c *campaign) requests() {
 	}
 }
 
-// counts is what a campaign saw.
+// counts are the statistics of a campaign.
 type counts struct {
 	began   time.Time
 	killing time.Duration // until the last kill
@@ -173,7 +173,7 @@ type counts struct {
 	children, retries                     int // prompts to sessions below others; times a session said it tries again
 	requests, faults                      int // faults: of the provider, by intent
 	completed, interrupted, failed, marks int // calls, and what they left
-	events                                int // that the client was told
+	events                                int // that the client received
 }
 
 func (n *counts) print(out io.Writer, kills int) {

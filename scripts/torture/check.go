@@ -145,9 +145,9 @@ func textOf(m lathe.Message) string {
 	return b.String()
 }
 
-// calls holds that nothing is open (I3), that every call has one end (I4), and that the
-// files say the same as the history: no mark twice, none of a call that nobody knows, and
-// one for every call that was completed.
+// calls holds that nothing is open (I3), that every call has one end (I4), and that the files
+// say the same as the history: no mark twice, none of an unknown call, and one for every call
+// that was completed.
 func (c *campaign) calls(id lathe.SessionID, history []lathe.Message) error {
 	marks, err := c.marks(id)
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *campaign) call(id lathe.SessionID, call *lathe.ToolCall, marks map[stri
 	case *lathe.Failed:
 		raw, meta = s.Input, s.Metadata
 	case *lathe.Pending, *lathe.Running:
-		return // told as open
+		return // reported as open
 	}
 	var in marking
 	_ = json.Unmarshal(raw, &in) // the arguments of a call that was cut off may be half there

@@ -35,7 +35,7 @@ func (c *campaign) prompts(s lathe.Session, history []lathe.Message, prompts map
 				}
 				f.open = append(f.open, t)
 			}
-			if strings.Contains(words, goOnWords) {
+			if strings.Contains(words, continueWords) {
 				c.count.resumed++
 			}
 		case *lathe.Assistant:
@@ -84,7 +84,7 @@ func (f *following) answer(m lathe.Message, a *lathe.Assistant) {
 	}
 }
 
-// checkCanceled checks that somebody wanted this: the user of the session, or of its parent.
+// checkCanceled checks that a user wanted this: the user of the session, or of its parent.
 func (f *following) checkCanceled(m lathe.Message) {
 	f.count.canceled += len(f.open)
 	f.open = nil

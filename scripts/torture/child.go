@@ -16,7 +16,7 @@ import (
 // childName as the first argument makes the program a child.
 const childName = "child"
 
-// job is what a child is told, as its second argument.
+// job is the second argument of a child.
 type job struct {
 	Dir, URL string
 	Seed     uint64
@@ -28,12 +28,12 @@ type job struct {
 
 // The reports of a child, one per line: a letter, and the rest of the line.
 const (
-	tellEvent     = 'e' // number, whether it is the last of its commit, the event
-	tellAdmitted  = 'a' // slot, number of the prompt
-	tellRecovered = 'r' // how many sessions
-	tellCanceled  = 'c' // nothing
-	tellRejected  = 'j' // nothing
-	tellTrouble   = 'x' // an unexpected event
+	reportEvent     = 'e' // number, whether it is the last of its commit, the event
+	reportAdmitted  = 'a' // slot, number of the prompt
+	reportRecovered = 'r' // how many sessions
+	reportCanceled  = 'c' // nothing
+	reportRejected  = 'j' // nothing
+	reportTrouble   = 'x' // an unexpected event
 )
 
 // child is the process that is killed.
@@ -58,8 +58,8 @@ func childMain(args []string) int {
 	return 0
 }
 
-// tell writes a line. What stands in the pipe outlives the process.
-func (c *child) tell(kind rune, format string, args ...any) {
+// report writes a line. What stands in the pipe outlives the process.
+func (c *child) report(kind rune, format string, args ...any) {
 	line := string(kind) + fmt.Sprintf(format, args...) + "\n"
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,15 +68,15 @@ func (c *child) tell(kind rune, format string, args ...any) {
 	}
 }
 
-// trouble tells of an error.
+// trouble reports an error.
 func (c *child) trouble(doing string, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
-		c.tell(tellTrouble, "run %d: %s: %v", c.Run, doing, err)
+		c.report(reportTrouble, "run %d: %s: %v", c.Run, doing, err)
 	}
 }
 
 func (c *child) run(ctx context.Context) (err error) {
-	admitted := func(key string) { c.tell(tellAdmitted, "%d %s", childSlot, key[1:]) }
+	admitted := func(key string) { c.report(reportAdmitted, "%d %s", childSlot, key[1:]) }
 	if c.Engine, err = openEngine(ctx, c.Dir, c.URL, admitted); err != nil {
 		return err
 	}
@@ -104,10 +104,10 @@ func (c *child) recover(ctx context.Context) {
 	defer close(c.recovered)
 	n, err := c.Recover(ctx, true)
 	c.trouble("recover", err)
-	c.tell(tellRecovered, "%d", n)
+	c.report(reportRecovered, "%d", n)
 }
 
-// watch is the client: it tells the parent every event since its cursor.
+// watch is the client: it sends every event since its cursor to the parent.
 func (c *child) watch(ctx context.Context) {
 	after, err := lathe.ParseCursor(c.Cursor)
 	c.trouble("cursor", err)
@@ -120,7 +120,7 @@ func (c *child) watch(ctx context.Context) {
 		if ev.Last {
 			last = 1
 		}
-		c.tell(tellEvent, "%d %d %s %s", ev.Seq, last, c.Feed(), ev.AppendWithOffset(nil))
+		c.report(reportEvent, "%d %d %s %s", ev.Seq, last, c.Feed(), ev.AppendWithOffset(nil))
 	}
 }
 
@@ -156,7 +156,7 @@ func (c *child) reply(ctx context.Context, ask lathe.AskID) {
 		c.trouble("reply", err)
 	}
 	if say == lathe.Reject && err == nil {
-		c.tell(tellRejected, "")
+		c.report(reportRejected, "")
 	}
 }
 
@@ -179,11 +179,11 @@ func (c *child) user(ctx context.Context, o order, from int) {
 			c.trouble("submit", err)
 			return
 		}
-		c.tell(tellAdmitted, "%d %d", o.slot, n)
+		c.report(reportAdmitted, "%d %d", o.slot, n)
 		if o.cancels(n) {
 			rest(ctx, time.Duration(o.dice("moment", n)%80)*time.Millisecond)
 			c.trouble("cancel", c.Cancel(ctx, id))
-			c.tell(tellCanceled, "")
+			c.report(reportCanceled, "")
 		}
 		if !o.hurries(n) {
 			_, err := c.Wait(ctx, id)

@@ -14,7 +14,7 @@ type client struct {
 	at       lathe.Cursor
 	sessions map[lathe.SessionID]*lathe.Transcript
 	events   int
-	retries  int // that a status told of
+	retries  int // that a status named
 }
 
 func newClient() *client { return &client{sessions: map[lathe.SessionID]*lathe.Transcript{}} }

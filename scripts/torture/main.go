@@ -1,15 +1,15 @@
-// Command torture kills a process that runs turns, again and again, and looks whether
-// anything was lost, done twice or left open.
+// Command torture repeatedly kills a process that runs turns, and checks that nothing was lost,
+// done twice or left open.
 //
-// The parent plays the models and starts a child, itself under the name "child", that opens
-// one database with an engine and works on twenty sessions at a time: tools that leave
-// their mark in files, tools that let a session below do something, permissions that are
-// given and refused, cancels, retries, prompts that come in between. The child is
-// killed at a random instant and started anew, which resumes what was cut off. In the end a
-// last child brings everything to rest, and the parent reads what is there.
+// The parent plays the models and starts a child, itself under the name "child", that opens one
+// database with an engine and works on twenty sessions at a time: tools that leave marks in
+// files, tools that start subagents, permissions granted and denied, cancels, retries, and
+// prompts in between. The child is killed at a random instant and started again, which resumes
+// interrupted turns. At the end a last child finishes everything, and the parent checks the
+// result.
 //
-// The seed fixes the instants of the kills and what is said; what the machine does between
-// them it cannot fix, so a failure comes back often rather than always.
+// The seed fixes the times of the kills and the prompts, but not the scheduling in between, so
+// a failure reproduces often rather than always.
 //
 // Start reading at campaign.go, then child.go; check.go says what must hold.
 package main

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	slots      = 20 // sessions that are spoken to at the same time
+	slots      = 20 // sessions that receive prompts at the same time
 	perSession = 8  // prompts, then the slot continues with a new session
 )
 

@@ -15,11 +15,11 @@ import (
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-// The words by which the provider knows where a conversation stands.
+// The words by which the provider knows where a conversation is.
 const (
-	doneWord  = "done: " // begins a final answer, before the tokens of the prompts it answers
-	endWord   = "END"    // ends it
-	goOnWords = "The program ended before your last answer"
+	doneWord      = "done: " // begins a final answer, before the tokens of the prompts it answers
+	endWord       = "END"    // ends it
+	continueWords = "The program ended before your last answer"
 )
 
 // childPrefix begins the token of a prompt to a session below another.
@@ -30,8 +30,8 @@ func tokens(text string) []string {
 	return regexp.MustCompile(`prompt-\d+-\d+;`).FindAllString(text, -1)
 }
 
-// provider plays the models. Each child talks to a server of its own behind one address, so
-// that what was asked is looked at and let go after each kill.
+// provider plays the models. Each child talks to its own server behind one address, so that
+// what was asked is looked at and let go after each kill.
 type provider struct {
 	url    string
 	seed   uint64
@@ -154,7 +154,7 @@ func (p *provider) countFault() {
 	p.faults++
 }
 
-// stands is where a conversation stands.
+// stands is where a conversation is.
 type stands struct {
 	pending []string // prompts that are not answered
 	steps   int      // with calls, since the last prompt
@@ -173,7 +173,7 @@ func standing(messages []model.Message) (at stands) {
 				case m.Role == model.AssistantRole && strings.Contains(c.Text, endWord):
 					before, at.pending = at.pending, nil
 				case m.Role == model.UserRole:
-					if strings.Contains(c.Text, goOnWords) && len(at.pending) == 0 {
+					if strings.Contains(c.Text, continueWords) && len(at.pending) == 0 {
 						at.pending = before
 					}
 					if found := tokens(c.Text); len(found) > 0 {

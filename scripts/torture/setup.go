@@ -31,8 +31,8 @@ type setup struct {
 	tools  *tool.Set
 }
 
-// openEngine opens the database of a folder. What its tools send to sessions below their own
-// is told to admitted.
+// openEngine opens the database of a folder. admitted receives the prompts that its tools send
+// to sessions below their own.
 func openEngine(ctx context.Context, dir, url string, admitted func(key string)) (*engine.Engine, error) {
 	d, err := sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(dir, "lathe.db")})
 	if err != nil {

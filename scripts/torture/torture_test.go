@@ -134,7 +134,7 @@ func TestCheck_Client(t *testing.T) {
 	}
 }
 
-// Who may be cancelled is known by parent and child, for each session.
+// Who may be canceled is known by parent and child, for each session.
 func TestOrder_MayCancel(t *testing.T) {
 	o, found := order{1, 3}, map[bool]int{}
 	for n := range 100 * perSession {

@@ -29,8 +29,8 @@ func echoMain() {
 	}
 }
 
-// startEcho starts it in a terminal of its own. Keys that are typed there while others are typed in the
-// program that is measured tell what the machine itself takes at that time.
+// startEcho starts it in its own terminal. Keys that are typed there while others are typed in
+// the program that is measured tell what the machine itself takes at that time.
 func startEcho(ctx context.Context) (*terminal, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -5,12 +5,12 @@
 //	tuibench -lathe ./bin/lathe              all of it
 //	tuibench -lathe ./bin/lathe first idle   some of it
 //
-// Each figure is a line: name, value, unit, and where there is one its limit and whether it is kept. It ends
-// with 1 when a limit is passed, with 2 when something could not be measured. The figures are those of one
-// machine that does nothing else: its load is told beside them.
+// Each measurement is a line: name, value, unit, and if it has a limit, the limit and whether
+// it holds. It ends with 1 when a limit is passed, with 2 when something could not be measured.
+// The numbers are for an otherwise idle machine, whose load is printed with them.
 //
-// Start reading here; measure.go has the figures, terminal.go the terminal, stage.go what is shown in it,
-// provider.go the model, floor.go what a key is held against.
+// Start reading here; measure.go has the measurements, terminal.go the terminal, stage.go what
+// is shown in it, provider.go the model, floor.go what a key is held against.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	flag.IntVar(&b.starts, "starts", 20, "how many times it is started for the first frame")
 	flag.IntVar(&b.parts, "parts", 10_000, "how many parts the session has")
 	flag.DurationVar(&b.streams, "stream", 10*time.Second, "how long the model streams")
-	flag.DurationVar(&b.rests, "rest", 5*time.Second, "how long it is watched while nothing happens")
+	flag.DurationVar(&b.idles, "rest", 5*time.Second, "how long it is watched while nothing happens")
 	flag.Parse()
 	err := b.take(flag.Args())
 	switch {
@@ -51,17 +51,17 @@ func main() {
 // errOver says that a limit was passed; the line of the figure has said which.
 var errOver = errors.New("a limit was passed")
 
-// bench takes figures and prints them.
+// bench takes measurements and prints them.
 type bench struct {
 	lathe          string
 	starts, parts  int
-	streams, rests time.Duration
+	streams, idles time.Duration
 	out            io.Writer
 	over           bool
 	*stage
 }
 
-// take takes the figures that are named, or all.
+// take takes the named measurements, or all.
 func (b *bench) take(names []string) error {
 	if b.lathe == "" {
 		return errors.New("say which program to measure: tuibench -lathe ./bin/lathe")

@@ -14,8 +14,8 @@ import (
 	"github.com/lathe-agent/lathe/lathetest"
 )
 
-// stage is what the program runs on: a home and a project of its own, a long session in its store, and a
-// model.
+// stage is what the program runs on: a home and its own project, a long session in its store,
+// and a model.
 type stage struct {
 	program, home, project string
 	session                lathe.SessionID

@@ -98,7 +98,7 @@ func (t *terminal) mark() {
 	t.seen = t.seen[:0]
 }
 
-// see waits until a text is seen behind the mark, and tells when.
+// see waits until a text is seen after the mark, and tells when.
 func (t *terminal) see(text string, most time.Duration) (time.Time, error) {
 	limit := time.NewTimer(most)
 	defer limit.Stop()

@@ -152,7 +152,7 @@ func (w *terminal) first(env []string, end, program string, args ...string) stri
 	return text.String()
 }
 
-// free is a port nobody listens on.
+// free is a port without a listener.
 func free(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -21,8 +21,8 @@ import (
 	"github.com/lathe-agent/lathe/store/storetest"
 )
 
-// The figures the store must reach; scripts/bench shows them beside their limits. What is
-// a ratio and not a time is also held by the tests at the end, at a smaller scale.
+// The numbers the store must reach; scripts/bench shows them beside their limits. What is a
+// ratio and not a time is also held by the tests at the end, at a smaller scale.
 
 // kilobyte is a message of a hundred parts of a kilobyte.
 var kilobyte = storetest.Shape{Sessions: 1, Messages: 2, PartsPerMessage: 100, PartBytes: 1024}
@@ -47,7 +47,7 @@ func ok(tb testing.TB, err error) {
 	}
 }
 
-// appender writes parts to a session of its own. The bodies are made beforehand.
+// appender writes parts to its own session. The bodies are made beforehand.
 type appender struct {
 	s      *store.Store
 	lease  store.Lease

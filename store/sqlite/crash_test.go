@@ -39,33 +39,33 @@ func TestCrash_KilledWriterLosesNothing(t *testing.T) {
 		kills = n
 	}
 	seed := seedOf(t)
-	var told sync.Map
+	var reported sync.Map
 	t.Run("files", func(t *testing.T) {
 		for i := 0; i*perFile < kills; i++ {
 			t.Run(strconv.Itoa(i), func(t *testing.T) {
 				t.Parallel()
-				c := &campaign{t: t, dir: t.TempDir(), dice: dice(seed, i), known: memory{sessions: map[string]*kept{}}}
+				c := &campaign{t: t, dir: t.TempDir(), dice: dice(seed, i), known: memory{sessions: map[string]*promisedSession{}}}
 				for k := range min(perFile, kills-i*perFile) {
 					if c.round(k); t.Failed() {
 						return
 					}
 				}
-				told.Store(i, c.told)
+				reported.Store(i, c.reported)
 			})
 		}
 	})
 	sum := 0
-	told.Range(func(_, n any) bool { sum += n.(int); return true })
+	reported.Range(func(_, n any) bool { sum += n.(int); return true })
 	t.Logf("%d kills, %d promises kept", kills, sum)
 }
 
 // campaign is one file and the promises made about it.
 type campaign struct {
-	t     *testing.T
-	dir   string
-	dice  *rand.Rand
-	known memory
-	told  int // promises so far
+	t        *testing.T
+	dir      string
+	dice     *rand.Rand
+	known    memory
+	reported int // promises so far
 }
 
 // round lets a child write, kills it and looks. Now and then this process has the file
@@ -96,7 +96,7 @@ func (c *campaign) round(k int) {
 	}
 }
 
-// killOne runs a child to a random point and returns the numbers it was told.
+// killOne runs a child to a random point and returns the numbers it reported.
 func (c *campaign) killOne(seed uint64) (numbers []int64) {
 	p := spawn(c.t, "crash", c.dir, strconv.FormatUint(seed, 10))
 	lines, soon := 1+c.dice.IntN(36), time.Duration(c.dice.IntN(2000))*time.Microsecond
@@ -122,7 +122,7 @@ func (c *campaign) killOne(seed uint64) (numbers []int64) {
 			shoot()
 		}
 		numbers = append(numbers, c.known.learn(c.t, line))
-		c.told++
+		c.reported++
 	}
 	if lines > 0 && len(numbers) < lines {
 		c.t.Errorf("the writer ended by itself:\n%s", p.errors.String())
@@ -136,7 +136,7 @@ func (c *campaign) killOne(seed uint64) (numbers []int64) {
 	return numbers
 }
 
-// watcher sees what a process is told that has the file open while another is killed.
+// watcher is a process that has the file open and receives events while another is killed.
 type watcher struct {
 	mu      sync.Mutex
 	counter int64
@@ -186,14 +186,14 @@ func (w *watcher) stop(t testing.TB) {
 
 // memory is the promised data.
 type memory struct {
-	sessions map[string]*kept
+	sessions map[string]*promisedSession
 	top      int64 // the highest reported number
 	counter  int64 // of the last look
 }
 
-// Each may be leaving: a child has begun to remove it, so it is there whole or gone.
+// Each may be leaving: a child has started to remove it, so it is there whole or gone.
 type (
-	kept struct {
+	promisedSession struct {
 		title    int64
 		leaving  bool
 		messages map[string]*said
@@ -218,7 +218,7 @@ func (m *memory) learn(t testing.TB, line string) int64 {
 	}
 	m.top = max(m.top, seq)
 	if op == "created" {
-		m.sessions[session] = &kept{messages: map[string]*said{}}
+		m.sessions[session] = &promisedSession{messages: map[string]*said{}}
 		return seq
 	}
 	s := m.sessions[session]
@@ -438,7 +438,7 @@ func (s *said) compareParts(t testing.TB, msg lathe.Message) {
 	}
 }
 
-// checkFeed resumes from numbers that were told, a few others in each round, and tells
+// checkFeed resumes from numbers that were reported, a few others in each round, and tells
 // everything once from the start.
 func (c *campaign) checkFeed(s *store.Store, rows map[string]bool, numbers []int64) {
 	t, ctx, enough := c.t, context.Background(), errors.New("enough")
@@ -450,13 +450,13 @@ func (c *campaign) checkFeed(s *store.Store, rows map[string]bool, numbers []int
 			t.Fatalf("since %d: %+v, %v", n, res, err)
 		}
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	_, err := s.Since(ctx, lathe.Cursor{}, lathe.Scope{}, func(e lathe.Event) error {
 		switch f := e.Fact.(type) {
 		case *lathe.MessageChanged:
-			told[string(f.Info.ID)] = true
+			reported[string(f.Info.ID)] = true
 		case *lathe.PartChanged:
-			if told[string(f.Part.ID)] = true; !told[string(f.Part.Message)] {
+			if reported[string(f.Part.ID)] = true; !reported[string(f.Part.Message)] {
 				return fmt.Errorf("part %s comes before its message", f.Part.ID)
 			}
 		}
@@ -466,12 +466,12 @@ func (c *campaign) checkFeed(s *store.Store, rows map[string]bool, numbers []int
 		t.Fatalf("since 0: %v", err)
 	}
 	for id := range rows {
-		if !told[id] {
+		if !reported[id] {
 			t.Errorf("the feed does not tell of %s", id)
 		}
 	}
-	if len(told) != len(rows) {
-		t.Errorf("the feed tells of %d rows, there are %d", len(told), len(rows))
+	if len(reported) != len(rows) {
+		t.Errorf("the feed tells of %d rows, there are %d", len(reported), len(rows))
 	}
 }
 
@@ -557,8 +557,8 @@ func (w *scribe) adopt(i, workers int) error {
 	return nil
 }
 
-// told reports a completed write, which is a promise from then on.
-func (w *scribe) told(op string, session, message, part string, n int) error {
+// reported reports a completed write, which is a promise from then on.
+func (w *scribe) reported(op string, session, message, part string, n int) error {
 	for _, s := range []*string{&message, &part} {
 		if *s == "" {
 			*s = "-"
@@ -616,10 +616,10 @@ func (w *scribe) create(ctx context.Context) error {
 		return err
 	}
 	w.mine = append(w.mine, &page{id: rec.ID})
-	return w.told("created", string(rec.ID), "", "", 0)
+	return w.reported("created", string(rec.ID), "", "", 0)
 }
 
-// size is mostly small, sometimes larger than a page of the file, rarely a file of its own.
+// size is mostly small, sometimes larger than a page of the file, rarely its own file.
 func (w *scribe) size() int {
 	switch w.dice.IntN(30) {
 	case 0:
@@ -647,7 +647,7 @@ func (w *scribe) prompt(ctx context.Context, p *page) error {
 	if _, err := w.store.Admit(ctx, p.id, lathe.Submission{Message: m, Digest: "d"}); err != nil {
 		return err
 	}
-	return w.told("admitted", string(p.id), string(m.ID), "", 0)
+	return w.reported("admitted", string(p.id), string(m.ID), "", 0)
 }
 
 // hold takes the lease, which no live process can have.
@@ -700,11 +700,11 @@ func (w *scribe) answer(ctx context.Context, p *page) error {
 		return err
 	}
 	for _, m := range waiting {
-		if err := w.told("promoted", string(p.id), string(m.Message), "", 0); err != nil {
+		if err := w.reported("promoted", string(p.id), string(m.Message), "", 0); err != nil {
 			return err
 		}
 	}
-	return w.told("answered", string(p.id), string(id), "", 0)
+	return w.reported("answered", string(p.id), string(id), "", 0)
 }
 
 // stream lets a part grow and closes it.
@@ -731,7 +731,7 @@ func (w *scribe) stream(ctx context.Context, p *page) error {
 			return err
 		}
 		length += len(more)
-		if err := w.told("grown", string(p.id), string(id), string(part), length); err != nil {
+		if err := w.reported("grown", string(p.id), string(id), string(part), length); err != nil {
 			return err
 		}
 	}
@@ -741,7 +741,7 @@ func (w *scribe) stream(ctx context.Context, p *page) error {
 	if _, err := w.store.Commit(ctx, p.lease, text(length-len(head), 2)); err != nil {
 		return err
 	}
-	return w.told("closed", string(p.id), string(id), string(part), length)
+	return w.reported("closed", string(p.id), string(id), string(part), length)
 }
 
 func (w *scribe) edit(ctx context.Context, p *page) error {
@@ -749,7 +749,7 @@ func (w *scribe) edit(ctx context.Context, p *page) error {
 	if _, err := w.store.Edit(ctx, p.id, lathe.Edit{Title: lathe.Some(title(p.title)), Touch: w.dice.IntN(2) == 0}); err != nil {
 		return err
 	}
-	return w.told("titled", string(p.id), "", "", int(p.title))
+	return w.reported("titled", string(p.id), "", "", int(p.title))
 }
 
 // change picks an answer of the session and does something to it.
@@ -780,13 +780,13 @@ func (w *scribe) rewrite(ctx context.Context, p *page, m lathe.Message) error {
 	if _, err := w.store.Commit(ctx, p.lease, &lathe.PartChanged{Part: part}); err != nil {
 		return err
 	}
-	return w.told("rewritten", string(p.id), string(m.ID), string(part.ID), version+1)
+	return w.reported("rewritten", string(p.id), string(m.ID), string(part.ID), version+1)
 }
 
 // cut removes a part and counts it off in the same commit.
 func (w *scribe) cut(ctx context.Context, p *page, m lathe.Message) error {
 	part := m.Parts[w.dice.IntN(len(m.Parts))].ID
-	if err := w.told("cutting", string(p.id), string(m.ID), string(part), 0); err != nil {
+	if err := w.reported("cutting", string(p.id), string(m.ID), string(part), 0); err != nil {
 		return err
 	}
 	_, err := w.store.Commit(ctx, p.lease, &lathe.PartRemoved{Session: p.id, Message: m.ID, Part: part},
@@ -794,18 +794,18 @@ func (w *scribe) cut(ctx context.Context, p *page, m lathe.Message) error {
 	if err != nil {
 		return err
 	}
-	return w.told("cut", string(p.id), string(m.ID), string(part), 0)
+	return w.reported("cut", string(p.id), string(m.ID), string(part), 0)
 }
 
 func (w *scribe) drop(ctx context.Context, p *page) error {
 	return w.change(ctx, p, func(ctx context.Context, p *page, m lathe.Message) error {
-		if err := w.told("dropping", string(p.id), string(m.ID), "", 0); err != nil {
+		if err := w.reported("dropping", string(p.id), string(m.ID), "", 0); err != nil {
 			return err
 		}
 		if _, err := w.store.Commit(ctx, p.lease, &lathe.MessageRemoved{Session: p.id, Message: m.ID}); err != nil {
 			return err
 		}
-		return w.told("dropped", string(p.id), string(m.ID), "", 0)
+		return w.reported("dropped", string(p.id), string(m.ID), "", 0)
 	})
 }
 
@@ -818,17 +818,17 @@ func (w *scribe) fork(ctx context.Context, p *page) error {
 		return err
 	}
 	w.mine = append(w.mine, &page{id: rec.ID})
-	return w.told("created", string(rec.ID), "", "", 0)
+	return w.reported("created", string(rec.ID), "", "", 0)
 }
 
 func (w *scribe) remove(ctx context.Context, i int) error {
 	p := w.mine[i]
 	w.mine = slices.Delete(w.mine, i, i+1)
-	if err := w.told("removing", string(p.id), "", "", 0); err != nil {
+	if err := w.reported("removing", string(p.id), "", "", 0); err != nil {
 		return err
 	}
 	if err := w.store.Remove(ctx, p.id); err != nil {
 		return err
 	}
-	return w.told("removed", string(p.id), "", "", 0)
+	return w.reported("removed", string(p.id), "", "", 0)
 }

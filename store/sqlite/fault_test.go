@@ -36,7 +36,7 @@ type promise struct {
 	message lathe.MessageID
 }
 
-// fillOne admits a prompt in a session of its own: small, larger than a page, or a file.
+// fillOne admits a prompt in its own session: small, larger than a page, or a file.
 func fillOne(s *store.Store, ids *lathe.IDs, size int) (promise, error) {
 	rec := newSession(ids, "/work")
 	if err := s.Create(context.Background(), rec); err != nil {
@@ -59,7 +59,7 @@ func admitOne(s *store.Store, ids *lathe.IDs, session lathe.SessionID, size int)
 func sizeOf(i int) int { return []int{100, 12 << 10, 1000, 70 << 10, 30 << 10}[i%5] }
 
 // kept reports the first promise that is broken.
-func keptAll(s *store.Store, promises []promise) error {
+func checkPromises(s *store.Store, promises []promise) error {
 	for i, p := range promises {
 		m, err := s.Message(context.Background(), p.session, p.message)
 		if err != nil {
@@ -83,7 +83,7 @@ func checkAll(s *store.Store, promises []promise) error {
 	if err == nil && len(found) > 0 {
 		err = fmt.Errorf("check found %q", found)
 	}
-	return errors.Join(err, keptAll(s, promises))
+	return errors.Join(err, checkPromises(s, promises))
 }
 
 // fillChild admits prompts and then waits to be killed, so that its log stays.
@@ -219,12 +219,12 @@ func refused(t *testing.T, dir string, code lathe.Code, words ...string) {
 		t.Error("it was opened")
 		return
 	}
-	told(t, err, code, append(words, filepath.Join(dir, "lathe.db"))...)
+	reported(t, err, code, append(words, filepath.Join(dir, "lathe.db"))...)
 	sameFiles(t, before, imprint(t, dir))
 }
 
-// told checks the code of an error and that its text has these words.
-func told(t *testing.T, err error, code lathe.Code, words ...string) {
+// reported checks the code of an error and that its text has these words.
+func reported(t *testing.T, err error, code lathe.Code, words ...string) {
 	t.Helper()
 	var e *lathe.Error
 	if !errors.As(err, &e) {
@@ -426,7 +426,7 @@ func damaged(t *testing.T, what, dir string, promises []promise) (noticed bool) 
 			return fmt.Errorf("check: %w", err)
 		}
 		noticed = noticed || err != nil || len(found) > 0
-		if err := keptAll(s, promises); err != nil && !errors.Is(err, errAltered) {
+		if err := checkPromises(s, promises); err != nil && !errors.Is(err, errAltered) {
 			noticed = true
 			if err := knownFault(err, ""); err != nil {
 				return fmt.Errorf("read: %w", err)
@@ -447,7 +447,7 @@ func damaged(t *testing.T, what, dir string, promises []promise) (noticed bool) 
 	return noticed
 }
 
-// knownFault passes what people can do something about.
+// knownFault passes what users can do something about.
 func knownFault(err error, path string) error {
 	var e *lathe.Error
 	switch {
@@ -523,7 +523,7 @@ func TestFault_Log(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for ; left < len(promises) && keptAll(s, promises[left:left+1]) == nil; left++ {
+		for ; left < len(promises) && checkPromises(s, promises[left:left+1]) == nil; left++ {
 		}
 		for _, p := range promises[left:] { // a beginning, then nothing
 			if _, err := s.Message(context.Background(), p.session, p.message); lathe.CodeOf(err) != lathe.NotFound {
@@ -621,7 +621,7 @@ func TestFault_Moved(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = fillOne(s, ids, 100)
-		told(t, err, lathe.Unavailable, path, "was moved, replaced or deleted", "put it back")
+		reported(t, err, lathe.Unavailable, path, "was moved, replaced or deleted", "put it back")
 		if err := os.Rename(path+".away", path); err != nil {
 			t.Fatal(err)
 		}
@@ -650,7 +650,7 @@ type verdict struct {
 func poorChild(args []string) error {
 	var v verdict
 	if os.Geteuid() == 0 {
-		if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+		if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobodyUID), syscall.Setuid(nobodyUID)); err != nil {
 			v.Privileged, v.Open = true, err.Error()
 		} else if _, err := os.Stat(filepath.Dir(args[0])); err != nil { // TMPDIR is root's alone
 			v.Privileged, v.Open = true, err.Error()
@@ -677,7 +677,7 @@ func poorChild(args []string) error {
 	return say(string(out))
 }
 
-const nobody = 65534
+const nobodyUID = 65534
 
 func TestFault_Permissions(t *testing.T) {
 	t.Parallel()
@@ -724,7 +724,7 @@ func TestFault_Permissions(t *testing.T) {
 					t.Errorf("reading: %+v", v)
 				}
 			}
-			told(t, &lathe.Error{Code: code, Message: text}, lathe.Unavailable, append(c.words, path)...)
+			reported(t, &lathe.Error{Code: code, Message: text}, lathe.Unavailable, append(c.words, path)...)
 			setModes(t, dir, 0o600, 0o700)
 			if after := imprint(t, dir); !c.opens {
 				sameFiles(t, before, after)
@@ -749,7 +749,7 @@ func poorOwner(t *testing.T, dir string) {
 		}
 	}
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		return errors.Join(err, os.Lchown(path, nobody, nobody))
+		return errors.Join(err, os.Lchown(path, nobodyUID, nobodyUID))
 	})
 	if err != nil {
 		t.Fatal(err)

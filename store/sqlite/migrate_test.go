@@ -249,7 +249,7 @@ func TestMigrate_NewerIsRefused(t *testing.T) {
 	path := filepath.Join(dir, "lathe.db")
 	before := imprint(t, dir)
 	_, err := open(context.Background(), Options{Path: path}, steps[:2])
-	told(t, err, lathe.Conflict, path, "was written by a newer version of lathe", "schema 3; this version supports 2", "update lathe")
+	reported(t, err, lathe.Conflict, path, "was written by a newer version of lathe", "schema 3; this version supports 2", "update lathe")
 	sameFiles(t, before, imprint(t, dir))
 }
 
@@ -278,7 +278,7 @@ func TestMigrate_NewerInTheLog(t *testing.T) {
 		t.Fatalf("the header says %d, %v", version, err)
 	}
 	_, err = open(context.Background(), Options{Path: path}, steps[:2])
-	told(t, err, lathe.Conflict, path, "was written by a newer version of lathe", "schema 3; this version supports 2")
+	reported(t, err, lathe.Conflict, path, "was written by a newer version of lathe", "schema 3; this version supports 2")
 	if n := number(t, openSteps(t, killed, steps), `SELECT x FROM a`); n != 20 {
 		t.Errorf("x is %d", n)
 	}
@@ -294,7 +294,7 @@ func TestMigrate_FailureLeavesTheOldVersion(t *testing.T) {
 	bad := slices.Clone(steps)
 	bad[2].sql = `CREATE TABLE half (x); INSERT INTO half VALUES (1); CREATE TABLE a (z)` // there is one
 	_, err := open(context.Background(), Options{Path: path}, bad)
-	told(t, err, lathe.Internal, path, "migration 0010_third.sql of "+path+" failed", "stays at its old version", "backup", "table a already exists")
+	reported(t, err, lathe.Internal, path, "migration 0010_third.sql of "+path+" failed", "stays at its old version", "backup", "table a already exists")
 	d := openSteps(t, dir, steps[:2]) // the second step went well
 	if x, half := number(t, d, `SELECT x FROM a`), number(t, d, `SELECT count(*) FROM sqlite_master WHERE name = 'half'`); x != 2 || half != 0 {
 		t.Errorf("x is %d, and %d tables are half made", x, half)
@@ -307,13 +307,13 @@ func TestMigrate_FailureLeavesTheOldVersion(t *testing.T) {
 	}
 }
 
-// TestMigrate_FailureToMakeLeavesNothing is the same for a file that is not there yet.
+// TestMigrate_FailureToMakeLeavesNothing is the same for a file that does not exist yet.
 func TestMigrate_FailureToMakeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lathe.db")
 	_, err := open(context.Background(), Options{Path: path}, []step{{"0001_bad.sql", "CREATE NONSENSE"}})
-	told(t, err, lathe.Internal, "cannot create "+path, "0001_bad.sql")
+	reported(t, err, lathe.Internal, "cannot create "+path, "0001_bad.sql")
 	if left, _ := filepath.Glob(path + "*"); !slices.Equal(left, []string{path + ".lock"}) {
 		t.Errorf("left: %q", left)
 	}

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// ownMounts starts a process whose mounts nobody else sees; without root, as root of a
+// ownMounts starts a process whose mounts no other process sees; without root, as root of a
 // user namespace of its own.
 func ownMounts() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}

@@ -64,12 +64,12 @@ func TestOwner_Leftovers(t *testing.T) {
 	if err := os.WriteFile(other, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	newcomer := mustOwn(t, dir)
+	newProcess := mustOwn(t, dir)
 	left, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]bool{living.name + ownerSuffix: true, newcomer.name + ownerSuffix: true, "notes.txt": true}
+	want := map[string]bool{living.name + ownerSuffix: true, newProcess.name + ownerSuffix: true, "notes.txt": true}
 	for _, e := range left {
 		if !want[e.Name()] {
 			t.Errorf("%s was left", e.Name())
@@ -215,5 +215,5 @@ func TestOwner_FolderMayNotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := newOwner(file) // a file where the folder should be: fails for root too
-	told(t, err, lathe.Unavailable, "cannot create a lock file in "+file, "make the folder writable")
+	reported(t, err, lathe.Unavailable, "cannot create a lock file in "+file, "make the folder writable")
 }

@@ -334,8 +334,8 @@ func TestReader_AfterClose(t *testing.T) {
 	}
 }
 
-// TestReader_LogIsBounded lets the log grow behind a reader, and looks that it shrinks to
-// its limit when the reader is gone.
+// TestReader_LogIsBounded lets the log grow after a reader, and looks that it shrinks to its
+// limit when the reader is gone.
 func TestReader_LogIsBounded(t *testing.T) {
 	t.Parallel()
 	s, d, dir := openStore(t)
@@ -355,7 +355,7 @@ func TestReader_LogIsBounded(t *testing.T) {
 		}
 	}
 	release()
-	for i := range 3 { // one to copy the log, one to begin it anew
+	for i := range 3 { // one to copy the log, one to begin it again
 		if err := s.SaveCached(ctx, "key", fmt.Sprint("small", i)); err != nil {
 			t.Fatal(err)
 		}

@@ -38,14 +38,14 @@ type partner struct {
 
 // ear collects published events.
 type ear struct {
-	mu    sync.Mutex
-	heard []heard
-	last  int64
-	fault error
+	mu       sync.Mutex
+	received []received
+	last     int64
+	fault    error
 }
 
-// heard is an event in short.
-type heard struct {
+// received is an event in short.
+type received struct {
 	Foreign bool
 	Type    string
 	ID      string // of the message or part, if it is about one
@@ -62,24 +62,24 @@ func (e *ear) publish(b store.Batch) {
 		if ev.Seq != 0 && ev.Seq <= e.last {
 			e.fault = fmt.Errorf("number %d comes after %d", ev.Seq, e.last)
 		}
-		h := heard{Foreign: b.Foreign, Type: ev.Fact.Type()}
+		h := received{Foreign: b.Foreign, Type: ev.Fact.Type()}
 		switch f := ev.Fact.(type) {
 		case *lathe.MessageChanged:
 			h.ID = string(f.Info.ID)
 		case *lathe.PartChanged:
 			h.ID, h.Text = string(f.Part.ID), f.Part.GrowingText()
 		}
-		e.heard = append(e.heard, h)
+		e.received = append(e.received, h)
 	}
 	e.last = b.Counter
 }
 
 // take returns the events since the last call.
-func (e *ear) take() ([]heard, error) {
+func (e *ear) take() ([]received, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := e.heard
-	e.heard = nil
+	out := e.received
+	e.received = nil
 	return out, e.fault
 }
 
@@ -162,7 +162,7 @@ func (p *partner) await(args []json.RawMessage) (string, error) {
 			return "", err
 		}
 		all, err := p.ear.take()
-		if slices.ContainsFunc(all, func(h heard) bool { return h.ID == id && h.Foreign }) {
+		if slices.ContainsFunc(all, func(h received) bool { return h.ID == id && h.Foreign }) {
 			return strconv.Itoa(n), err
 		}
 	}
@@ -192,8 +192,8 @@ type work struct {
 	Slowest                                       time.Duration
 }
 
-// hammer writes as fast as it can for a while: to a session of its own, to one that both
-// edit, and to one that both take in turn.
+// hammer writes as fast as it can for a while: to its own session, to one that both edit, and
+// to one that both take in turn.
 func (p *partner) hammer(args []json.RawMessage) (string, error) {
 	own, both, turns := arg[lathe.SessionID](args, 0), arg[lathe.SessionID](args, 1), arg[lathe.SessionID](args, 2)
 	column, span := arg[string](args, 3), time.Duration(arg[int](args, 4))*time.Millisecond
@@ -304,7 +304,7 @@ func newPair(t *testing.T, sessions int) *pair {
 }
 
 // hear lets a child poll once.
-func hear(t *testing.T, c *child) (out []heard) {
+func hear(t *testing.T, c *child) (out []received) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(c.ask(t, "poll")), &out); err != nil {
 		t.Fatal(err)
@@ -387,8 +387,8 @@ func TestTwoProcesses_WriteAtOnce(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses_EditsOfOneSession has each change a column of its own, the last word
-// known: neither takes the other's back.
+// TestTwoProcesses_EditsOfOneSession has each change its own column, the last word known:
+// neither takes the other's back.
 func TestTwoProcesses_EditsOfOneSession(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, 3)
@@ -437,7 +437,7 @@ func TestTwoProcesses_SeeEachOther(t *testing.T) {
 		}
 		id := from.ask(t, "admit", p.sessions[0], sizeOf(i))
 		all := hear(t, to)
-		if !slices.ContainsFunc(all, func(h heard) bool { return h.ID == id && h.Foreign && h.Type == "message.updated" }) {
+		if !slices.ContainsFunc(all, func(h received) bool { return h.ID == id && h.Foreign && h.Type == "message.updated" }) {
 			t.Fatalf("the next look does not show %s: %+v", id, all)
 		}
 		parts := 0
@@ -462,8 +462,8 @@ func TestTwoProcesses_SeeEachOther(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses_PromptForTheOther: who holds the session hears of a prompt, and of the
-// wish to cancel.
+// TestTwoProcesses_PromptForTheOther: the holder of the session receives a prompt, and a
+// request to cancel.
 func TestTwoProcesses_PromptForTheOther(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, 1)
@@ -471,7 +471,7 @@ func TestTwoProcesses_PromptForTheOther(t *testing.T) {
 	p.a.ask(t, "take", id)
 	hear(t, p.a)
 	message := p.b.ask(t, "admit", id, 100)
-	if all := hear(t, p.a); !slices.ContainsFunc(all, func(h heard) bool { return h.ID == message && h.Foreign }) {
+	if all := hear(t, p.a); !slices.ContainsFunc(all, func(h received) bool { return h.ID == message && h.Foreign }) {
 		t.Errorf("the holder heard %+v", all)
 	}
 	var waiting []store.QueuedPrompt
@@ -514,7 +514,7 @@ func TestTwoProcesses_GrowingPart(t *testing.T) {
 		p.a.ask(t, "grow", id, part, len(text), more)
 		text += more
 		all := hear(t, p.b)
-		i := slices.IndexFunc(all, func(h heard) bool { return h.ID == part })
+		i := slices.IndexFunc(all, func(h received) bool { return h.ID == part })
 		if i < 0 || !all[i].Foreign || all[i].Text != text {
 			t.Errorf("heard %+v, want the part with %q", all, text)
 		}

@@ -12,7 +12,7 @@ func admitTests() map[string]func(*env) {
 	return map[string]func(*env){
 		"EveryInputIsKnown":                testEveryInput,
 		"APromptIsThereForOthersAtOnce":    testPromptDurable,
-		"APromptIsTold":                    testPromptTold,
+		"APromptIsTold":                    testPromptPublished,
 		"APromptNamesAgentAndModel":        testPromptSession,
 		"SendingAgainChangesNothing":       testPromptAgain,
 		"OtherWordsAreConflict":            testPromptOther,
@@ -63,13 +63,13 @@ func testPromptDurable(r *env) {
 	r.same("in the history", r.history(id), []lathe.Message{want})
 }
 
-func testPromptTold(r *env) {
+func testPromptPublished(r *env) {
 	id := r.session()
 	p := r.prompt(id, "Hello")
 	p.Message.Parts = append(p.Message.Parts, r.part(p.Message, &lathe.File{Mime: "text/plain", URL: "file:///a"}))
-	r.heard.take()
+	r.published.take()
 	events := r.admit(id, p)
-	r.same("told", r.heard.take(), events)
+	r.same("told", r.published.take(), events)
 	r.same("kinds", kinds(events), []string{"message.updated", "message.part.updated", "message.part.updated", "session.updated"})
 	r.same("numbers", numbers(events), []string{"2", "3", "4", "5*"})
 	info := p.Message
@@ -106,11 +106,11 @@ func testPromptAgain(r *env) {
 	p := r.prompt(id, "Hello")
 	r.admit(id, p)
 	before, n := r.history(id), r.counter()
-	r.heard.take()
+	r.published.take()
 	again := p
 	again.Message.Created += 5000 // as a client that tries again would send it
 	r.same("events", r.admit(id, again), []lathe.Event{})
-	r.same("told", r.heard.take(), []lathe.Event{})
+	r.same("told", r.published.take(), []lathe.Event{})
 	r.same("history", r.history(id), before)
 	r.same("counter", r.counter(), n)
 	l := r.lease(id)

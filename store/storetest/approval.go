@@ -7,7 +7,7 @@ import (
 
 func approvalTests() map[string]func(*env) {
 	return map[string]func(*env){
-		"AlwaysIsKeptForTheProject":    testAlwaysKept,
+		"AlwaysIsKeptForTheProject":    testAlwaysStored,
 		"OnceAndRejectKeepNothing":     testOnceKeepsNothing,
 		"AnAnswerThatComesLateIsNone":  testLateAlways,
 		"ARevokedOneIsGone":            testRevoke,
@@ -15,6 +15,8 @@ func approvalTests() map[string]func(*env) {
 		"ADirectoryHasItsOwn":          testApprovalsOfDirectory,
 		"TheFirstCommitKeepsThem":      testApprovalsAdopted,
 		"AnotherIDKeepsThem":           testApprovalsMove,
+		"ASessionHasItsOwn":            testSessionGrants,
+		"AnAnswerIsSavedOnce":          testGrantReplayed,
 	}
 }
 
@@ -29,12 +31,12 @@ func (r *env) permit(l store.Lease, always ...string) lathe.AskID {
 func (r *env) approvals(project string) lathe.Ruleset { return r.approvalsIn(project, home) }
 
 func (r *env) approvalsIn(project, directory string) lathe.Ruleset {
-	rules, err := r.Approvals(ctx(), project, directory)
+	rules, err := r.Approvals(ctx(), project, directory, "")
 	r.ok(err)
 	return rules
 }
 
-func testAlwaysKept(r *env) {
+func testAlwaysStored(r *env) {
 	l := r.held()
 	project := r.projectOf(l.Session)
 	r.admit(l.Session, lathe.PermissionAnswer{Ask: r.permit(l, "ls *", "git status *"), Reply: lathe.Always})
@@ -68,10 +70,70 @@ func testRevoke(r *env) {
 	l := r.held()
 	project := r.projectOf(l.Session)
 	r.admit(l.Session, lathe.PermissionAnswer{Ask: r.permit(l, "ls *", "cat *"), Reply: lathe.Always})
-	r.ok(r.Revoke(ctx(), project, home, "bash", "ls *"))
+	r.ok(r.revoke(project, "bash", "ls *"))
 	r.same("approvals", r.approvals(project), lathe.Ruleset{{Permission: "bash", Pattern: "cat *", Action: lathe.Allow}})
-	r.is(r.Revoke(ctx(), project, home, "bash", "ls *"), lathe.NotFound)
-	r.is(r.Revoke(ctx(), "elsewhere", home, "bash", "cat *"), lathe.NotFound)
+	r.is(r.revoke(project, "bash", "ls *"), lathe.NotFound)
+	r.is(r.revoke("elsewhere", "bash", "cat *"), lathe.NotFound)
+}
+
+func (r *env) revoke(project, permission, pattern string) error {
+	return store.Grants{Store: r.Store}.Revoke(ctx(), store.GrantScope{Project: project, Directory: home}, permission, pattern)
+}
+
+// The grant of a session holds for all sessions of its tree, whichever of them asked, and for no other.
+func testSessionGrants(r *env) {
+	grants := store.Grants{Store: r.Store}
+	root := r.held()
+	project := r.projectOf(root.Session)
+	child := r.lease(r.session(func(s *lathe.Session) { s.Parent, s.Project = root.Session, project }))
+	other := r.held()
+	r.admit(child.Session, lathe.PermissionAnswer{Ask: r.permit(child, "ls *"), Reply: lathe.Once, ForSession: true})
+	r.admit(root.Session, lathe.PermissionAnswer{Ask: r.permit(root, "git *"), Reply: lathe.Once, ForSession: true, Patterns: []string{"git log *"}})
+	of := func(id lathe.SessionID) lathe.Ruleset {
+		rules, err := r.Approvals(ctx(), project, home, id)
+		r.ok(err)
+		return rules
+	}
+	r.same("of the root", of(root.Session), allowed("ls *", "git log *"))
+	r.same("of the subagent", of(child.Session), allowed("ls *", "git log *"))
+	r.same("of another session", of(other.Session), lathe.Ruleset(nil))
+	r.same("of the project", r.approvals(project), lathe.Ruleset(nil))
+	list, err := grants.List(ctx(), store.GrantScope{Project: project, Directory: home, Session: child.Session})
+	r.ok(err)
+	r.same("the list", list, []store.Granted{{Permission: "bash", Pattern: "ls *", Session: root.Session}, {Permission: "bash", Pattern: "git log *", Session: root.Session}})
+	list, err = grants.List(ctx(), store.GrantScope{Project: project, Directory: home})
+	r.ok(err)
+	r.same("the list of all", len(list), 2)
+
+	at := store.GrantScope{Project: project, Directory: home, Session: other.Session}
+	r.is(grants.Revoke(ctx(), at, "bash", "ls *"), lathe.NotFound)
+	at.Session = "ses_unknown"
+	r.is(grants.Add(ctx(), at, "bash", "ls *"), lathe.NotFound)
+	at.Session = child.Session
+	r.ok(grants.Revoke(ctx(), at, "bash", "ls *"))
+	r.same("revoked", of(root.Session), allowed("git log *"))
+	r.ok(r.Remove(ctx(), root.Session))
+	list, err = grants.List(ctx(), store.GrantScope{Project: project, Directory: home})
+	r.ok(err)
+	r.same("after the session", list, []store.Granted(nil))
+}
+
+// A second answer, or one to the request of another session, saves nothing.
+func testGrantReplayed(r *env) {
+	l, other := r.held(), r.held()
+	id := r.permit(l, "ls *")
+	in := lathe.PermissionAnswer{Ask: id, Reply: lathe.Once, ForSession: true}
+	_, err := r.Admit(ctx(), other.Session, in)
+	r.is(err, lathe.NotFound)
+	r.admit(l.Session, in)
+	in.Patterns = []string{"*"}
+	_, err = r.Admit(ctx(), l.Session, in)
+	r.is(err, lathe.NotFound)
+	for session, want := range map[lathe.SessionID]lathe.Ruleset{l.Session: allowed("ls *"), other.Session: nil} {
+		rules, err := r.Approvals(ctx(), r.projectOf(session), home, session)
+		r.ok(err)
+		r.same("approvals", rules, want)
+	}
 }
 
 // allowed are rules that allow commands.
@@ -94,8 +156,8 @@ func testApprovalsOfDirectory(r *env) {
 	r.approve([]string{"cat *"}, global, func(s *lathe.Session) { s.Directory = "/elsewhere" })
 	r.same("here", r.approvals(lathe.GlobalProject), allowed("ls *"))
 	r.same("elsewhere", r.approvalsIn(lathe.GlobalProject, "/elsewhere"), allowed("cat *"))
-	r.is(r.Revoke(ctx(), lathe.GlobalProject, home, "bash", "cat *"), lathe.NotFound)
-	r.ok(r.Revoke(ctx(), lathe.GlobalProject, home, "bash", "ls *"))
+	r.is(r.revoke(lathe.GlobalProject, "bash", "cat *"), lathe.NotFound)
+	r.ok(r.revoke(lathe.GlobalProject, "bash", "ls *"))
 	r.same("revoked", r.approvals(lathe.GlobalProject), lathe.Ruleset(nil))
 }
 

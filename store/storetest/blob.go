@@ -29,7 +29,7 @@ func blobTests() map[string]func(*env) {
 		"OtherRowsStayReadable":            testBlobOthers,
 		"PromptsAndImports":                testBlobAdmit,
 		"TheFeedTellsThemWhole":            testBlobFeed,
-		"TheFeedOfOthersGoesOn":            testBlobFeedGoesOn,
+		"TheFeedOfOthersGoesOn":            testBlobFeedContinues,
 		"AnyBytesSurvive":                  testBlobBytes,
 		"AFailedCommitNamesNoFile":         testBlobFailed,
 		"StrayFilesAreRemovedWhenOld":      testBlobStrays,
@@ -200,8 +200,8 @@ func testBlobShared(r *env) {
 	r.freed(1)
 }
 
-// spoil damages each file of a large value.
-func (r *env) spoil(f func(path string) error) {
+// damage damages each file of a large value.
+func (r *env) damage(f func(path string) error) {
 	r.Helper()
 	for _, name := range r.files() {
 		r.ok(f(filepath.Join(r.blobs, name)))
@@ -211,7 +211,7 @@ func (r *env) spoil(f func(path string) error) {
 func testBlobMissing(r *env) {
 	l := r.held()
 	m, _ := r.said(l, big('x'))
-	r.spoil(os.Remove)
+	r.damage(os.Remove)
 	_, err := r.Message(ctx(), l.Session, m.ID)
 	r.is(err, lathe.Internal)
 	if !strings.Contains(err.Error(), string(m.Parts[0].ID)) || !strings.Contains(err.Error(), "large value") {
@@ -226,7 +226,7 @@ func testBlobMissing(r *env) {
 func testBlobDamaged(r *env) {
 	l := r.held()
 	m, _ := r.said(l, big('x'))
-	r.spoil(func(path string) error {
+	r.damage(func(path string) error {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err
@@ -239,7 +239,7 @@ func testBlobDamaged(r *env) {
 	if !strings.Contains(err.Error(), "damaged") || !strings.Contains(err.Error(), "backup") {
 		r.Fatalf("the error does not say what to do: %v", err)
 	}
-	r.spoil(func(path string) error { return os.Truncate(path, 0) })
+	r.damage(func(path string) error { return os.Truncate(path, 0) })
 	r.is(second(r.Message(ctx(), l.Session, m.ID)), lathe.Internal)
 }
 
@@ -248,7 +248,7 @@ func testBlobAgain(r *env) {
 	m, _ := r.said(l, "Hello")
 	p := r.text(m, big('x'))
 	r.commit(l, changed(p))
-	r.spoil(os.Remove)
+	r.damage(os.Remove)
 	r.commit(l, changed(r.text(m, big('x')))) // the same content once more
 	r.same("text", must(r.Part(ctx(), l.Session, m.ID, p.ID))(r).GrowingText(), big('x'))
 }
@@ -259,7 +259,7 @@ func testBlobOthers(r *env) {
 	r.commit(l, changed(r.text(m, big('x'))))
 	other := r.held()
 	r.said(other, "unharmed")
-	r.spoil(os.Remove)
+	r.damage(os.Remove)
 	r.same("another session", len(r.history(other.Session)), 2)
 	r.same("another part", must(r.Part(ctx(), l.Session, m.ID, m.Parts[0].ID))(r), m.Parts[0])
 	r.ok(r.Remove(ctx(), l.Session))
@@ -281,15 +281,15 @@ func testBlobAdmit(r *env) {
 func testBlobFeed(r *env) {
 	l := r.held()
 	r.said(l, big('x'))
-	r.same("live", followed(r, r.heard.take()), read(r, r.Store))
+	r.same("live", followed(r, r.published.take()), read(r, r.Store))
 	r.same("resumed", followed(r, r.since(0, lathe.Scope{})), read(r, r.Store))
 }
 
 // A lost file does not block other changes.
-func testBlobFeedGoesOn(r *env) {
+func testBlobFeedContinues(r *env) {
 	l := r.held()
 	lost, _ := r.said(l, big('x'))
-	r.spoil(os.Remove)
+	r.damage(os.Remove)
 	kept, _ := r.said(l, "Hello")
 	seen := map[lathe.MessageID]int{}
 	for _, e := range r.since(0, lathe.Scope{}) {

@@ -158,11 +158,11 @@ func testNews(r *env) {
 	l := r.sample(nil)
 	before := must(r.Stats(ctx()))(r)
 	for _, f := range lathetest.Ephemeral() {
-		r.heard.take()
+		r.published.take()
 		events := r.commit(l, f)
 		want := []lathe.Event{{Session: l.Session, Directory: home, Project: "prj", Fact: f}}
 		r.same("returned", events, want)
-		r.same("told", r.heard.take(), want)
+		r.same("told", r.published.take(), want)
 	}
 	r.same("stored", must(r.Stats(ctx()))(r), before)
 }
@@ -172,9 +172,9 @@ func testCommitOrder(r *env) {
 	n := r.counter()
 	m := r.user(l.Session)
 	p, q := r.text(m, "one"), r.text(m, "two")
-	r.heard.take()
+	r.published.take()
 	events := r.commit(l, append(wrote(m), changed(p), &lathe.SessionCompacted{Session: l.Session}, changed(q), status(l.Session, lathe.Busy))...)
-	r.same("told", r.heard.take(), events)
+	r.same("told", r.published.take(), events)
 	r.same("kinds", kinds(events), []string{"message.updated", "message.part.updated", "session.compacted", "message.part.updated", "session.status"})
 	want := []string{fmt.Sprint(n + 1), fmt.Sprint(n + 2), "0", fmt.Sprint(n + 3), fmt.Sprint(n+4) + "*"}
 	r.same("numbers", numbers(events), want)
@@ -183,9 +183,9 @@ func testCommitOrder(r *env) {
 func testCommitNothing(r *env) {
 	l := r.held()
 	n := r.counter()
-	r.heard.take()
+	r.published.take()
 	r.same("events", r.commit(l), []lathe.Event{})
-	r.same("told", r.heard.take(), []lathe.Event{})
+	r.same("told", r.published.take(), []lathe.Event{})
 	r.same("counter", r.counter(), n)
 }
 
@@ -285,14 +285,14 @@ func testCommitWhole(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	before, n := r.history(l.Session), r.counter()
-	r.heard.take()
+	r.published.take()
 	next := r.user(l.Session)
 	facts := append(wrote(next), changed(r.text(m, "more")), status(l.Session, lathe.Busy), &lathe.MessageRemoved{Session: l.Session, Message: "msg_unknown"})
 	_, err := r.Commit(ctx(), l, facts...)
 	r.is(err, lathe.NotFound)
 	r.same("history", r.history(l.Session), before)
 	r.same("counter", r.counter(), n)
-	r.same("events", r.heard.take(), []lathe.Event{})
+	r.same("events", r.published.take(), []lathe.Event{})
 }
 
 func testRemoveUnknown(r *env) {

@@ -16,7 +16,7 @@ func feedTests() map[string]func(*env) {
 		"Numbers1_OneCounterForTheWholeStore":     testFeedCounter,
 		"Numbers1_ACommitTakesOneForEachFact":     testFeedFacts,
 		"Numbers2_NumberOrderIsCommitOrder":       testFeedOrder,
-		"Numbers3_BornAndSeq":                     testFeedBorn,
+		"Numbers3_BornAndSeq":                     testFeedCreated,
 		"Numbers3_ChangedTwiceInOneCommit":        testFeedTwice,
 		"Numbers4_TheFeedHasAName":                testFeedName,
 		"Numbers4_ACursorOfAnotherFeedIsNoticed":  testFeedOther,
@@ -42,9 +42,9 @@ func feedTests() map[string]func(*env) {
 		"Since_ScopeDirectory":                    testFeedDirectory,
 		"Since_ScopeSession":                      testFeedSession,
 		"Since_FromTheBeginningIsEverything":      testFeedEverything,
-		"Tombstone_OneForAMessageNotForItsParts":  testFeedTombMessage,
-		"Tombstone_OfWhatWasBornAfterTheCursor":   testFeedTombUnknown,
-		"Tombstone_GoesAfterSevenDays":            testFeedTombAge,
+		"Tombstone_OneForAMessageNotForItsParts":  testFeedTombstoneMessage,
+		"Tombstone_OfWhatWasBornAfterTheCursor":   testFeedTombstoneUnknown,
+		"Tombstone_GoesAfterSevenDays":            testFeedTombstoneAge,
 		"Tombstone_AnsweredAsksGoToo":             testFeedAskAge,
 		"Tombstone_PendingAsksStay":               testFeedAskStays,
 		"Tombstone_TheFirstWriterTidies":          testFeedTidy,
@@ -65,7 +65,7 @@ func testFeedCounter(r *env) {
 	must(r.Edit(ctx(), two, lathe.Edit{Touch: true}))(r)
 	r.prompts(two, lathe.Steer)
 	var seen []int64
-	for _, e := range r.heard.take() {
+	for _, e := range r.published.take() {
 		seen = append(seen, e.Seq)
 	}
 	r.same("numbers over both", seen, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9})
@@ -142,7 +142,7 @@ func testFeedOrder(r *env) {
 	r.same("parts seen", len(seen), 6*each)
 }
 
-func testFeedBorn(r *env) {
+func testFeedCreated(r *env) {
 	l := r.held()
 	m := r.user(l.Session)
 	n := r.counter()
@@ -151,7 +151,7 @@ func testFeedBorn(r *env) {
 	r.commit(l, changed(p))                                  // n+4
 	for cut, want := range map[int64][]string{
 		n:     {"m", "p", "q"},
-		n + 1: {"p", "q"}, // both were born later
+		n + 1: {"p", "q"}, // both were created later
 		n + 2: {"q", "p"}, // p was not: it comes where it changed
 		n + 3: {"p"},
 		n + 4: {},

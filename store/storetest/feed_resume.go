@@ -22,16 +22,16 @@ func testFeedNews(r *env) {
 func testFeedSnapshot(r *env) {
 	l := r.held()
 	r.said(l, "one")
-	n, told := r.counter(), 0
+	n, count := r.counter(), 0
 	res, err := r.Since(ctx(), lathe.Cursor{}, lathe.Scope{}, func(lathe.Event) error {
-		if told++; told == 1 {
+		if count++; count == 1 {
 			r.said(l, "two")
 		}
 		return nil
 	})
 	r.ok(err)
 	r.same("number", res.Last, n)
-	r.same("events", told, 2+4)
+	r.same("events", count, 2+4)
 	r.same("the rest comes next", len(r.since(res.Last, lathe.Scope{})), 4)
 }
 
@@ -165,11 +165,11 @@ func testFeedEverything(r *env) {
 	r.ok(r.Import(ctx(), rec, messages))
 	r.fork(rec.ID, "")
 	if d := differ(read(r, r.Store), followed(r, r.since(0, lathe.Scope{}))); d != "" {
-		r.Fatalf("a new reader has another world: %s", d)
+		r.Fatalf("a new reader has other sessions: %s", d)
 	}
 }
 
-func testFeedTombMessage(r *env) {
+func testFeedTombstoneMessage(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	n := r.counter()
@@ -178,7 +178,7 @@ func testFeedTombMessage(r *env) {
 	r.same("kinds", kinds(r.since(n, lathe.Scope{})), []string{"message.part.removed", "message.removed"})
 }
 
-func testFeedTombUnknown(r *env) {
+func testFeedTombstoneUnknown(r *env) {
 	l := r.held()
 	n := r.counter()
 	m, _ := r.said(l, "Hello")
@@ -188,7 +188,7 @@ func testFeedTombUnknown(r *env) {
 
 const day = lathe.Time(24 * 3600 * 1000)
 
-func testFeedTombAge(r *env) {
+func testFeedTombstoneAge(r *env) {
 	l := r.held()
 	m, a := r.said(l, "Hello")
 	r.commit(l, &lathe.MessageRemoved{Session: l.Session, Message: m.ID})
@@ -280,11 +280,11 @@ func testFeedOpen(r *env) {
 func testFeedLive(r *env) {
 	l := r.held()
 	r.said(l, "Hello")
-	r.heard.take()
+	r.published.take()
 	n := r.counter()
 	_, a := r.said(l, "Hello")
 	r.commit(l, &lathe.SessionCompacted{Session: l.Session}, changed(r.finish(a, 1, 1)), &lathe.CommandExecuted{Session: l.Session})
-	r.same("numbers", numbers(r.heard.take()), []string{
+	r.same("numbers", numbers(r.published.take()), []string{
 		fmt.Sprint(n + 1), fmt.Sprint(n+2) + "*", fmt.Sprint(n + 3), fmt.Sprint(n+4) + "*", "0", fmt.Sprint(n + 5), fmt.Sprint(n+6) + "*", "0",
 	})
 }
@@ -300,7 +300,7 @@ func testFeedPromoted(r *env) {
 	for _, e := range r.since(n, lathe.Scope{}) {
 		c.take(e)
 	}
-	if d := differ(read(r, r.Store), c.world()); d != "" {
+	if d := differ(read(r, r.Store), c.sessionSet()); d != "" {
 		r.Fatalf("a reader has another order: %s", d)
 	}
 }
@@ -309,9 +309,9 @@ func testFeedPromoted(r *env) {
 // number between.
 func testFeedBack(r *env) {
 	l := r.held()
-	var worlds []world
+	var sessionSets []sessionSet
 	var cuts []int64
-	cut := func() { worlds, cuts = append(worlds, read(r, r.Store)), append(cuts, r.counter()) }
+	cut := func() { sessionSets, cuts = append(sessionSets, read(r, r.Store)), append(cuts, r.counter()) }
 	m, a := r.said(l, "Hello")
 	cut()
 	r.commit(l, &lathe.PartRemoved{Session: l.Session, Message: m.ID, Part: m.Parts[0].ID})
@@ -333,11 +333,11 @@ func testFeedBack(r *env) {
 	cut()
 	now := read(r, r.Store)
 	for i, n := range cuts {
-		c := newClient(r, worlds[i], n)
+		c := newClient(r, sessionSets[i], n)
 		for _, e := range r.since(n, lathe.Scope{}) {
 			c.take(e)
 		}
-		if d := differ(now, c.world()); d != "" {
+		if d := differ(now, c.sessionSet()); d != "" {
 			r.Fatalf("from %d, cut %d: %s", n, i, d)
 		}
 	}

@@ -21,7 +21,7 @@ func forkTests() map[string]func(*env) {
 		"WaitingPromptsStay":             testForkWaiting,
 		"AWaitingPromptMayBeTheBoundary": testForkAtWaiting,
 		"EveryPartIsCopied":              testForkParts,
-		"ToldToThoseWhoListen":           testForkTold,
+		"ToldToThoseWhoListen":           testForkPublished,
 		"NotToldIfNobodyListens":         testForkQuiet,
 		"TheCreationIsToldFirst":         testForkCreatedFirst,
 		"ATakenIDIsConflict":             testForkTaken,
@@ -181,7 +181,7 @@ func testForkParts(r *env) {
 	var facts []lathe.Fact
 	for _, p := range lathetest.Parts(l.Session, a.ID) {
 		if c, ok := p.Body.(*lathe.Compaction); ok {
-			c.TailStart = "" // has a test of its own
+			c.TailStart = "" // has its own test
 		}
 		facts = append(facts, changed(p))
 	}
@@ -200,14 +200,14 @@ func testForkParts(r *env) {
 	}
 }
 
-func testForkTold(r *env) {
+func testForkPublished(r *env) {
 	l := r.held()
 	_, a := r.said(l, "one")
 	r.commit(l, changed(r.finish(a, 1, 1)))
-	r.heard.take()
+	r.published.take()
 	n := r.counter()
 	rec := r.fork(l.Session, "")
-	events := r.heard.take()
+	events := r.published.take()
 	r.same("kinds", kinds(events), []string{
 		"session.created", "message.updated", "message.part.updated", "message.updated", "message.part.updated", "message.part.updated", "session.updated",
 	})
@@ -222,13 +222,13 @@ func testForkTold(r *env) {
 }
 
 func testForkQuiet(r *env) {
-	heard := &listener{ignores: true}
-	s := r.again(store.Options{Publish: heard.publish, HasListeners: heard.wanted})
+	published := &listener{ignores: true}
+	s := r.again(store.Options{Publish: published.publish, HasListeners: published.wanted})
 	l := r.held()
 	r.said(l, "one")
 	r.ok(s.Fork(ctx(), l.Session, "", r.record()))
 	r.same("counter", s.Last(), r.counter())
-	for _, k := range kinds(heard.events()) {
+	for _, k := range kinds(published.events()) {
 		if k != "session.created" {
 			r.Errorf("%s was not published", k)
 		}
@@ -240,10 +240,10 @@ func testForkCreatedFirst(r *env) {
 	l, _ := r.long(300)
 	rec := r.record()
 	other := r.again(store.Options{})
-	heard := &listener{}
+	published := &listener{}
 	changed := false
 	s := r.again(store.Options{Publish: func(b store.Batch) {
-		heard.publish(b)
+		published.publish(b)
 		if len(b.Events) > 0 && !changed {
 			changed = true
 			if _, err := other.Edit(ctx(), rec.ID, lathe.Edit{Title: lathe.Some("Changed meanwhile")}); err != nil {
@@ -253,7 +253,7 @@ func testForkCreatedFirst(r *env) {
 	}})
 	r.ok(s.Fork(ctx(), l.Session, "", rec))
 	r.ok(s.Poll(ctx()))
-	events := heard.events()
+	events := published.events()
 	r.same("first", events[0].Fact.Type(), "session.created")
 	r.same("reader state", followed(r, events)[rec.ID], read(r, r.Store)[rec.ID])
 }
@@ -282,9 +282,9 @@ func testForkOriginal(r *env) {
 
 func testForkLong(r *env) {
 	l, ids := r.long(400)
-	r.heard.take()
+	r.published.take()
 	rec := r.fork(l.Session, "")
-	events := r.heard.take()
+	events := r.published.take()
 	r.same("events", len(events), 1+2*len(ids))
 	r.same("reader state", len(followed(r, events)[rec.ID].Messages), len(ids))
 }

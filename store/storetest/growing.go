@@ -137,9 +137,9 @@ func testTailSettled(r *env) {
 func testTailSilent(r *env) {
 	g := r.grown("one")
 	n := r.counter()
-	r.heard.take()
+	r.published.take()
 	r.same("events", r.commit(g.lease, &lathe.Checkpoint{Session: g.lease.Session, Part: g.part.ID, Offset: 3, Text: "!"}), []lathe.Event{})
-	r.same("told", r.heard.take(), []lathe.Event{})
+	r.same("told", r.published.take(), []lathe.Event{})
 	r.same("numbers", r.counter(), n+1)
 	events := r.since(n, lathe.Scope{})
 	r.same("a reader that resumes", kinds(events), []string{"message.part.updated"})

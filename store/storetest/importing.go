@@ -20,7 +20,7 @@ func importTests() map[string]func(*env) {
 		"TheSameTwice":                     testImportTwice,
 		"DuplicatesInside":                 testImportDuplicates,
 		"NothingWaitsOrWants":              testImportMarks,
-		"ToldToThoseWhoListen":             testImportTold,
+		"ToldToThoseWhoListen":             testImportPublished,
 		"LaterMessagesComeAfter":           testImportThenCommit,
 		"ASessionWithoutMessages":          testImportBare,
 		"OpenPartsGrowOn":                  testImportOpen,
@@ -153,15 +153,15 @@ func testImportMarks(r *env) {
 	r.same("wants", r.wants(rec.ID), lathe.MessageID(""))
 }
 
-func testImportTold(r *env) {
+func testImportPublished(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
-	events := r.heard.take()
+	events := r.published.take()
 	r.same("first", events[0].Fact.Type(), "session.created")
 	r.same("reader state", followed(r, events), read(r, r.Store))
 	messages = append(messages, lathe.Message{ID: "msg_more", Session: rec.ID, Created: lathetest.Now + 99, Data: lathetest.RoleData()[0]})
 	r.ok(r.Import(ctx(), rec, messages))
-	r.same("of a second time", kinds(r.heard.take()), []string{"session.updated", "message.updated"})
+	r.same("of a second time", kinds(r.published.take()), []string{"session.updated", "message.updated"})
 }
 
 func testImportThenCommit(r *env) {
@@ -176,7 +176,7 @@ func testImportBare(r *env) {
 	rec := r.record()
 	r.ok(r.Import(ctx(), rec, nil))
 	r.same("session", must(r.Session(ctx(), rec.ID))(r), rec)
-	r.same("events", numbers(r.heard.take()), []string{"1*"})
+	r.same("events", numbers(r.published.take()), []string{"1*"})
 }
 
 func testImportOpen(r *env) {
@@ -205,7 +205,7 @@ func testImportLong(r *env) {
 	}
 	r.ok(r.Import(ctx(), rec, messages))
 	r.same("stored", r.history(rec.ID), messages)
-	r.same("reader state", followed(r, r.heard.take()), read(r, r.Store))
+	r.same("reader state", followed(r, r.published.take()), read(r, r.Store))
 }
 
 func testImportFailed(r *env) {

@@ -32,8 +32,8 @@ func testLiveOnce(r *env) {
 	rec, messages := foreign()
 	r.ok(r.Import(ctx(), rec, messages))
 	r.fork(rec.ID, "")
-	if d := differ(read(r, r.Store), followed(r, r.heard.take())); d != "" {
-		r.Fatalf("a live reader has another world: %s", d)
+	if d := differ(read(r, r.Store), followed(r, r.published.take())); d != "" {
+		r.Fatalf("a live reader has other sessions: %s", d)
 	}
 	r.same("published", r.Last(), r.counter())
 }
@@ -43,53 +43,53 @@ func testLiveBefore(r *env) {
 	for i := range 20 {
 		must(r.Edit(ctx(), id, lathe.Edit{Title: lathe.Some(fmt.Sprint(i))}))(r)
 		r.same("published", r.Last(), int64(i+2))
-		events := r.heard.take()
+		events := r.published.take()
 		r.same("the last event", events[len(events)-1].Fact.(*lathe.SessionChanged).Info.Title, fmt.Sprint(i))
 	}
 }
 
-// other is a second process with a listener of its own.
+// other is a second process with its own listener.
 func (r *env) other() (*store.Store, *listener) {
 	r.Helper()
-	heard := &listener{}
-	return r.again(store.Options{Publish: heard.publish, HasListeners: heard.wanted}), heard
+	published := &listener{}
+	return r.again(store.Options{Publish: published.publish, HasListeners: published.wanted}), published
 }
 
 func testPollNothing(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	r.ok(s.Poll(ctx()))
 	r.session()
 	r.ok(r.Poll(ctx()))
-	r.same("batches of the writer", len(r.heard.batches), 1)
+	r.same("batches of the writer", len(r.published.batches), 1)
 	r.ok(s.Poll(ctx()))
 	r.ok(s.Poll(ctx()))
 	r.ok(s.Poll(ctx()))
-	r.same("batches of the other", len(heard.batches), 1)
+	r.same("batches of the other", len(published.batches), 1)
 }
 
 func testPoll(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	l := r.held()
 	r.said(l, "Hello")
-	r.same("before", heard.events(), []lathe.Event{})
+	r.same("before", published.events(), []lathe.Event{})
 	r.ok(s.Poll(ctx()))
-	events := heard.take()
+	events := published.take()
 	r.same("kinds", kinds(events), []string{"session.created", "message.updated", "message.part.updated", "message.updated", "message.part.updated"})
-	r.same("world", followed(r, events), read(r, r.Store))
+	r.same("sessions", followed(r, events), read(r, r.Store))
 	r.same("published", s.Last(), r.counter())
 	must(r.Edit(ctx(), l.Session, lathe.Edit{Title: lathe.Some("New")}))(r)
 	r.ok(s.Poll(ctx()))
-	r.same("the next", kinds(heard.take()), []string{"session.updated"})
+	r.same("the next", kinds(published.take()), []string{"session.updated"})
 }
 
 func testPollNumbers(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	l := r.held()
 	r.said(l, "Hello")
 	r.commit(l, status(l.Session, lathe.Idle), status(l.Session, lathe.Busy), status(l.Session, lathe.Idle))
 	r.ok(s.Poll(ctx()))
-	r.same("batches", len(heard.batches), 1)
-	b := heard.batches[0]
+	r.same("batches", len(published.batches), 1)
+	b := published.batches[0]
 	r.same("foreign", b.Foreign, true)
 	r.same("counter", b.Counter, r.counter())
 	for i, e := range b.Events {
@@ -102,13 +102,13 @@ func testPollNumbers(r *env) {
 }
 
 func testPollBeforeOwn(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	one, two := r.session(), r.session()
 	r.prompts(one, lathe.Steer)
 	must(s.Edit(ctx(), two, lathe.Edit{Title: lathe.Some("New")}))(r)
 	r.prompts(one, lathe.Steer)
 	must(s.Edit(ctx(), two, lathe.Edit{Title: lathe.Some("Newer")}))(r)
-	events := heard.take()
+	events := published.take()
 	last := int64(0)
 	for _, e := range events {
 		if e.Seq < last {
@@ -117,52 +117,52 @@ func testPollBeforeOwn(r *env) {
 		last = e.Seq
 	}
 	r.same("number", last, r.counter())
-	r.same("world", followed(r, events), read(r, r.Store))
+	r.same("sessions", followed(r, events), read(r, r.Store))
 	r.ok(s.Poll(ctx()))
-	r.same("nothing is left", heard.take(), []lathe.Event{})
+	r.same("nothing is left", published.take(), []lathe.Event{})
 }
 
 // testPollAsItWas lets another process make a session, and this one change it at once: its
 // readers must get the event of a new session.
 func testPollAsItWas(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	id := r.session()
 	must(s.Edit(ctx(), id, lathe.Edit{Title: lathe.Some("New")}))(r)
-	r.same("kinds", kinds(heard.take()), []string{"session.created", "session.updated"})
+	r.same("kinds", kinds(published.take()), []string{"session.created", "session.updated"})
 	p := r.prompt(id, "Hello")
 	r.admit(id, p)
 	l := must(s.Acquire(ctx(), id))(r)
 	must(s.Commit(ctx(), l, &lathe.MessageRemoved{Session: id, Message: p.Message.ID}))(r)
-	r.same("kinds", kinds(heard.take()), []string{"message.updated", "message.part.updated", "session.updated", "message.removed"})
+	r.same("kinds", kinds(published.take()), []string{"message.updated", "message.part.updated", "session.updated", "message.removed"})
 }
 
 func testPollTail(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	g := r.grown("one")
 	r.ok(s.Poll(ctx()))
-	heard.take()
+	published.take()
 	r.ok(g.add(3, " two"))
 	r.ok(s.Poll(ctx()))
-	events := heard.take()
+	events := published.take()
 	r.same("kinds", kinds(events), []string{"message.part.updated"})
 	r.same("text", events[0].Fact.(*lathe.PartChanged).Part.GrowingText(), "one two")
 }
 
 func testPollUnwanted(r *env) {
-	s, heard := r.other()
-	heard.ignores = true
+	s, published := r.other()
+	published.ignores = true
 	r.said(r.held(), "Hello")
 	r.ok(s.Poll(ctx()))
-	r.same("events", heard.take(), []lathe.Event{})
+	r.same("events", published.take(), []lathe.Event{})
 	r.same("published", s.Last(), r.counter())
-	heard.ignores = false
+	published.ignores = false
 	r.session()
 	r.ok(s.Poll(ctx()))
-	r.same("only what came since", kinds(heard.take()), []string{"session.created"})
+	r.same("only what came since", kinds(published.take()), []string{"session.created"})
 }
 
 func testPollBoth(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	one := r.held()
 	r.ok(s.Poll(ctx()))
 	id := r.session()
@@ -179,42 +179,42 @@ func testPollBoth(r *env) {
 	r.ok(s.Poll(ctx()))
 	r.ok(r.Poll(ctx()))
 	want := read(r, r.Store)
-	r.same("one", followed(r, r.heard.take()), want)
-	r.same("two", followed(r, heard.take()), want)
+	r.same("one", followed(r, r.published.take()), want)
+	r.same("two", followed(r, published.take()), want)
 	r.same("published", []int64{r.Last(), s.Last()}, []int64{r.counter(), r.counter()})
 }
 
 func testPollOld(r *env) {
 	id := r.session()
-	s, heard := r.other()
+	s, published := r.other()
 	r.same("published", s.Last(), int64(1))
 	must(r.Edit(ctx(), id, lathe.Edit{Touch: true}))(r)
 	r.ok(s.Poll(ctx()))
-	r.same("kinds", kinds(heard.take()), []string{"session.updated"})
+	r.same("kinds", kinds(published.take()), []string{"session.updated"})
 }
 
 func testPollMany(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	r.long(700)
 	r.ok(s.Poll(ctx()))
-	for _, b := range heard.batches {
+	for _, b := range published.batches {
 		if len(b.Events) > 300 {
 			r.Errorf("a batch of %d events", len(b.Events))
 		}
 	}
 	last := 0
-	events := heard.take()
+	events := published.take()
 	for _, e := range events {
 		if e.Last {
 			last++
 		}
 	}
 	r.same("events that end a commit", last, 1)
-	r.same("world", followed(r, events), read(r, r.Store))
+	r.same("sessions", followed(r, events), read(r, r.Store))
 }
 
 func testPollRemoved(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	r.ok(s.Poll(ctx()))
@@ -222,25 +222,25 @@ func testPollRemoved(r *env) {
 	r.ok(s.Poll(ctx()))
 	r.ok(r.Remove(ctx(), l.Session))
 	r.ok(s.Poll(ctx()))
-	r.same("world", followed(r, heard.take()), world{})
+	r.same("sessions", followed(r, published.take()), sessionSet{})
 }
 
 func testPollAsk(r *env) {
-	s, heard := r.other()
+	s, published := r.other()
 	l := r.held()
 	one, two := r.ask(l.Session), r.ask(l.Session)
 	r.commit(l, one)
 	r.ok(s.Poll(ctx()))
-	heard.take()
+	published.take()
 	must(s.Admit(ctx(), l.Session, lathe.PermissionAnswer{Ask: one.ID, Reply: lathe.Once}))(r)
 	r.ok(r.Poll(ctx()))
-	events := r.heard.take()
+	events := r.published.take()
 	r.same("the answer arrives", events[len(events)-1].Fact, lathe.Fact(&lathe.PermissionReplied{Session: l.Session, Request: one.ID, Reply: lathe.Once}))
 	r.commit(l, two)
 	r.admit(l.Session, lathe.PermissionAnswer{Ask: two.ID, Reply: lathe.Once})
-	heard.take()
+	published.take()
 	r.ok(s.Poll(ctx()))
-	r.same("asked and answered before a look", kinds(heard.take()), []string{"permission.replied"})
+	r.same("asked and answered before a look", kinds(published.take()), []string{"permission.replied"})
 }
 
 func testPollPrompt(r *env) {
@@ -250,7 +250,7 @@ func testPollPrompt(r *env) {
 	must(s.Admit(ctx(), l.Session, p))(r)
 	r.ok(r.Poll(ctx()))
 	r.same("inbox", r.inbox(l.Session), []store.QueuedPrompt{{Message: p.Message.ID}})
-	r.same("told", kinds(r.heard.take()), []string{"session.created", "message.updated", "message.part.updated", "session.updated"})
+	r.same("told", kinds(r.published.take()), []string{"session.created", "message.updated", "message.part.updated", "session.updated"})
 	r.commit(l, &lathe.Promote{Session: l.Session, Message: p.Message.ID})
 	r.same("wants", r.wants(l.Session), p.Message.ID)
 }

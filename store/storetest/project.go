@@ -18,8 +18,8 @@ func projectTests() map[string]func(*env) {
 		"UnknownMembersAreKept":       testProjectExtra,
 		"GlobalProjectAdoptsNobody":   testProjectGlobal,
 		"OpeningAgainAdoptsNothing":   testProjectAgain,
-		"EveryOpeningIsTold":          testProjectTold,
-		"AdoptionIsTold":              testProjectAdoptionTold,
+		"EveryOpeningIsTold":          testProjectPublished,
+		"AdoptionIsTold":              testProjectAdoptionPublished,
 		"SandboxIsNotTheWorktree":     testProjectOwnWorktree,
 		"NothingRememberedIsNoString": testProjectUnknown,
 	}
@@ -79,11 +79,11 @@ func testProjectAdopts(r *env) {
 	r.same("elsewhere", r.projectOf(other), lathe.GlobalProject)
 }
 
-func testProjectAdoptionTold(r *env) {
+func testProjectAdoptionPublished(r *env) {
 	mine := r.session(global)
-	r.heard.take()
+	r.published.take()
 	r.open(git("prj", home), home)
-	events := r.heard.take()
+	events := r.published.take()
 	r.same("kinds", kinds(events), []string{"session.updated", "project.updated"})
 	r.same("session", events[0].Fact.(*lathe.SessionChanged).Info, must(r.Session(ctx(), mine))(r))
 }
@@ -131,11 +131,11 @@ func testProjectExtra(r *env) {
 	r.same("stored", must(r.Projects(ctx()))(r), []lathe.Project{want})
 }
 
-func testProjectTold(r *env) {
+func testProjectPublished(r *env) {
 	p := r.open(git("prj", home), home)
-	r.same("events", r.heard.take(), []lathe.Event{{Seq: 1, Last: true, Fact: &lathe.ProjectChanged{Project: p}}})
+	r.same("events", r.published.take(), []lathe.Event{{Seq: 1, Last: true, Fact: &lathe.ProjectChanged{Project: p}}})
 	r.open(git("prj", home), home)
-	r.same("numbers", numbers(r.heard.take()), []string{"2*"})
+	r.same("numbers", numbers(r.published.take()), []string{"2*"})
 }
 
 func testProjectKnown(r *env) {

@@ -30,12 +30,12 @@ func (s *suite) property(t *testing.T, processes int) {
 			rt.Fatal(err)
 		}
 		r := s.newEnvIn(rt, dir, s.fresh(t, dir))
-		h := &actors{env: r, t: rt, now: world{}, leases: map[lathe.SessionID]held{}}
+		h := &actors{env: r, t: rt, now: sessionSet{}, leases: map[lathe.SessionID]held{}}
 		h.stores = append(h.stores, r.Store)
-		h.heard = append(h.heard, r.heard)
+		h.published = append(h.published, r.published)
 		for len(h.stores) < processes {
-			next, heard := r.other()
-			h.stores, h.heard = append(h.stores, next), append(h.heard, heard)
+			next, published := r.other()
+			h.stores, h.published = append(h.stores, next), append(h.published, published)
 		}
 		h.note()
 		for range rapid.IntRange(1, 20).Draw(rt, "length") {
@@ -45,8 +45,8 @@ func (s *suite) property(t *testing.T, processes int) {
 			r.ok(st.Poll(ctx()))
 		}
 		h.checkCuts()
-		for _, heard := range h.heard {
-			h.checkLive(heard)
+		for _, published := range h.published {
+			h.checkLive(published)
 		}
 	})
 }
@@ -55,13 +55,13 @@ func (s *suite) property(t *testing.T, processes int) {
 // their steps.
 type actors struct {
 	*env
-	t      *rapid.T
-	stores []*store.Store
-	heard  []*listener
-	leases map[lathe.SessionID]held
-	worlds []moment
-	now    world
-	serial int
+	t           *rapid.T
+	stores      []*store.Store
+	published   []*listener
+	leases      map[lathe.SessionID]held
+	sessionSets []moment
+	now         sessionSet
+	serial      int
 }
 
 // held is a lease and the process that has it.
@@ -72,38 +72,38 @@ type held struct {
 
 // moment is the stored state at a number.
 type moment struct {
-	number int64
-	world  world
+	number     int64
+	sessionSet sessionSet
 }
 
 // note records the stored state.
 func (h *actors) note() {
 	h.now = read(h.env, h.Store)
 	n := h.counter()
-	if len(h.worlds) > 0 && h.worlds[len(h.worlds)-1].number == n {
-		h.worlds = h.worlds[:len(h.worlds)-1] // nothing a client could see has changed
+	if len(h.sessionSets) > 0 && h.sessionSets[len(h.sessionSets)-1].number == n {
+		h.sessionSets = h.sessionSets[:len(h.sessionSets)-1] // nothing a client could see has changed
 	}
-	h.worlds = append(h.worlds, moment{n, h.now})
+	h.sessionSets = append(h.sessionSets, moment{n, h.now})
 }
 
 // checkCuts resumes from every number at which a client could have read the store (I1).
 func (h *actors) checkCuts() {
-	for _, m := range h.worlds {
-		c := newClient(h.env, m.world, m.number)
+	for _, m := range h.sessionSets {
+		c := newClient(h.env, m.sessionSet, m.number)
 		for _, e := range h.since(m.number, lathe.Scope{}) {
 			c.take(e)
 		}
-		if d := differ(h.now, c.world()); d != "" {
+		if d := differ(h.now, c.sessionSet()); d != "" {
 			h.Fatalf("I1: read at %d and resumed to %d: %s", m.number, h.counter(), d)
 		}
 	}
 	for i, id := range h.all() { // and a few of them for one session alone
-		m := h.worlds[i%len(h.worlds)]
-		c := newClient(h.env, m.world.only(id), m.number)
+		m := h.sessionSets[i%len(h.sessionSets)]
+		c := newClient(h.env, m.sessionSet.only(id), m.number)
 		for _, e := range h.since(m.number, lathe.Scope{Session: id}) {
 			c.take(e)
 		}
-		if d := differ(h.now.only(id), c.world()); d != "" {
+		if d := differ(h.now.only(id), c.sessionSet()); d != "" {
 			h.Fatalf("I1: one session read at %d and resumed to %d: %s", m.number, h.counter(), d)
 		}
 	}
@@ -112,8 +112,8 @@ func (h *actors) checkCuts() {
 // all lists the sessions that were ever there.
 func (h *actors) all() []lathe.SessionID {
 	seen := map[lathe.SessionID]bool{}
-	for _, m := range h.worlds {
-		for id := range m.world {
+	for _, m := range h.sessionSets {
+		for id := range m.sessionSet {
 			seen[id] = true
 		}
 	}
@@ -121,8 +121,8 @@ func (h *actors) all() []lathe.SessionID {
 }
 
 // checkLive follows what a process has published, and stops and resumes at every event.
-func (h *actors) checkLive(heard *listener) {
-	events := heard.events()
+func (h *actors) checkLive(published *listener) {
+	events := published.events()
 	last, noted := int64(0), int64(0)
 	for _, e := range events {
 		if e.Seq != 0 && e.Seq < last {
@@ -150,7 +150,7 @@ func (h *actors) checkLive(heard *listener) {
 				c.take(e)
 			}
 		}
-		if d := differ(h.now, c.world()); d != "" {
+		if d := differ(h.now, c.sessionSet()); d != "" {
 			h.Fatalf("I1, I2: stopped at event %d of %d, resumed from %d: %s", cut, len(events), c.cursor, d)
 		}
 	}
@@ -193,7 +193,7 @@ func (h *actors) step() {
 		if !there {
 			h.Fatalf("I6: session %s is gone", id)
 		}
-		if d := differ(world{id: was}, world{id: is}); d != "" {
+		if d := differ(sessionSet{id: was}, sessionSet{id: is}); d != "" {
 			h.Fatalf("I6: not meant: %s", d)
 		}
 	}

@@ -10,8 +10,8 @@ func removeTests() map[string]func(*env) {
 	return map[string]func(*env){
 		"EverythingBelowIsGone":       testRemoveAll,
 		"ChildrenFirst":               testRemoveChildren,
-		"ToldWithTheLastRecord":       testRemoveTold,
-		"OneTombstoneForEachSession":  testRemoveTombs,
+		"ToldWithTheLastRecord":       testRemovePublished,
+		"OneTombstoneForEachSession":  testRemoveTombstones,
 		"ParentsInACircle":            testRemoveCircle,
 		"ItsOwnParent":                testRemoveSelf,
 		"OthersStay":                  testRemoveOthers,
@@ -51,10 +51,10 @@ func testRemoveChildren(r *env) {
 	r.session(named("ses_b1"), child("ses_b"))
 	r.session(named("ses_b2"), child("ses_b"))
 	r.session(named("ses_b11"), child("ses_b1"))
-	r.heard.take()
+	r.published.take()
 	r.ok(r.Remove(ctx(), top))
 	var order []lathe.SessionID
-	events := r.heard.take()
+	events := r.published.take()
 	for _, e := range events {
 		order = append(order, e.Fact.(*lathe.SessionDeleted).Info.ID)
 	}
@@ -63,20 +63,20 @@ func testRemoveChildren(r *env) {
 	r.same("left", r.list(lathe.Query{Archived: lathe.WithArchived}), []lathe.SessionID{})
 }
 
-func testRemoveTold(r *env) {
+func testRemovePublished(r *env) {
 	rec := lathetest.Session()
 	r.ok(r.Create(ctx(), rec))
 	n := r.counter()
-	r.heard.take()
+	r.published.take()
 	r.ok(r.Remove(ctx(), rec.ID))
 	want := []lathe.Event{{
 		Seq: n + 1, Last: true, Session: rec.ID, Directory: rec.Directory, Project: rec.Project, Fact: &lathe.SessionDeleted{Info: rec},
 	}}
-	r.same("live", r.heard.take(), want)
+	r.same("live", r.published.take(), want)
 	r.same("resumed", r.since(n, lathe.Scope{}), want)
 }
 
-func testRemoveTombs(r *env) {
+func testRemoveTombstones(r *env) {
 	l := r.held()
 	r.said(l, "Hello")
 	r.session(child(l.Session))
@@ -104,7 +104,7 @@ func testRemoveOthers(r *env) {
 	r.said(two, "two")
 	before := read(r, r.Store)[two.Session]
 	r.ok(r.Remove(ctx(), one.Session))
-	r.same("the other", read(r, r.Store), world{two.Session: before})
+	r.same("the other", read(r, r.Store), sessionSet{two.Session: before})
 }
 
 func testRemoveLate(r *env) {

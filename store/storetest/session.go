@@ -14,13 +14,13 @@ func sessionTests() map[string]func(*env) {
 	return map[string]func(*env){
 		"CreateKeepsEveryMember":      testCreate,
 		"CreateTwiceIsConflict":       testCreateTwice,
-		"CreateIsTold":                testCreateTold,
+		"CreateIsTold":                testCreatePublished,
 		"UnknownIsNotFound":           testSessionUnknown,
 		"EditChangesOnlyWhatIsSet":    testEditColumns,
 		"EditCanTakeAway":             testEditClears,
 		"EditAddsRulesOfMany":         testEditAddsRules,
 		"EditTouches":                 testEditTouch,
-		"EditIsTold":                  testEditTold,
+		"EditIsTold":                  testEditPublished,
 		"NoFieldLostAmongManyEditors": func(r *env) { testEditors(r, r.Store, r.Store) },
 		"NoFieldLostAmongProcesses":   func(r *env) { testEditors(r, r.Store, r.again(store.Options{})) },
 	}
@@ -44,14 +44,14 @@ func testCreateTwice(r *env) {
 	r.same("counter", r.counter(), before)
 }
 
-func testCreateTold(r *env) {
+func testCreatePublished(r *env) {
 	rec := r.record()
 	r.ok(r.Create(ctx(), rec))
 	want := []lathe.Event{{
 		Seq: 1, Last: true, Session: rec.ID, Directory: rec.Directory, Project: rec.Project,
 		Fact: &lathe.SessionCreated{Info: rec},
 	}}
-	r.same("events", r.heard.events(), want)
+	r.same("events", r.published.events(), want)
 }
 
 func testSessionUnknown(r *env) {
@@ -160,14 +160,14 @@ func testEditTouch(r *env) {
 	}
 }
 
-func testEditTold(r *env) {
+func testEditPublished(r *env) {
 	id := r.session()
-	r.heard.take()
+	r.published.take()
 	rec := must(r.Edit(ctx(), id, lathe.Edit{Directory: lathe.Some("/elsewhere")}))(r)
 	want := []lathe.Event{{
 		Seq: 2, Last: true, Session: id, Directory: "/elsewhere", Project: "prj", Fact: &lathe.SessionChanged{Info: rec},
 	}}
-	r.same("events", r.heard.events(), want)
+	r.same("events", r.published.events(), want)
 }
 
 // testEditors lets many change different columns of one session at the same time, half of

@@ -7,7 +7,7 @@ import (
 
 func statusTests() map[string]func(*env) {
 	return map[string]func(*env){
-		"StoredWhenItChangesToldAlways": testStatusTold,
+		"StoredWhenItChangesToldAlways": testStatusPublished,
 		"IdleIsToldTwice":               testStatusIdle,
 		"OnlyThoseThatAreNotIdle":       testStatuses,
 		"ADeadOwnerReadsAsIdle":         testStatusDead,
@@ -21,14 +21,14 @@ func (r *env) statuses(scope lathe.Scope) map[lathe.SessionID]lathe.Status {
 	return must(r.Statuses(ctx(), scope))(r)
 }
 
-func testStatusTold(r *env) {
+func testStatusPublished(r *env) {
 	l := r.held()
 	n := r.counter()
 	busy := status(l.Session, lathe.Busy)
-	r.heard.take()
+	r.published.take()
 	for _, want := range []string{"3*", "0", "0"} {
 		r.same("numbers", numbers(r.commit(l, busy)), []string{want})
-		r.same("told", r.heard.take()[0].Fact, lathe.Fact(busy))
+		r.same("told", r.published.take()[0].Fact, lathe.Fact(busy))
 	}
 	r.same("counter", r.counter(), n+1)
 }
@@ -36,17 +36,17 @@ func testStatusTold(r *env) {
 func testStatusIdle(r *env) {
 	l := r.held()
 	idle := status(l.Session, lathe.Idle)
-	r.heard.take()
+	r.published.take()
 	r.commit(l, idle)
-	r.same("without a status before", kinds(r.heard.take()), []string{"session.status", "session.idle"})
+	r.same("without a status before", kinds(r.published.take()), []string{"session.status", "session.idle"})
 	r.commit(l, status(l.Session, lathe.Busy))
-	r.heard.take()
+	r.published.take()
 	events := r.commit(l, idle)
-	r.same("told", r.heard.take(), events)
+	r.same("told", r.published.take(), events)
 	r.same("kinds", kinds(events), []string{"session.status", "session.idle"})
 	r.same("numbers", numbers(events), []string{"4*", "0"})
 	r.commit(l, idle)
-	r.same("once more", kinds(r.heard.take()), []string{"session.status", "session.idle"})
+	r.same("once more", kinds(r.published.take()), []string{"session.status", "session.idle"})
 }
 
 func testStatuses(r *env) {
@@ -82,8 +82,8 @@ func testStatusDead(r *env) {
 	r.same("in the feed", events[2].Fact, lathe.Fact(status(id, lathe.Idle)))
 }
 
-// testStatusTakenOver: a reader that resumed after the end of the busy process was told
-// that the session is idle. The next holder's first busy must reach it.
+// testStatusTakenOver: a reader that resumed after the end of the busy process receives the
+// idle status. The next holder's first busy must reach it.
 func testStatusTakenOver(r *env) {
 	id, die := r.busyElsewhere()
 	die()

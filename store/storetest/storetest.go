@@ -100,11 +100,11 @@ type suite struct {
 type env struct {
 	rapid.TB
 	*store.Store
-	clock *clock
-	ids   *lathe.IDs
-	heard *listener // published by Store
-	blobs string    // the folder of large values
-	again func(o store.Options) *store.Store
+	clock     *clock
+	ids       *lathe.IDs
+	published *listener // published by Store
+	blobs     string    // the folder of large values
+	again     func(o store.Options) *store.Store
 }
 
 func (s *suite) newEnv(t *testing.T) *env {
@@ -115,7 +115,7 @@ func (s *suite) newEnv(t *testing.T) *env {
 // newEnvIn makes an environment that reports failures to tb.
 func (s *suite) newEnvIn(tb rapid.TB, dir string, db Database) *env {
 	c := &clock{now: lathetest.Now}
-	r := &env{TB: tb, clock: c, heard: &listener{}, blobs: filepath.Join(dir, "large")}
+	r := &env{TB: tb, clock: c, published: &listener{}, blobs: filepath.Join(dir, "large")}
 	random := byte(0)
 	r.ids = lathe.NewIDsFrom(c.tick, func(b []byte) {
 		for i := range b {
@@ -135,7 +135,7 @@ func (s *suite) newEnvIn(tb rapid.TB, dir string, db Database) *env {
 		open = append(open, st)
 		return st
 	}
-	r.Store = r.again(store.Options{Publish: r.heard.publish})
+	r.Store = r.again(store.Options{Publish: r.published.publish})
 	r.closers(func() {
 		for _, st := range open {
 			r.ok(st.Close())
@@ -243,7 +243,7 @@ func (r *env) same(what string, got, want any) {
 	}
 }
 
-// kinds writes events as their types, in order.
+// kinds lists the types of events.
 func kinds(events []lathe.Event) []string {
 	out := []string{}
 	for _, e := range events {

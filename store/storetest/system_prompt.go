@@ -6,7 +6,7 @@ import (
 
 func systemPromptTests() map[string]func(*env) {
 	return map[string]func(*env){
-		"IsKeptAndReplaced":   testSystemPromptKept,
+		"IsKeptAndReplaced":   testSystemPromptStored,
 		"AForkHasTheSame":     testSystemPromptForked,
 		"GoesWithItsSession":  testSystemPromptRemoved,
 		"NobodyIsToldAboutIt": testSystemPromptSilent,
@@ -27,7 +27,7 @@ func sampleSystemPrompt(text string) lathe.SystemPrompt {
 	}
 }
 
-func testSystemPromptKept(r *env) {
+func testSystemPromptStored(r *env) {
 	l, other := r.held(), r.held()
 	r.same("before", r.systemPrompt(l.Session), (*lathe.SystemPrompt)(nil))
 	for _, text := range []string{"first\x00\u2028", "second"} {

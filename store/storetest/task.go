@@ -62,9 +62,9 @@ func testTaskOnce(r *env) {
 	child := r.session(below(top))
 	r.work(child, lathe.Background)
 	other := r.again(store.Options{})
-	var told atomic.Int64
+	var reported atomic.Int64
 	var group sync.WaitGroup
-	for i := range 8 { // each with an id of its own: the mark alone decides
+	for i := range 8 { // each with its own id: the mark alone decides
 		p := r.prompt(top, "it has ended")
 		group.Go(func() {
 			s := r.Store
@@ -76,14 +76,14 @@ func testTaskOnce(r *env) {
 				r.Error(err)
 			}
 			if ok {
-				told.Add(1)
+				reported.Add(1)
 			}
 		})
 	}
 	group.Wait()
 	waiting, _, err := r.Inbox(ctx(), top)
 	r.ok(err)
-	r.same("told", told.Load(), int64(1))
+	r.same("told", reported.Load(), int64(1))
 	r.same("prompts", len(waiting), 1)
 	r.same("afterwards", r.task(child), lathe.NoTask)
 }
@@ -91,8 +91,8 @@ func testTaskOnce(r *env) {
 func testTaskStays(r *env) {
 	child := r.session(below("ses_gone"))
 	r.work(child, lathe.Background)
-	told, err := r.ReportToParent(ctx(), child, r.prompt("ses_gone", "it has ended"))
-	r.same("told", told, false)
+	reported, err := r.ReportToParent(ctx(), child, r.prompt("ses_gone", "it has ended"))
+	r.same("told", reported, false)
 	r.is(err, lathe.NotFound)
 	r.same("afterwards", r.task(child), lathe.Background)
 }

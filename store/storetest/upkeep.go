@@ -48,6 +48,6 @@ func testVacuumKeeps(r *env) {
 	r.ok(r.Remove(ctx(), r.session()))
 	before := read(r, r.Store)
 	r.ok(r.Vacuum(ctx(), nil))
-	r.same("world", read(r, r.Store), before)
+	r.same("sessions", read(r, r.Store), before)
 	r.same("found", must(r.Check(ctx()))(r), []string{})
 }

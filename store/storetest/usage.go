@@ -11,7 +11,7 @@ func usageTests() map[string]func(*env) {
 		"RemovalSubtracts":             testUsageSubtracts,
 		"ARemovedMessageSubtractsAll":  testUsageMessage,
 		"TimeIsNotTouched":             testUsageTime,
-		"TheRecordIsTold":              testUsageTold,
+		"TheRecordIsTold":              testUsagePublished,
 		"SumsAreExact":                 testUsageExact,
 		"TotalsAndUnknownAreNotSummed": testUsageTotals,
 		"AnotherBodyTakesItAway":       testUsageBody,
@@ -93,7 +93,7 @@ func testUsageTime(r *env) {
 	r.same("time", must(r.Session(ctx(), l.Session))(r).Updated, before.Updated)
 }
 
-func testUsageTold(r *env) {
+func testUsagePublished(r *env) {
 	l := r.held()
 	m, _ := r.said(l, "Hello")
 	p := r.finish(m, 1, 1)

@@ -18,7 +18,7 @@ func walkTests() map[string]func(*env) {
 	}
 }
 
-// walked is what a walk shows, as session and message ids.
+// walked is the result of a walk, as session and message ids.
 func (r *env) walked(q lathe.Query, since lathe.Time) (out []string) {
 	r.Helper()
 	r.ok(r.Walk(ctx(), q, since, func(s lathe.Session, m lathe.Message) error {

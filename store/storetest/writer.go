@@ -36,13 +36,13 @@ func writerTests() map[string]func(*env) {
 
 // stalled opens another store whose writer waits in Publish until it is let go, so that
 // later jobs share a commit. Hold stalls it, free releases it.
-func (r *env) stalled() (s *store.Store, heard *listener, hold, free func()) {
+func (r *env) stalled() (s *store.Store, published *listener, hold, free func()) {
 	r.Helper()
-	heard = &listener{}
+	published = &listener{}
 	gate, inside := make(chan struct{}), make(chan struct{}, 1)
 	var stall atomic.Bool
 	s = r.again(store.Options{Publish: func(b store.Batch) {
-		heard.publish(b)
+		published.publish(b)
 		if stall.CompareAndSwap(true, false) {
 			inside <- struct{}{}
 			<-gate
@@ -53,7 +53,7 @@ func (r *env) stalled() (s *store.Store, heard *listener, hold, free func()) {
 		go func() { _, _ = s.Edit(ctx(), "ses_stall", lathe.Edit{Touch: true}) }()
 		<-inside
 	}
-	return s, heard, hold, func() { close(gate) }
+	return s, published, hold, func() { close(gate) }
 }
 
 func testGroup(r *env) {
@@ -104,7 +104,7 @@ func testGroup(r *env) {
 
 func testGroupNumbers(r *env) {
 	r.session(named("ses_stall"))
-	s, heard, hold, free := r.stalled()
+	s, published, hold, free := r.stalled()
 	var ids []lathe.SessionID
 	for range 30 {
 		ids = append(ids, r.session())
@@ -122,7 +122,7 @@ func testGroupNumbers(r *env) {
 	free()
 	all.Wait()
 	last := int64(0)
-	for _, e := range heard.events() {
+	for _, e := range published.events() {
 		if e.Fact.Type() == "session.created" {
 			continue
 		}
@@ -132,8 +132,8 @@ func testGroupNumbers(r *env) {
 		last = e.Seq
 	}
 	r.same("last", last, r.counter())
-	for i := 1; i < len(heard.batches); i++ {
-		if heard.batches[i].Counter < heard.batches[i-1].Counter {
+	for i := 1; i < len(published.batches); i++ {
+		if published.batches[i].Counter < published.batches[i-1].Counter {
 			r.Fatalf("the counter of a batch fell")
 		}
 	}
@@ -160,11 +160,11 @@ func testGroupEvents(r *env) {
 
 func testGroupNews(r *env) {
 	r.session(named("ses_stall"))
-	s, heard, hold, free := r.stalled()
+	s, published, hold, free := r.stalled()
 	id := r.session()
 	l := must(s.Acquire(ctx(), id))(r)
 	hold()
-	heard.take()
+	published.take()
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
@@ -180,7 +180,7 @@ func testGroupNews(r *env) {
 	free()
 	all.Wait()
 	told := map[string]int{}
-	for _, k := range kinds(heard.take()) {
+	for _, k := range kinds(published.take()) {
 		told[k]++
 	}
 	r.same("told", told, map[string]int{"todo.updated": 10, "session.compacted": 10})
@@ -188,11 +188,11 @@ func testGroupNews(r *env) {
 
 func testGroupFailure(r *env) {
 	r.session(named("ses_stall"))
-	s, heard, hold, free := r.stalled()
+	s, published, hold, free := r.stalled()
 	id := r.session()
 	l := must(s.Acquire(ctx(), id))(r)
 	hold()
-	heard.take()
+	published.take()
 	var all sync.WaitGroup
 	for i := range 10 {
 		all.Go(func() {
@@ -205,7 +205,7 @@ func testGroupFailure(r *env) {
 	}
 	free()
 	all.Wait()
-	r.same("told", heard.take(), []lathe.Event{})
+	r.same("told", published.take(), []lathe.Event{})
 }
 
 func testGroupProcesses(r *env) {
@@ -355,7 +355,7 @@ func testCanceledWaiting(r *env) {
 	cancel()
 	r.is(<-result, lathe.Canceled) // while the writer is still stalled
 	free()
-	must(s.Edit(ctx(), id, lathe.Edit{Touch: true}))(r) // behind it in the queue
+	must(s.Edit(ctx(), id, lathe.Edit{Touch: true}))(r) // after it in the queue
 	r.same("history", r.history(id), []lathe.Message{})
 }
 
@@ -457,6 +457,6 @@ func testReopen(r *env) {
 	n := must(s.Stats(ctx()))(r).Counter
 	r.ok(s.Close())
 	next := r.again(store.Options{})
-	r.same("world", read(r, next), before)
+	r.same("sessions", read(r, next), before)
 	r.same("published", next.Last(), n)
 }

@@ -44,7 +44,7 @@ func EditorAliases(name string, raw []byte) []string {
 	return ToolAliases(name)
 }
 
-// Normalize is a name without what people and models write differently.
+// Normalize is a name without what users and models write differently.
 func Normalize(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {

@@ -30,8 +30,8 @@ func Derive(t reflect.Type) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// simplify takes out what models stumble over: null as a type, and the ban on members
-// nobody knows, which they add all the same.
+// simplify removes parts that confuse models: null as a type, and the ban on unknown members,
+// which they add anyway.
 func simplify(s *jsonschema.Schema, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

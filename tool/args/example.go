@@ -8,7 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Example is a value for a schema, made of what its descriptions say behind their colon.
+// Example is a value for a schema, made of what its descriptions say after their colon.
 func Example(s *Schema, of *jsonschema.Schema, depth int) []byte {
 	of, _ = s.follow(of)
 	if of == nil || depth > maxDepth {
@@ -39,7 +39,7 @@ func Example(s *Schema, of *jsonschema.Schema, depth int) []byte {
 	}
 }
 
-// said is the value that a description has as an example: behind its colon, else the first of a
+// said is the value that a description has as an example: after its colon, else the first of a
 // list, else the words themselves.
 func said(s *jsonschema.Schema) string {
 	if w := words(s.Enum); len(w) > 0 {

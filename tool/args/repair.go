@@ -213,14 +213,14 @@ func (m *repairer) object(s *jsonschema.Schema, raw []byte) []byte {
 	}
 	if len(s.Properties) > 0 {
 		changed = m.rename(s, ms) || changed
-		kept := make([]Member, 0, len(ms))
+		rest := make([]Member, 0, len(ms))
 		for _, mb := range ms {
 			if !m.useless(s, mb, ms) {
-				kept = append(kept, mb)
+				rest = append(rest, mb)
 			}
 		}
-		changed = changed || len(kept) < len(ms)
-		ms = kept
+		changed = changed || len(rest) < len(ms)
+		ms = rest
 	}
 	for i := range ms {
 		sub := s.Properties[ms[i].Key]
@@ -261,7 +261,7 @@ func (m *repairer) rename(s *jsonschema.Schema, ms []Member) bool {
 	claims := map[string]int{} // by name: how many want to be it
 	for i, mb := range ms {
 		if s.Properties[mb.Key] == nil {
-			meant[i] = memberMeant(s, mb.Key, have)
+			meant[i] = intendedMember(s, mb.Key, have)
 			claims[meant[i]]++
 		}
 	}
@@ -276,8 +276,8 @@ func (m *repairer) rename(s *jsonschema.Schema, ms []Member) bool {
 	return changed
 }
 
-// memberMeant returns the member of the schema that is meant by key and not there; "" if none.
-func memberMeant(s *jsonschema.Schema, key string, have map[string]bool) string {
+// intendedMember returns the member of the schema that is meant by key and not there; "" if none.
+func intendedMember(s *jsonschema.Schema, key string, have map[string]bool) string {
 	if len(key) > 64 {
 		return ""
 	}

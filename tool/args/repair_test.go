@@ -24,7 +24,7 @@ func objectSchema(t testing.TB, properties string, required ...string) *Schema {
 	return s
 }
 
-func TestMend(t *testing.T) {
+func TestRepair(t *testing.T) {
 	const spans = `"spans":{"type":"array","items":{"type":"object","properties":{"from":{"type":"integer"}}}}`
 	tests := []struct {
 		name, properties, in, want string

@@ -1,8 +1,8 @@
-// Package args fits what a model sent to the schema of a tool: schemas made from Go types, a check
-// that says what is wrong in the words a model can use, and the repair of common mistakes.
+// Package args validates and repairs the arguments that a model sent: it makes schemas from Go
+// types, explains errors in words a model can use, and repairs common mistakes.
 //
-// It is pure, and knows nothing of tools but the names other agents have for them. Start at Compile,
-// Check and RepairInput.
+// It is pure, and knows nothing about tools but the names that other agents use for them. Start
+// at Compile, Check and RepairInput.
 package args
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Schema is a JSON schema made ready: what it refers to is found, its patterns are
-// compiled. Nothing in it changes afterwards.
+// Schema is a compiled JSON schema: references are resolved, patterns are compiled. Nothing in
+// it changes afterwards.
 type Schema struct {
 	Root     *jsonschema.Schema
 	refs     map[string]*jsonschema.Schema // resolved ones, by the text of $ref

@@ -1,7 +1,7 @@
-// Package bash is the tool that runs commands: what a command line would touch, the permission for
-// it, the environment and the sandbox of the process, and how much of its output a model sees.
+// Package bash is the tool that runs commands. It analyzes a command line, asks for permission,
+// sets up the environment and the sandbox, and limits the output that a model sees.
 //
-// The commands of users (user.go) take the same way without a permission. Start at New.
+// Commands of users (user.go) run the same way without a permission. Start at New.
 package bash
 
 import (
@@ -23,16 +23,16 @@ import (
 //go:embed bash.md
 var bashText string
 
-// Config is what commands need to run.
+// Config configures how commands run.
 type Config struct {
-	// Runner runs them. Who opened it closes it.
+	// Runner runs them. Its opener closes it.
 	Runner *sandbox.Runner
-	// Shell is the one the user prefers, a path or a name; "" is what the machine has.
+	// Shell is the user's preferred shell, a path or a name; "" is the machine's default.
 	Shell string
 	// Env is the environment of the program, and of its commands but for the secrets.
 	Env []string
 	// Secrets names the variables that hold credentials of providers; it is asked when the
-	// first command runs. Keep names those that commands get all the same. See [Scrub].
+	// first command runs. Keep names variables that commands get anyway. See [Scrub].
 	Secrets func() []string
 	KeepEnv []string
 	// ExtraEnv returns variables that a command gets beside those, in this directory; the call is nil
@@ -40,20 +40,21 @@ type Config struct {
 	ExtraEnv func(ctx context.Context, dir string, c *tool.Call) (map[string]string, error)
 	// Output is where long outputs go. Its limits are 1,000 lines and 30 KB where it has none.
 	Output tool.Output
-	// FileBytes is the most that is kept of one output in a file; 0 is 100 MB.
+	// FileBytes limits one output in a file; 0 is 100 MB.
 	FileBytes int64
 	// Timeout is how long a command may run that has none of its own; 0 is two minutes.
 	Timeout time.Duration
-	// NonInteractive says that nobody answers questions, so that no way is offered that needs an answer.
+	// NonInteractive says that no user answers questions, so that no option is offered that
+	// needs an answer.
 	NonInteractive bool
-	// Leftovers is what becomes of processes in the background.
+	// Leftovers is the policy for background processes.
 	Leftovers sandbox.LeftoverPolicy
-	// Confine is what the command line of a call is confined to; nil confines none. The commands
-	// of a [Shell] are the user's own and never confined.
+	// Confine returns the sandbox for the command line of a call; nil confines none. The
+	// commands of a [Shell] are the user's own and never confined.
 	Confine func(*tool.Call, Line) (sandbox.Profile, error)
 }
 
-// The limits of a command where nothing else is said.
+// The default limits of a command.
 const (
 	defaultTimeout   = 2 * time.Minute
 	defaultFileBytes = 100 << 20
@@ -101,7 +102,7 @@ func secrets(cfg Config) []string {
 	return cfg.Secrets()
 }
 
-// bashInput is a command. Some models add a description, which nobody needs.
+// bashInput is a command. Some models add a description, which is ignored.
 type bashInput struct {
 	Command string `json:"command" jsonschema:"the command line: go test ./..."`
 	Timeout int64  `json:"timeout,omitempty" jsonschema:"the most time it may take, in milliseconds, 120000 without: 600000"`
@@ -153,7 +154,7 @@ func (b *bash) run(ctx context.Context, c *tool.Call, in bashInput) (tool.Result
 	return b.result(in.Command, dir.Path, timeout, profile, scan.line, res, p), nil
 }
 
-// check refuses what cannot run before anybody is asked.
+// check refuses commands that cannot run before the user is asked.
 func (b *bash) check(c *tool.Call, in bashInput) (dir target.Target, timeout time.Duration, err error) {
 	const longest = 1 << 40 // milliseconds, some 35 years: more would not fit a duration
 	switch {
@@ -173,7 +174,7 @@ func (b *bash) check(c *tool.Call, in bashInput) (dir target.Target, timeout tim
 	if err != nil {
 		return target.Target{}, 0, err
 	}
-	if !dir.Inside && !dir.IsDir() { // nobody has allowed yet to tell what is there
+	if !dir.Inside && !dir.IsDir() { // not yet allowed to reveal what exists
 		return target.Target{}, 0, tool.Failf("The workdir %s is not a directory. Name an existing directory, or omit workdir to run in %s.", dir.Shown, c.Dir)
 	}
 	if dir.Info == nil {

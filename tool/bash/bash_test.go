@@ -352,7 +352,7 @@ func TestBash_Truncated(t *testing.T) {
 	tests := []struct {
 		name, command string
 		limits        tool.Limits
-		whole         string // what is in the file; "" is that there is none
+		whole         string // what is in the file; "" means that there is none
 		head, tail    string
 		mark          string
 	}{
@@ -433,8 +433,8 @@ func TestBash_Advice(t *testing.T) {
 	}
 }
 
-// A program that is not there: named are its other versions and those that do a similar thing, never
-// those whose names look alike.
+// A program that does not exist: named are its other versions and those that do a similar
+// thing, never those whose names look alike.
 func TestBash_StandIns(t *testing.T) {
 	x := newTerminal(t)
 	for _, name := range []string{"frob3", "frob-14", "frobnicate", "fro", "nodejs", "nodetool", "sh"} {
@@ -456,7 +456,7 @@ func TestBash_StandIns(t *testing.T) {
 	}
 }
 
-// A question that ends its line is part of a message, and nobody was waited for.
+// A question that ends its line is part of a message, and the command did not wait for input.
 func TestBash_MessageWithAQuestion(t *testing.T) {
 	x := newTerminal(t)
 	if r, _ := x.bash(t.Context(), tooltest.Input{"command": "echo 'Is the daemon running?'; exit 1"}); strings.Contains(r.Output, "waited") {

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// cleaner makes text of what a program wrote for a terminal, as it comes: without colours, of a
-// line that was written over only its last state, a line that comes again and again only once
-// with a count, and always valid UTF-8. What it holds back is at most a line of some size.
+// cleaner makes text from terminal output, as it comes: without colors, of a line that was
+// written over only its last state, a line that comes again and again only once with a count,
+// and always valid UTF-8. What it holds back is at most a line of some size.
 type cleaner struct {
-	to func([]byte) // gets whole characters; not to be kept
+	to func([]byte) // gets whole characters; must not retain them
 
 	line    []byte
 	broken  bool // a part of the line is out already, because it is long
@@ -19,19 +19,19 @@ type cleaner struct {
 	escaped int // bytes since the escape began
 
 	last  []byte // the line before
-	times int    // how often it came; 0 is that there is none
+	times int    // how often it came; 0 means that there is none
 }
 
 // escape is where in a sequence for a terminal the text is.
 type escape int
 
 const (
-	escNone   escape = iota
-	escBegun         // after ESC
-	escParams        // after ESC [
-	escOne           // one more character
-	escString        // a title, a link: until BEL or ESC \
-	escEnding        // ESC inside of one
+	escNone    escape = iota
+	escStarted        // after ESC
+	escParams         // after ESC [
+	escOne            // one more character
+	escString         // a title, a link: until BEL or ESC \
+	escEnding         // ESC inside of one
 )
 
 const (
@@ -85,7 +85,7 @@ func (c *cleaner) char(b byte) {
 		c.reset = true
 		return
 	case 0x1b:
-		c.state, c.escaped = escBegun, 0
+		c.state, c.escaped = escStarted, 0
 		return
 	case '\b':
 		if n := len(c.line); n > 0 {
@@ -122,7 +122,7 @@ func (c *cleaner) add(p []byte) {
 func (c *cleaner) escape(b byte) {
 	c.escaped++
 	switch c.state {
-	case escBegun:
+	case escStarted:
 		switch b {
 		case '[':
 			c.state = escParams

@@ -167,8 +167,8 @@ func TestSpool(t *testing.T) {
 		many.write([]byte("0123456789"))
 	}
 	path := many.finish(true)
-	if b, err := os.ReadFile(path); string(b) != "0123456789012345678901234" || many.kept != 25 || many.size != 40 {
-		t.Errorf("%q, %v, kept %d of %d", b, err, many.kept, many.size)
+	if b, err := os.ReadFile(path); string(b) != "0123456789012345678901234" || many.stored != 25 || many.size != 40 {
+		t.Errorf("%q, %v, kept %d of %d", b, err, many.stored, many.size)
 	}
 	given := spool{output: tool.Output{Dir: dir}, most: 1, limit: 25}
 	given.write([]byte("0123456789"))

@@ -12,7 +12,7 @@ import (
 )
 
 // refusedPath finds a name in the output of a command that it was not let write: one that is
-// protected, or that lies outside of what it may write. "" is that there is none.
+// protected, or that lies outside of what it may write. "" means that there is none.
 func refusedPath(p sandbox.Profile, dir, text string) string {
 	for line := range strings.Lines(text) {
 		if !denial().MatchString(line) {

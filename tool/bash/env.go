@@ -22,7 +22,7 @@ func shellAt(path string) shell {
 	return shell{path, strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".exe")}
 }
 
-// posix reports whether it reads the grammar that commands are judged by.
+// posix reports whether it reads the grammar that package shell analyzes.
 func (s shell) posix() bool {
 	switch s.kind {
 	case "cmd", "powershell", "pwsh", "fish", "nu", "csh", "tcsh", "elvish", "xonsh":
@@ -66,7 +66,7 @@ func chooseShell(preferred string, env []string, foreign bool) shell {
 	return shell{}
 }
 
-// environment is what a command finds, with what others add to it.
+// environment is the environment of a command, with the additions of others.
 func (b *bash) environment(ctx context.Context, base []string, dir string, c *tool.Call) ([]string, error) {
 	if b.ExtraEnv == nil {
 		return base, nil
@@ -84,10 +84,11 @@ func (b *bash) environment(ctx context.Context, base []string, dir string, c *to
 	return base, nil
 }
 
-// unattended is what tells programs that nobody is there. The first list replaces what the user
-// has for a terminal, since a command has none: an editor would wait for ever. The second only
-// fills in what is not set. (GIT_SSH_COMMAND is not in it: it would hide core.sshCommand of the user.
-// Without a terminal and without a window to ask in, ssh fails by itself.)
+// unattended are the variables that make programs non-interactive. The first list replaces what
+// the user has for a terminal, since a command has none: an editor would wait for ever. The
+// second only fills in what is not set. (GIT_SSH_COMMAND is not in it: it would hide
+// core.sshCommand of the user. Without a terminal and without a window to ask in, ssh fails by
+// itself.)
 var (
 	unattended = []string{
 		"TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat",
@@ -100,7 +101,7 @@ var (
 	}
 )
 
-// withoutTerminal is an environment for a command that nobody watches.
+// withoutTerminal is an environment for a command without a terminal.
 func withoutTerminal(env []string) []string {
 	names := map[string]bool{}
 	for _, v := range unattended {

@@ -54,8 +54,8 @@ func matchesDash(d sh.DashGlob) bool {
 	})
 }
 
-// foreignRepository finds the repository that git uses in a directory, if it is another than that
-// of the project and could run programs. "" is none.
+// foreignRepository finds the repository that git uses in a directory, if it is another than
+// that of the project and could run programs. "" means none.
 func foreignRepository(dir string, c *tool.Call) string {
 	root := c.Root
 	if root == "" || filepath.Dir(root) == root {

@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/tooltest"
 )
 
-// hangs are commands that wait for somebody, for ever, or leave something behind. Each has to
+// hangs are commands that wait for a user, for ever, or leave something behind. Each has to
 // return within its limit, with what it printed, and to leave no process when the runner ends.
 var hangs = []struct {
 	name    string

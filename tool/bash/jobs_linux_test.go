@@ -30,10 +30,10 @@ func jobShells(t *testing.T) (out []shell) {
 	return out
 }
 
-type nobody struct{ tool.Host }
+type silentHost struct{ tool.Host }
 
-func (nobody) Ask(context.Context, tool.Permission) error { return nil }
-func (nobody) Progress(string, json.RawMessage)           {}
+func (silentHost) Ask(context.Context, ...tool.Permission) error { return nil }
+func (silentHost) Progress(string, json.RawMessage)              {}
 
 // What an earlier call left is reached by the number of its job, and by no call of another session. A
 // line that starts jobs of its own means those.
@@ -47,7 +47,7 @@ func TestBash_Jobs(t *testing.T) {
 			run := func(session, line string) string {
 				t.Helper()
 				input, _ := json.Marshal(map[string]string{"command": line})
-				r, err := tool.Run(t.Context(), bash, &tool.Call{Session: "ses_" + lathe.SessionID(session), Dir: dir, Root: dir, Host: nobody{}, Input: input})
+				r, err := tool.Run(t.Context(), bash, &tool.Call{Session: "ses_" + lathe.SessionID(session), Dir: dir, Root: dir, Host: silentHost{}, Input: input})
 				if err != nil {
 					t.Fatal(err)
 				}

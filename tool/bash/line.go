@@ -7,7 +7,7 @@ import (
 	sh "github.com/lathe-agent/lathe/tool/shell"
 )
 
-// Line is what is known of a command line before it is confined.
+// Line describes a command line before it is confined.
 type Line struct {
 	Dir      string // where it runs
 	Commands []LineCommand
@@ -42,8 +42,8 @@ func newLine(plan sh.Plan) Line {
 	return l
 }
 
-// onlyReads knows commands that write to their output and nowhere else: most whatever they are told,
-// some unless they are told to.
+// onlyReads knows commands that write to their output and nowhere else: most with any
+// arguments, some unless an option says otherwise.
 func onlyReads(c sh.Command) bool {
 	words := strings.Fields(c.Text)
 	if len(words) == 0 {

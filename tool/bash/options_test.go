@@ -280,7 +280,7 @@ func TestBash_OptionsNotAllowedByNarrowRules(t *testing.T) {
 	t.Logf("%d lines", count)
 }
 
-// Whoever wrote a rule that names the command of a program meant it.
+// A rule that names the command of a program applies to it.
 func TestBash_SpelledOut(t *testing.T) {
 	x := ruleRoom(t)
 	for _, tt := range []struct{ rule, line, want string }{
@@ -373,7 +373,7 @@ func TestBash_WildcardOptions(t *testing.T) {
 	}
 }
 
-// A rule that begins with a wildcard means commands, not what stands beside them.
+// A rule that begins with a wildcard means commands, not what is beside them.
 func TestBash_WildcardRules(t *testing.T) {
 	x := ruleRoom(t)
 	for line, want := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// ordinary are lines of everyday work. After the rule that stands before them they are allowed, and
+// ordinary are lines of everyday work. After the rule that is before them they are allowed, and
 // after the rules that are there without any.
 const ordinary = `
 == git *

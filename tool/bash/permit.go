@@ -14,13 +14,14 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// permit asks for what a command would do: first for the directories outside of the project
-// that it names, then for its commands.
+// permit asks for what a command would do, at once: for the directories outside of the project
+// that it names, for files that rules speak of, and for its commands.
 func (b *bash) permit(ctx context.Context, c *tool.Call, command string, dir target.Target, s scanned) error {
 	dirs := externalDirs(c, dir, s.paths)
 	for _, d := range linksOut(c, s.plan.FollowedDirs) {
 		dirs = target.AppendUnique(dirs, d)
 	}
+	var all []tool.Permission
 	if len(dirs) > 0 {
 		var patterns, always []string
 		for _, d := range dirs {
@@ -32,21 +33,17 @@ func (b *bash) permit(ctx context.Context, c *tool.Call, command string, dir tar
 		meta := lathe.AppendJSONString([]byte(`{"command":`), command)
 		meta = args.AppendTexts(append(meta, `,"directories":`...), dirs)
 		meta = append(args.AppendTexts(append(meta, `,"patterns":`...), patterns), '}')
-		if err := c.Host.Ask(ctx, tool.Permission{Name: "external_directory", Patterns: patterns, Always: always, Metadata: meta}); err != nil {
-			return err
-		}
+		all = append(all, tool.Permission{Name: "external_directory", Patterns: patterns, Always: always, Metadata: meta})
 	}
 	if files := readTargets(c, s.paths); len(files) > 0 {
 		meta := append(lathe.AppendJSONString([]byte(`{"command":`), command), '}')
-		if err := c.Host.Ask(ctx, tool.Permission{Name: "read", Patterns: files, Always: files, ExplicitOnly: true, Metadata: meta}); err != nil {
-			return err
-		}
+		all = append(all, tool.Permission{Name: "read", Patterns: files, Always: files, ExplicitOnly: true, Metadata: meta})
 	}
-	if len(s.Patterns) == 0 {
-		return nil
+	if len(s.Patterns) > 0 {
+		s.Metadata = append(appendWays(appendUnknown(lathe.AppendJSONString([]byte(`{"command":`), command), s.unknown), s.Permission), '}')
+		all = append(all, s.Permission)
 	}
-	s.Metadata = append(appendWays(appendUnknown(lathe.AppendJSONString([]byte(`{"command":`), command), s.unknown), s.Permission), '}')
-	return c.Host.Ask(ctx, s.Permission)
+	return c.Host.Ask(ctx, all...)
 }
 
 // lasts reports whether a directory is the same tomorrow. Those of processes and devices are not,

@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/target"
 )
 
-// result is what the model reads and clients see of a command. A failed one is no error: its
+// result is the result of a command for the model and clients. A failed one is no error: its
 // exit code says it.
 func (b *bash) result(command, dir string, timeout time.Duration, profile sandbox.Profile, line Line, res sandbox.Result, p *printed) tool.Result {
 	text, meta := b.outcome(res, p)
@@ -53,7 +53,7 @@ func (b *bash) result(command, dir string, timeout time.Duration, profile sandbo
 	return tool.Result{Title: command, Output: text, Metadata: meta}
 }
 
-// outcome is what was printed, cut if it is long, and the metadata with it.
+// outcome is the output, cut if it is long, with its metadata.
 func (b *bash) outcome(res sandbox.Result, p *printed) (string, json.RawMessage) {
 	cut := !p.text.fits()
 	path := p.spool.finish(cut)
@@ -77,12 +77,12 @@ func (b *bash) whereRest(p *printed, path string) string {
 	switch s := &p.spool; {
 	case path == "":
 		return "They are lost: the output could not be saved to a file. Run a command that prints less."
-	case s.kept < s.size:
+	case s.stored < s.size:
 		why := "more is not saved"
 		if s.err != nil {
 			why = "more could not be written"
 		}
-		return fmt.Sprintf("The first %s of %s are in %s; %s. Search it with grep, or let the command print less.", size(s.kept), size(s.size), path, why)
+		return fmt.Sprintf("The first %s of %s are in %s; %s. Search it with grep, or let the command print less.", size(s.stored), size(s.size), path, why)
 	}
 	return b.Output.Hint(path)
 }
@@ -105,10 +105,11 @@ func footer(res sandbox.Result) string {
 // notFoundName is the program a shell did not find, in the words of the usual shells.
 var notFoundName = phrase.Regexp(`(?m)([^\s:]+): (?:command )?not found$|command not found: (\S+)$`)
 
-// asking is the end of an output that waits for somebody. A question that ends its line is a message.
+// asking matches the end of an output that waits for input. A question that ends its line is a
+// message.
 var asking = phrase.Regexp(`(?i)(\[y/n\]|\(y/n\)|\(yes/no[^)]*\)|pass(word|phrase)[^:\n]*:)\s*$|\? ?$`)
 
-// advice is what the way a command failed tells about the next one.
+// advice is a hint for the next command, from the way this one failed.
 func (b *bash) advice(res sandbox.Result, text string) []string {
 	var out []string
 	if (res.Exit != 0 || res.TimedOut) && !res.Canceled {

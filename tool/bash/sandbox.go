@@ -16,8 +16,8 @@ import (
 	"github.com/lathe-agent/lathe/tool/target"
 )
 
-// confine returns what a command is confined to. One that is known to write a protected name is not
-// run: nobody needs to be asked about what cannot be.
+// confine returns the sandbox of a command. It does not run a command that is known to write a
+// protected name: asking about it would be pointless.
 func (b *bash) confine(c *tool.Call, in bashInput, s scanned) (sandbox.Profile, error) {
 	if b.Confine == nil {
 		return sandbox.Profile{}, nil
@@ -53,9 +53,9 @@ func leaveSandbox(ctx context.Context, c *tool.Call, in bashInput, p sandbox.Pro
 	return sandbox.Profile{Mode: sandbox.Off, Limits: p.Limits}, nil
 }
 
-// protectedTarget returns a protected name that a command is known to write, or to remove with a
-// folder around it, of which it would leave half; "" is none. In a project that cannot be written
-// there is nothing to say of names.
+// protectedTarget returns a protected name that a command is known to write, or to remove with
+// a folder around it, of which it would leave half; "" means none. In a project that cannot be
+// written there is nothing to say of names.
 func protectedTarget(p sandbox.Profile, paths []sh.Path) string {
 	if p.Mode != sandbox.Workspace {
 		return ""
@@ -107,8 +107,8 @@ func withSandbox(meta json.RawMessage, p sandbox.Profile, got *sandbox.Report) j
 	return append(append(meta, text...), '}')
 }
 
-// denial is how programs say that they were not let do something, offline that they reach nobody,
-// folderMet that a folder is where they want to make something.
+// denial matches the messages of programs for a denied operation, offline those for an
+// unreachable host, folderMet those for a folder where they want to create a file.
 var (
 	denial = phrase.Regexp(`(?i)permission denied|operation not permitted|read-only file system|device or resource busy|no new privileges|cannot connect to the docker daemon|failed to connect to bus|` +
 		`\b(EACCES|EPERM|EROFS|EBUSY)\b`)

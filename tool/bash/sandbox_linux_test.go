@@ -66,7 +66,7 @@ func TestBash_SandboxRefuses(t *testing.T) {
 	}
 }
 
-// A refused write is told of whatever the command made of it; what has nothing to do with it is not.
+// A refused write is reported, however the command handled it; unrelated errors are not.
 func TestBash_SandboxRefusesQuietly(t *testing.T) {
 	x := confined(t)
 	if err := os.WriteFile(filepath.Join(x.Dir, "lathe.json"), []byte("{}"), 0o600); err != nil {
@@ -102,8 +102,8 @@ func TestBash_SandboxUndoes(t *testing.T) {
 	}
 }
 
-// What is known to write a protected name does not begin, and nobody is asked; what is not known to
-// do so fails, and the model hears why.
+// What is known to write a protected name does not begin, and the user is not asked; what is
+// not known to do so fails, and the model learns why.
 func TestBash_SandboxProtects(t *testing.T) {
 	x := confined(t)
 	if err := os.Symlink("lathe.json", filepath.Join(x.Dir, "link")); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/target"
 )
 
-// scanned is what rules are asked about a command line.
+// scanned are the permission requests for a command line.
 type scanned struct {
 	tool.Permission
 	paths   []sh.Path
@@ -21,7 +21,7 @@ type scanned struct {
 }
 
 // scanCommand makes of what a command line would do what rules are asked about. See package
-// shell for how they see it. A line in which there is nothing to judge is asked whole.
+// shell for how they see it. A line without anything to check is asked as a whole.
 func scanCommand(command string, in sh.Environment) scanned {
 	plan := sh.Analyze(command, in)
 	s := scanned{paths: plan.Paths, plan: plan, unknown: plan.Unknown, line: newLine(plan)}
@@ -63,8 +63,8 @@ func scanCommand(command string, in sh.Environment) scanned {
 	return s
 }
 
-// alwaysFor is what allowing a command for good would allow. What is not known, or would mean
-// more in a rule than it says here, is not allowed for good.
+// alwaysFor returns the patterns that "always" would allow. Unknown parts, and texts that would
+// mean more in a rule than here, are never allowed permanently.
 func alwaysFor(c sh.Command) (string, bool) {
 	var texts []string
 	for _, w := range c.Words[:min(len(c.Words), 3)] {

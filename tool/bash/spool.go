@@ -66,7 +66,7 @@ func (e *ends) text(mark func(lines, bytes int) string) string {
 	if newline {
 		last += "\n"
 	}
-	// A character at an edge of what was kept may be cut.
+	// A character at an edge of the stored text may be cut.
 	first, last = strings.ToValidUTF8(first, ""), strings.ToValidUTF8(last, "")
 	if len(first)+len(last) == e.bytes { // all but its last line break is within the limit
 		return first + last
@@ -82,12 +82,12 @@ type spool struct {
 	most   int   // bytes in memory
 	limit  int64 // bytes in the file
 
-	begun []byte // until there is a file
-	file  *os.File
-	path  string // of the file when it is finished
-	size  int64  // of what came
-	kept  int64  // of what is in the file
-	err   error  // why no more is kept
+	begun  []byte // until there is a file
+	file   *os.File
+	path   string // of the file when it is finished
+	size   int64  // of what came
+	stored int64  // of what is in the file
+	err    error  // why no more is stored
 }
 
 func (s *spool) write(p []byte) {
@@ -114,17 +114,17 @@ func (s *spool) open() {
 }
 
 func (s *spool) put(p []byte) {
-	p = p[:min(int64(len(p)), s.limit-s.kept)]
+	p = p[:min(int64(len(p)), s.limit-s.stored)]
 	if s.err != nil || len(p) == 0 {
 		return
 	}
 	n, err := s.file.Write(p)
-	s.kept += int64(n)
+	s.stored += int64(n)
 	s.err = err
 }
 
-// finish makes the file whole if it is wanted, and removes it if not. The path is "" where
-// there is none.
+// finish makes the file whole if it is wanted, and removes it if not. The path is "" if there
+// is none.
 func (s *spool) finish(wanted bool) string {
 	if wanted {
 		s.open()
@@ -135,7 +135,7 @@ func (s *spool) finish(wanted bool) string {
 	if err := s.file.Close(); err != nil && s.err == nil {
 		s.err = err
 	}
-	if wanted && s.kept > 0 {
+	if wanted && s.stored > 0 {
 		err := os.Rename(s.file.Name(), s.path)
 		if err == nil {
 			return s.path
@@ -168,7 +168,7 @@ func create(o tool.Output) (*os.File, error) {
 // shownChars is how much of an output clients see, as the wire has it.
 const shownChars = 30_000
 
-// recent keeps the end of an output for clients, who get it as it is: colours are theirs.
+// recent keeps the end of an output for clients, who get it as it is: colors are theirs.
 type recent struct {
 	tail []byte
 	size int

@@ -34,12 +34,12 @@ type UserCommand struct {
 	Dir     string
 	Root    string // as in [Call]
 	Command string
-	// Local says that the user typed it into this program. Whoever sent it otherwise has the
+	// Local says that the user typed it into this program. A command from elsewhere has the
 	// sandbox of the agent.
 	Local bool
 }
 
-// confine is what a command is confined to.
+// confine returns the sandbox of a command.
 func (s *Shell) confine(in UserCommand) (sandbox.Profile, error) {
 	if in.Local || s.bash.Confine == nil {
 		return sandbox.Profile{}, nil
@@ -52,8 +52,8 @@ func (s *Shell) confine(in UserCommand) (sandbox.Profile, error) {
 }
 
 // Run runs a command in a directory and shows metadata with the output while it runs, as [New]
-// does. What it prints is the result, whatever its exit code; when ctx ends it is ended, and the
-// result has what there was and says so. An error is that it could not be run.
+// does. The result is its output, for any exit code. When ctx ends, the command is ended and
+// the result has the output so far, with a note. An error means that it could not be run.
 func (s *Shell) Run(ctx context.Context, in UserCommand, show func(metadata json.RawMessage)) (tool.Result, error) {
 	b, sh, dir := s.bash, s.bash.own(), in.Dir
 	if sh.path == "" {

@@ -120,7 +120,7 @@ func (a *patchRun) run(ctx context.Context) (tool.Result, error) {
 	return withSyntax(res, lines...), nil
 }
 
-// patched is what a patch makes of one file.
+// patched is the result of a patch for one file.
 type patched struct {
 	patch.Change
 	change
@@ -262,7 +262,7 @@ func (a *patchRun) result(files []patched) (tool.Result, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Applied the patch to %s:", phrase.Count(len(files), "file"))
 	for _, f := range files {
-		f.tell(a.call)
+		f.publish(a.call)
 		letter := map[patch.Kind]string{patch.Add: "A", patch.Update: "M", patch.Move: "M", patch.Delete: "D"}[f.Kind]
 		fmt.Fprintf(&out, "\n%s %s (+%d −%d)", letter, f.to.Rel, f.Additions, f.Deletions)
 		for _, s := range f.Shifts {
@@ -286,8 +286,8 @@ func shiftWords(s patch.HunkShift) string {
 	return fmt.Sprintf("Hunk %d, line %d: the file has %s where the patch has %s; %s.", s.Hunk, s.Line, indentWords(s.File), indentWords(s.Given), what)
 }
 
-// tell publishes what became of a file.
-func (f patched) tell(c *tool.Call) {
+// publish publishes what became of a file.
+func (f patched) publish(c *tool.Call) {
 	watched := func(t target.Target, event string) { c.Host.Publish(&lathe.FileWatched{File: t.Shown, Event: event}) }
 	c.Host.Publish(&lathe.FileEdited{File: f.to.Shown})
 	switch f.Kind {

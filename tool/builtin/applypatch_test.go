@@ -108,13 +108,13 @@ func TestApplyPatch_Result(t *testing.T) {
 		asked.FilePath != strings.Join([]string{at("a.txt"), at("b.txt"), at("c.sh"), at("bin/d.sh"), at("e/f.txt")}, ", ") {
 		t.Errorf("%s%s", diff, d.Asked[0].Metadata)
 	}
-	told := []lathe.Fact{
+	published := []lathe.Fact{
 		&lathe.FileEdited{File: at("a.txt")}, &lathe.FileWatched{File: at("a.txt"), Event: "change"},
 		&lathe.FileEdited{File: at("b.txt")}, &lathe.FileWatched{File: at("b.txt"), Event: "unlink"},
 		&lathe.FileEdited{File: at("bin/d.sh")}, &lathe.FileWatched{File: at("c.sh"), Event: "unlink"}, &lathe.FileWatched{File: at("bin/d.sh"), Event: "add"},
 		&lathe.FileEdited{File: at("e/f.txt")}, &lathe.FileWatched{File: at("e/f.txt"), Event: "add"},
 	}
-	if diff := cmp.Diff(told, d.Published); diff != "" {
+	if diff := cmp.Diff(published, d.Published); diff != "" {
 		t.Error(diff)
 	}
 }

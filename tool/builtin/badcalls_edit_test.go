@@ -17,7 +17,7 @@ import (
 // badCall is a call as a model sends it, with a mistake.
 type badCall struct {
 	name, tool, input string
-	works             bool     // it is mended and does what was meant
+	works             bool     // it is repaired and does what was meant
 	says              []string // otherwise: what the error must have
 }
 
@@ -124,8 +124,8 @@ func writtenBadly() []badCall {
 	return out
 }
 
-// meantBadly has calls that fit the schema and cannot be done as they are.
-func meantBadly() []badCall {
+// wrongCalls has calls that fit the schema and cannot be done as they are.
+func wrongCalls() []badCall {
 	var out []badCall
 	edit := func(name, path, old, put string, says ...string) {
 		out = append(out, badCall{name: name, tool: "edit", input: object("filePath", path, "oldString", old, "newString", put), says: says})
@@ -203,12 +203,12 @@ func meantBadly() []badCall {
 	return out
 }
 
-// TestEdit_BadCalls sends the calls as an engine does: each is mended and does what was meant, or
-// fails with words that say what is wrong and what would work, and changes nothing.
+// TestEdit_BadCalls sends the calls as an engine does: each is repaired and does what was
+// meant, or fails with words that say what is wrong and what would work, and changes nothing.
 func TestEdit_BadCalls(t *testing.T) {
-	calls := append(append(namedBadly(), writtenBadly()...), meantBadly()...)
+	calls := append(append(namedBadly(), writtenBadly()...), wrongCalls()...)
 	set := tool.NewSet(builtin.Edit(builtin.EditConfig{}), builtin.ApplyPatch(builtin.EditConfig{}))
-	mended := 0
+	repaired := 0
 	for i, bad := range calls {
 		t.Run(fmt.Sprintf("%d %s", i, bad.name), func(t *testing.T) {
 			d := tooltest.NewHost(t)
@@ -222,7 +222,7 @@ func TestEdit_BadCalls(t *testing.T) {
 			c.Input = r.Input
 			got, err := tool.Run(context.Background(), r.Tool, &c)
 			if bad.works {
-				mended++
+				repaired++
 				if err != nil || d.Content("f.go") != badFileDone {
 					t.Errorf("%v %s\n%q", err, got.Output, d.Content("f.go"))
 				}
@@ -251,5 +251,5 @@ func TestEdit_BadCalls(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d bad calls: %d mended, %d refused with words", len(calls), mended, len(calls)-mended)
+	t.Logf("%d bad calls: %d repaired, %d refused with a message", len(calls), repaired, len(calls)-repaired)
 }

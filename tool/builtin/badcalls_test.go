@@ -124,7 +124,7 @@ func (c *counter) done(what, output string) bool {
 	return false
 }
 
-// TestBadCalls sends each call as an engine does. It is mended and does what was meant, or it
+// TestBadCalls sends each call as an engine does. It is repaired and does what was meant, or it
 // changes nothing and its error says what is wrong, what is true instead and what would work.
 func TestBadCalls(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
@@ -152,13 +152,13 @@ func TestBadCalls(t *testing.T) {
 	if after := state(c.Host); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("the files are others now: %v", after)
 	}
-	mended := 0
+	repaired := 0
 	for _, family := range slices.Sorted(maps.Keys(shares)) {
 		s := shares[family]
-		mended += s[0]
-		t.Logf("%-12s %3d calls: %3d%% mended, %3d%% refused with words", family, s[0]+s[1], 100*s[0]/(s[0]+s[1]), 100*s[1]/(s[0]+s[1]))
+		repaired += s[0]
+		t.Logf("%-12s %3d calls: %3d%% repaired, %3d%% refused with a message", family, s[0]+s[1], 100*s[0]/(s[0]+s[1]), 100*s[1]/(s[0]+s[1]))
 	}
-	t.Logf("%-12s %3d calls: %3d%% mended, %3d%% refused with words", "all", len(calls), 100*mended/len(calls), 100-100*mended/len(calls))
+	t.Logf("%-12s %3d calls: %3d%% repaired, %3d%% refused with a message", "all", len(calls), 100*repaired/len(calls), 100-100*repaired/len(calls))
 }
 
 func (c *counter) try(t *testing.T, bad spoiled) {

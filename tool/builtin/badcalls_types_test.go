@@ -48,7 +48,7 @@ func typedCalls() (out []spoiled) {
 	return out
 }
 
-// hopelessCalls cannot be mended: what was meant is not there, or could be several things.
+// hopelessCalls cannot be repaired: what was meant is not there, or could be several things.
 func hopelessCalls() (out []spoiled) {
 	add := func(tool, input string, says ...string) {
 		out = append(out, spoiled{"hopeless", tool, input, "", says})

@@ -1,7 +1,7 @@
-// Package builtin has the tools every agent may have, each with its text for models in a .md beside it.
+// Package builtin has the built-in tools, each with its description for models in an .md file.
 //
-// All puts them together, with those of packages bash and web. What files a model has seen, and in
-// which version, is in the metadata of its calls (readtracker.go).
+// All lists them, with the tools of packages bash and web. The metadata of calls records which
+// files a model has seen, and in which version (readtracker.go).
 package builtin
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/web"
 )
 
-// Config is what the built-in tools need.
+// Config configures the built-in tools.
 type Config struct {
 	Bash   bash.Config
 	Read   ReadConfig

@@ -70,10 +70,10 @@ func TestChanging(t *testing.T) {
 			d.Put("a.txt", "a\n")
 			d.Put("b.txt", "b\n")
 			c := changes(d)[name]
-			before, during, told := tree(t, d.Dir), "", []string{}
+			before, during, published := tree(t, d.Dir), "", []string{}
 			d.OnChange = func(paths []string) (func(), error) {
-				during, told = tree(t, d.Dir), append(told, paths...)
-				return func() { told = append(told, "done"); during += "|" + tree(t, d.Dir) }, nil
+				during, published = tree(t, d.Dir), append(published, paths...)
+				return func() { published = append(published, "done"); during += "|" + tree(t, d.Dir) }, nil
 			}
 			if _, err := d.Run(c.tool, c.input); err != nil {
 				t.Fatal(err)
@@ -82,8 +82,8 @@ func TestChanging(t *testing.T) {
 			for _, f := range c.files {
 				want = append(want, filepath.Join(d.Dir, filepath.FromSlash(f)))
 			}
-			if want = append(want, "done"); !slices.Equal(told, want) {
-				t.Errorf("told %q, want %q", told, want)
+			if want = append(want, "done"); !slices.Equal(published, want) {
+				t.Errorf("told %q, want %q", published, want)
 			}
 			if after := tree(t, d.Dir); during != before+"|"+after || before == after {
 				t.Errorf("before %q, during %q, after %q", before, during, after)

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// change is what became of a text, as clients show it.
+// change is the change of a text, as clients show it.
 type change struct {
 	Diff                 string // unified; without the indentation that all of its lines share
 	Additions, Deletions int    // lines
@@ -115,15 +115,15 @@ func (d *diffRun) indentation() int {
 }
 
 func (h *hunk) write(out *strings.Builder, shared int) {
-	kept := len(h.lines) - h.added - h.removed
+	unchanged := len(h.lines) - h.added - h.removed
 	from, to := h.from+1, h.to+1
-	if kept+h.removed == 0 { // nothing of the old text is shown, so the line before is named
+	if unchanged+h.removed == 0 { // nothing of the old text is shown, so the line before is named
 		from--
 	}
-	if kept+h.added == 0 {
+	if unchanged+h.added == 0 {
 		to--
 	}
-	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", from, kept+h.removed, to, kept+h.added)
+	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", from, unchanged+h.removed, to, unchanged+h.added)
 	for _, l := range h.lines {
 		text, ended := strings.CutSuffix(l.text, "\n")
 		out.WriteByte(l.mark)

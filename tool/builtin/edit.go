@@ -21,7 +21,7 @@ import (
 //go:embed edit.md
 var editText string
 
-// EditConfig is what the tools that change parts of files are told about their surroundings.
+// EditConfig configures the tools that change parts of files.
 type EditConfig struct {
 	Tracker *ReadTracker   // shared with the tools that read and write
 	Syntax  *SyntaxChecker // looks at what was written; nil does not
@@ -68,7 +68,7 @@ type editRun struct {
 	in     editInput
 }
 
-// same says that there is nothing to do, and where the text stands if that may be looked at.
+// same says that there is nothing to do, and where the text is if that may be looked at.
 func (e editRun) same() error {
 	text := ""
 	if e.target.Inside {
@@ -227,7 +227,7 @@ func indentWords(in string) string {
 	return phrase.Count(tabs, "tab") + " and " + phrase.Count(spaces, "space")
 }
 
-// load reads a file of which parts are to be changed. One that is not there is no error.
+// load reads a file for editing. One that does not exist is no error.
 func load(t target.Target) (content, error) {
 	c, err := upTo(t, editLimit)
 	if err == nil && c.large {

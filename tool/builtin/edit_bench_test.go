@@ -17,7 +17,7 @@ import (
 // allowing is a session that allows everything and remembers nothing.
 type allowing struct{}
 
-func (allowing) Ask(context.Context, tool.Permission) error { return nil }
+func (allowing) Ask(context.Context, ...tool.Permission) error { return nil }
 func (allowing) AskUser(context.Context, []lathe.Question) ([][]string, error) {
 	return nil, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -225,11 +226,11 @@ type denying struct {
 	permission string
 }
 
-func (d *denying) Ask(ctx context.Context, p tool.Permission) error {
-	if err := d.Host.Ask(ctx, p); err != nil {
+func (d *denying) Ask(ctx context.Context, all ...tool.Permission) error {
+	if err := d.Host.Ask(ctx, all...); err != nil {
 		return err
 	}
-	if p.Name == d.permission {
+	if slices.ContainsFunc(all, func(p tool.Permission) bool { return p.Name == d.permission }) {
 		return lathe.Errorf(lathe.Denied, "a rule says no")
 	}
 	return nil
@@ -340,7 +341,7 @@ func TestEdit_Mode(t *testing.T) {
 	}
 }
 
-// TestEdit_Refusal keeps the reason for those who count.
+// TestEdit_Refusal keeps the reason for users who count.
 func TestEdit_Refusal(t *testing.T) {
 	d := tooltest.NewHost(t)
 	d.Put("f", "a a\n")

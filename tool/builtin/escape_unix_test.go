@@ -52,8 +52,8 @@ type place struct {
 	want outcomes
 }
 
-// outcomes is what becomes of the call of each tool: which directory outside is asked about ("-"
-// for none), then words of its result, or of its error behind a "!".
+// outcomes is what becomes of the call of each tool: which directory outside is asked about
+// ("-" for none), then words of its result, or of its error after a "!".
 type outcomes [len(placed)]string
 
 // makePlaces fills the project and the directory outside.

@@ -121,8 +121,8 @@ func badGlob(member string, err error) error {
 
 // FilesConfig is how files are found.
 type FilesConfig struct {
-	// Excludes is the file of what the user's git ignores in all repositories. It is called with
-	// every search; nil is none.
+	// Excludes is the file of what the user's git ignores in all repositories. It is called
+	// with every search; nil means none.
 	Excludes func() string
 }
 
@@ -175,8 +175,8 @@ func (g globRun) most(dirs []search.DirCount) string {
 	return strings.Join(out, ", ")
 }
 
-// why says what may be the reason that nothing was found: the pattern begins in a directory that
-// is not there, names a directory, or names what is ignored.
+// why says what may be the reason that nothing was found: the pattern begins in a directory
+// that does not exist, names a directory, or names what is ignored.
 func (g globRun) why(ctx context.Context) string {
 	at := ""
 	for _, dir := range g.pattern.Dirs() {

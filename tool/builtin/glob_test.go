@@ -158,8 +158,8 @@ func TestSearchTools_Canceled(t *testing.T) {
 	}
 }
 
-// What a model is told about each must stay within the budget of a tool: a token is about four
-// characters.
+// What a model is notified about each must stay within the budget of a tool: a token is about
+// four characters.
 func TestSearchTools_Texts(t *testing.T) {
 	for _, x := range []tool.Tool{builtin.Glob(builtin.FilesConfig{}), builtin.Grep(builtin.FilesConfig{})} {
 		s := x.Spec()

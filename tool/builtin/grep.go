@@ -125,7 +125,7 @@ func withoutGroup(wrong *search.PatternError) (string, bool) {
 	return "", false
 }
 
-// patternMember is a pattern as it stands in the JSON of a call.
+// patternMember is a pattern as it is in the JSON of a call.
 func patternMember(pattern string) string {
 	return `"pattern": ` + string(args.AppendText(nil, pattern))
 }

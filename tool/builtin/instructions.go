@@ -42,8 +42,8 @@ func (r readRun) instructions() (loaded []string, reminder string) {
 	return loaded, "\n\n<system-reminder>\n" + strings.Join(texts, "\n\n") + "\n</system-reminder>"
 }
 
-// instruction returns the instruction file of a directory and its text, "" if there is none.
-// One that a symlink leads out of the project with is none: nobody was asked about it.
+// instruction returns the instruction file of a directory and its text, "" if there is none. A
+// symlink that leads out of the project does not count: the user was not asked about it.
 func (r readRun) instruction(top, dir string) (path, text string) {
 	for _, name := range r.cfg.Instructions {
 		f, err := workspace.Resolve(dir, name)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A model can only keep a limit that it is told: every limit that refuses a call, or cuts what it gives,
-// stands in the text of its tool.
+// A model can only respect a limit that it knows: every limit that refuses a call, or cuts what
+// it gives, stands in the text of its tool.
 func TestTexts_StateTheirLimits(t *testing.T) {
 	texts := map[string]string{
 		"edit": editText, "apply_patch": applyPatchText, "read": readText, "grep": grepText, "glob": globText, "write": writeText,

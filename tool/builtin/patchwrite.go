@@ -30,7 +30,7 @@ func (a *patchRun) lock() (unlock func()) {
 	}
 }
 
-// write makes the changes; what the files are is kept before.
+// write makes the changes, after saving the files for an undo.
 func (a *patchRun) write(ctx context.Context, files []patched) error {
 	var paths []string
 	for _, f := range files {

@@ -32,8 +32,8 @@ type questionOption struct {
 	Description string `json:"description" jsonschema:"what it means: no server"`
 }
 
-// Question returns the tool that asks the user. It needs no permission; where nobody can
-// answer it is not to be offered.
+// Question returns the tool that asks the user. It needs no permission; where no user can
+// answer, it must not be offered.
 func Question() tool.Tool {
 	spec := tool.Spec{Name: "question", Description: strings.TrimSpace(questionText)}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in questionInput) (tool.Result, error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Lines of a file that read would ask about are not shown by grep, and nobody learns whether there
-// are any.
+// Lines of a file that read would ask about are not shown by grep, and the output does not
+// reveal whether there are any.
 func TestGrep_ReadRules(t *testing.T) {
 	d := tooltest.NewHost(t)
 	d.Put(".env", "KEY=needle\n")
@@ -140,7 +140,7 @@ func TestReach_Temporary(t *testing.T) {
 	d := tooltest.NewHost(t)
 	folder := filepath.Join(filepath.Dir(d.Dir), "data", "tmp", "ses_1")
 	d.Call.External = &tool.External{Temp: func(*tool.Call) string { return folder }, RealTemp: []string{d.Out}}
-	name := filepath.Base(t.TempDir()) + "-" + filepath.Base(filepath.Dir(filepath.Dir(d.Dir))) // nobody else has it
+	name := filepath.Base(t.TempDir()) + "-" + filepath.Base(filepath.Dir(filepath.Dir(d.Dir))) // no other process has it
 	write, read := builtin.Write(builtin.WriteConfig{AllowStale: true}), builtin.Read(builtin.ReadConfig{})
 	for _, top := range []string{"/tmp", "/var/tmp"} {
 		path := filepath.Join(top, name, "a.txt")

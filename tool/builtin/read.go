@@ -29,7 +29,7 @@ const (
 	mediaBytes  = 20 << 20 // of an image or document
 )
 
-// ReadConfig is what the read tool is told about its surroundings.
+// ReadConfig configures the read tool.
 type ReadConfig struct {
 	Tracker *ReadTracker // shared with the tools that write
 	// Instructions is the names of files that instruct the model about the directory they are

@@ -239,7 +239,7 @@ func TestRead_Refused(t *testing.T) {
 		{"control characters", tooltest.Input{"filePath": "odd"}, "Cannot read binary file"},
 		{"quoted for the shell", tooltest.Input{"filePath": "it's.bin"}, `it'\''s.bin'`},
 		{"UTF-16", tooltest.Input{"filePath": "wide.txt"}, "a text in UTF-16 of 4 bytes. To look at it: bash with iconv -f UTF-16"},
-		{"2 GB of nothing", tooltest.Input{"filePath": "sparse"}, "a binary file of 2048.0 MB"},
+		{"2 GB of nothing", tooltest.Input{"filePath": "sparse"}, "a binary file of 2.0 GB"},
 		{"no offset", tooltest.Input{"filePath": "a", "offset": -1}, `"offset": must be at least 0, got -1`},
 		{"device", tooltest.Input{"filePath": "/dev/zero"}, "is a device, not a regular file"},
 	}

@@ -76,7 +76,7 @@ func (r readRun) entry(e fs.DirEntry) string {
 	name := e.Name()
 	dir := e.IsDir()
 	if e.Type()&fs.ModeSymlink != 0 {
-		info, err := os.Stat(filepath.Join(r.target.Path, name)) // only its kind is told
+		info, err := os.Stat(filepath.Join(r.target.Path, name)) // only its kind is shown
 		dir = err == nil && info.IsDir()
 	}
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {

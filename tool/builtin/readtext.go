@@ -94,7 +94,7 @@ type excerpt struct {
 
 	line   []byte // the beginning of the line that is being read
 	length int    // of that line in characters, as far as it was read
-	open   bool   // a line has begun
+	open   bool   // a line has started
 }
 
 // run goes through the file, which should have that size.
@@ -134,7 +134,7 @@ func (s *excerpt) run(ctx context.Context, file io.Reader, size int64) error {
 // done reports whether no further line is wanted.
 func (s *excerpt) done() bool { return s.capped || len(s.lines) >= s.limit }
 
-// wanted reports whether the line that is being read is to be shown.
+// wanted reports whether the current line should be shown.
 func (s *excerpt) wanted() bool { return s.total+1 >= s.first && !s.done() }
 
 // piece takes the next bytes of the file.
@@ -183,8 +183,8 @@ func (s *excerpt) skip(data []byte) []byte {
 // collect keeps the beginning of a line and measures the rest.
 func (s *excerpt) collect(data []byte) {
 	s.open = true
-	if room := (readWidth+1)*utf8.UTFMax - len(s.line); room > 0 { // one more for the \r of an end
-		s.line = append(s.line, data[:min(room, len(data))]...)
+	if space := (readWidth+1)*utf8.UTFMax - len(s.line); space > 0 { // one more for the \r of an end
+		s.line = append(s.line, data[:min(space, len(data))]...)
 	}
 	for _, b := range data {
 		if utf8.RuneStart(b) {

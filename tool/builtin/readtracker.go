@@ -35,7 +35,7 @@ type pathLock struct {
 	users int // holders and waiters; guarded by the mutex of ReadTracker
 }
 
-// stepReads is what one step has seen.
+// stepReads are the reads of one step.
 type stepReads struct {
 	message lathe.MessageID
 	sums    map[string]string // by real path
@@ -50,8 +50,8 @@ func NewReadTracker() *ReadTracker {
 	return &ReadTracker{steps: map[lathe.SessionID]*stepReads{}, locks: map[string]*pathLock{}}
 }
 
-// lock keeps other calls, also of other sessions, from changing the file at a real path
-// between a look at it and its change. Nobody waits for a user under it.
+// lock keeps other calls, also of other sessions, from changing the file at a real path between
+// a look at it and its change. No caller waits for a user while holding it.
 func (s *ReadTracker) lock(path string) (unlock func()) {
 	if s == nil {
 		return func() {}
@@ -112,7 +112,7 @@ func (s *ReadTracker) step(c *tool.Call) *stepReads {
 	return step
 }
 
-// lastRead is what the model has last seen of a file.
+// lastRead is the model's last read of a file.
 type lastRead struct {
 	seen    bool   // it has seen something
 	sum     string // "" if it has seen nothing, or a content too large for a sum

@@ -38,7 +38,7 @@ const (
 	syntaxCheck = "syntax"
 )
 
-// parse says what is wrong with a text, "" if nothing is or nobody knows.
+// parse returns the syntax error of a text, "" if it has none or the syntax is unknown.
 type parse func(ctx context.Context, file, text string) string
 
 // of is how a file is parsed; nil where it is not. What lies among data of tests may be broken
@@ -223,7 +223,7 @@ except SyntaxError as e: print("line %s: %s" % (e.lineno, e.msg)); sys.exit(1)`
 }
 
 // parseScript asks node, as a script and as a module where the name does not say which it is.
-// In a folder of its own no settings are found.
+// In its own folder no settings are found.
 func (s *SyntaxChecker) parseScript(ctx context.Context, file, text string) string {
 	kinds := []string{"commonjs", "module"}
 	switch strings.ToLower(filepath.Ext(file)) {

@@ -13,7 +13,8 @@ import (
 )
 
 // ask gives a text to a program that only parses it, and reports whether it found nothing
-// wrong. The word FILE stands for a file with the text. A program that is not there, does not start or takes too long has found nothing.
+// wrong. The word FILE stands for a file with the text. A program that does not exist, does not
+// start or takes too long has found nothing.
 func (s *SyntaxChecker) ask(ctx context.Context, text, name string, args ...string) (said string, ok bool) {
 	program := environ.Find(s.Env, "", name)
 	if program == "" || s.isBrought(program) {

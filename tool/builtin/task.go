@@ -13,10 +13,10 @@ import (
 //go:embed task.md
 var taskText string
 
-// taskBeside is said of the task tool where tasks may run in the background.
-const taskBeside = "\n- `background` lets you continue at once. The report comes by itself as a message: do not wait, poll or repeat the work."
+// taskInBackground is the description of the task tool where tasks may run in the background.
+const taskInBackground = "\n- `background` lets you continue at once. The report comes by itself as a message: do not wait, poll or repeat the work."
 
-// TaskConfig is what the task tool is told about its surroundings.
+// TaskConfig configures the task tool.
 type TaskConfig struct {
 	Background bool // a task may run while its caller continues
 }
@@ -33,8 +33,8 @@ type taskBackgroundInput struct {
 	Background bool `json:"background,omitempty" jsonschema:"do not wait for the report"`
 }
 
-// Task returns the tool that hands work to other agents. Which there are is added to its text
-// by whoever shows it to a model.
+// Task returns the tool that hands work to other agents. The caller that shows it to a model
+// adds the list of agents to its text.
 func Task(cfg TaskConfig) tool.Tool {
 	spec := tool.Spec{Name: "task", Description: strings.TrimSpace(taskText), Agent: true}
 	if !cfg.Background {
@@ -42,7 +42,7 @@ func Task(cfg TaskConfig) tool.Tool {
 			return runTask(ctx, c, in, false)
 		})
 	}
-	spec.Description += taskBeside
+	spec.Description += taskInBackground
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in taskBackgroundInput) (tool.Result, error) {
 		return runTask(ctx, c, in.taskInput, in.Background)
 	})

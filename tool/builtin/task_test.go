@@ -61,7 +61,7 @@ func TestTask_EmptyPrompt(t *testing.T) {
 	}
 }
 
-// Without background tasks the model is not told of them, and cannot have them.
+// Without background tasks the model does not see them, and cannot use them.
 func TestTask_NoBackground(t *testing.T) {
 	d := tooltest.NewHost(t)
 	plain := builtin.Task(builtin.TaskConfig{})

@@ -18,7 +18,7 @@ import (
 //go:embed todowrite.md
 var todoText string
 
-// TodoConfig is what the todowrite tool is told about its surroundings.
+// TodoConfig configures the todowrite tool.
 type TodoConfig struct {
 	// JSON makes the output the whole list as JSON, for clients that read it there. The
 	// metadata has it in any case.
@@ -75,7 +75,7 @@ type todoMeta struct {
 	Todos []lathe.Todo `json:"todos"`
 }
 
-// todoStatus is the word the list has for a status; one that nobody knows stays.
+// todoStatus is the list's word for a status; an unknown one stays.
 func todoStatus(word string) string {
 	switch args.Normalize(word) {
 	case "pending", "todo", "open", "new", "notstarted", "planned", "":

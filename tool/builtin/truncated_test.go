@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/web"
 )
 
-// cutSlack is what may stand around what is kept of an output: the mark, the way to the rest, and
+// cutSlack is what may be around what is kept of an output: the mark, the way to the rest, and
 // the lines a tool puts above and below.
 const cutSlack = 800
 
@@ -68,9 +68,9 @@ func TestTruncation_Cut(t *testing.T) {
 				if len(r.Output) > most+cutSlack || strings.Count(r.Output, "\n") > lines+6 || !utf8.ValidString(r.Output) {
 					t.Errorf("%s: %d bytes, %d lines, valid: %v", what, len(r.Output), strings.Count(r.Output, "\n"), utf8.ValidString(r.Output))
 				}
-				if kept := min(most, 5); most >= 8 && !tail && !strings.HasPrefix(r.Output, strings.ToValidUTF8(text[:kept], "")) {
+				if edge := min(most, 5); most >= 8 && !tail && !strings.HasPrefix(r.Output, strings.ToValidUTF8(text[:edge], "")) {
 					t.Errorf("%s: the beginning is lost: %.60q", what, r.Output)
-				} else if most >= 8 && tail && !strings.HasSuffix(r.Output, strings.ToValidUTF8(text[len(text)-kept:], "")) {
+				} else if most >= 8 && tail && !strings.HasSuffix(r.Output, strings.ToValidUTF8(text[len(text)-edge:], "")) {
 					t.Errorf("%s: the end is lost: %q", what, r.Output[max(0, len(r.Output)-60):])
 				}
 			}

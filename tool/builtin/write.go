@@ -21,7 +21,7 @@ import (
 //go:embed write.md
 var writeText string
 
-// WriteConfig is what the write tool is told about its surroundings.
+// WriteConfig configures the write tool.
 type WriteConfig struct {
 	Tracker *ReadTracker // shared with the tools that read
 	// AllowStale allows to write over a file that has changed since the model saw it.
@@ -98,7 +98,7 @@ func (w writeRun) run(ctx context.Context, content string) (tool.Result, error) 
 	return withSyntax(res, w.cfg.Syntax.look(ctx, w.call, w.target, old.text, after)), nil
 }
 
-// overwrite puts a text into a file, whose former content is kept for an undo.
+// overwrite puts a text into a file, whose former content is saved for an undo.
 func overwrite(ctx context.Context, c *tool.Call, t target.Target, text string) error {
 	done, err := beginChange(ctx, c, t.Path)
 	if err != nil {
@@ -160,7 +160,7 @@ func (w writeRun) words(old content, given, after string) string {
 	return text
 }
 
-// elision is a line that stands for code somebody did not want to repeat.
+// elision matches a line that stands for omitted code.
 var elision = phrase.Regexp(`(?im)^[ \t]*(?://|#|/\*|<!--|--|;|\{/\*)?[ \t]*(?:\.\.\.|…)[ \t]*\(?(?:the )?(?:rest|remaining|existing|previous|unchanged|other|same)\b.*$`)
 
 // content is what is in a file before a tool changes it.

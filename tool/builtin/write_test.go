@@ -43,8 +43,8 @@ func TestWrite_New(t *testing.T) {
 	if diff := cmp.Diff(asked, d.Asked); diff != "" {
 		t.Error(diff)
 	}
-	told := []lathe.Fact{&lathe.FileEdited{File: path}, &lathe.FileWatched{File: path, Event: "add"}}
-	if diff := cmp.Diff(told, d.Published); diff != "" {
+	published := []lathe.Fact{&lathe.FileEdited{File: path}, &lathe.FileWatched{File: path, Event: "add"}}
+	if diff := cmp.Diff(published, d.Published); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -132,7 +132,7 @@ func TestWrite_Outside(t *testing.T) {
 	}
 }
 
-// Between the question and the write the user may take long, and others go on.
+// Between the question and the write the user may take long, and others continue.
 func TestWrite_ChangedWhileAsking(t *testing.T) {
 	d := tooltest.NewHost(t)
 	d.Put("d/f", "old")

@@ -15,13 +15,13 @@ import (
 
 // The cache has a file for each server, so that its tools are known before it answers.
 const (
-	keptVersion = 1
-	mostKept    = 8 << 20 // bytes of one file
-	mostFiles   = 200
-	keptEnding  = ".json"
+	cacheVersion = 1
+	maxCacheFile = 8 << 20 // bytes of one file
+	mostFiles    = 200
+	cacheEnding  = ".json"
 )
 
-// cacheFile is what stands in such a file.
+// cacheFile is the content of a cache file.
 type cacheFile struct {
 	Version int      `json:"version"`
 	Server  string   `json:"server"` // for people who look
@@ -39,18 +39,18 @@ func (p *serverEntry) recall() {
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > mostKept {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCacheFile {
 		return
 	}
-	data, err := io.ReadAll(io.LimitReader(f, mostKept))
+	data, err := io.ReadAll(io.LimitReader(f, maxCacheFile))
 	if err != nil {
 		return
 	}
-	var kept cacheFile
-	if json.Unmarshal(data, &kept) != nil || kept.Version != keptVersion || kept.Listing == nil || len(kept.Listing.Tools) > mostTools {
+	var cached cacheFile
+	if json.Unmarshal(data, &cached) != nil || cached.Version != cacheVersion || cached.Listing == nil || len(cached.Listing.Tools) > mostTools {
 		return
 	}
-	for _, o := range kept.Listing.Tools {
+	for _, o := range cached.Listing.Tools {
 		if o.Name == "" || !isObject(o.Schema) {
 			return
 		}
@@ -58,13 +58,13 @@ func (p *serverEntry) recall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.now.known == nil {
-		p.now.known, p.now.since = kept.Listing, info.ModTime()
+		p.now.known, p.now.since = cached.Listing, info.ModTime()
 	}
 	p.hub.noteChange()
 }
 
 func (p *serverEntry) cachePath() string {
-	return filepath.Join(p.hub.o.Cache, p.def.key()+keptEnding)
+	return filepath.Join(p.hub.o.Cache, p.def.key()+cacheEnding)
 }
 
 // saveListing writes down what the server offers, whole or not at all. It is no loss if that fails.
@@ -73,7 +73,7 @@ func (p *serverEntry) saveListing(list *listing) {
 	if dir == "" {
 		return
 	}
-	data, err := json.Marshal(cacheFile{keptVersion, p.def.Name, list})
+	data, err := json.Marshal(cacheFile{cacheVersion, p.def.Name, list})
 	if err == nil {
 		err = atomicfile.Write(p.cachePath(), data)
 	}
@@ -84,7 +84,7 @@ func (p *serverEntry) saveListing(list *listing) {
 	prune(dir, mostFiles)
 }
 
-// confirmListing notes that what is kept is still so.
+// confirmListing notes that the cached listing is still valid.
 func (p *serverEntry) confirmListing() {
 	if p.hub.o.Cache != "" {
 		now := time.Now()
@@ -105,7 +105,7 @@ func prune(dir string, most int) {
 	var files []file
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && (strings.HasSuffix(e.Name(), keptEnding) || strings.HasPrefix(e.Name(), ".new-")) {
+		if err == nil && info.Mode().IsRegular() && (strings.HasSuffix(e.Name(), cacheEnding) || strings.HasPrefix(e.Name(), ".new-")) {
 			files = append(files, file{filepath.Join(dir, e.Name()), info.ModTime().UnixNano()})
 		}
 	}

@@ -17,7 +17,7 @@ import (
 const (
 	// mostCalls is how often a call is tried that can be tried again.
 	mostCalls = 3
-	// mostCall is the longest a call may take, whatever progress its server tells of.
+	// mostCall limits a call, even if its server reports progress.
 	mostCall = time.Hour
 	// showPause is the least time between two showings of a call's progress.
 	showPause = 250 * time.Millisecond
@@ -120,14 +120,14 @@ func (p *serverEntry) call(ctx context.Context, c *tool.Call, o offer) (json.Raw
 	}
 }
 
-// outcome is what became of a call that has no answer.
+// outcome is the state of a call without an answer.
 type outcome int
 
 const (
 	absent outcome = iota + 1 // it was never sent
 	late                      // no answer came in time
 	unsent                    // it was not taken, so that it can be sent again
-	lost                      // no answer came and none will: what was asked may have been done
+	lost                      // no answer will come: the call may have been executed
 )
 
 // callError is why a call has no answer.
@@ -139,7 +139,7 @@ type callError struct {
 func (e *callError) Error() string { return e.err.Error() }
 func (e *callError) Unwrap() error { return e.err }
 
-// outcomeOf is that of a call with this error; 0 is that its server answered something.
+// outcomeOf is that of a call with this error; 0 means that its server answered something.
 func outcomeOf(err error) outcome {
 	if e, ok := errors.AsType[*callError](err); ok {
 		return e.outcome
@@ -181,7 +181,7 @@ func (l *conn) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage
 				c.Host.Progress(n.String(), nil)
 			}
 		case <-timer.C:
-			abandon() // the server is told
+			abandon() // the server is notified
 			<-done
 			return nil, &callError{late, l.p.slow("to answer")}
 		}
@@ -206,7 +206,7 @@ func (p progress) String() string {
 	return p.text + " (" + part + ")"
 }
 
-// failure is what the model is told of a call that gave nothing.
+// failure is the message to the model for a failed call.
 func (p *serverEntry) failure(ctx context.Context, o offer, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

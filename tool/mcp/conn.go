@@ -33,7 +33,7 @@ var ownMethods = []string{
 	"tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read",
 }
 
-// question is what any of these requests asks with.
+// question holds the parameters of any of these requests.
 type question struct {
 	sdk.ParamsBase
 	Name      string          `json:"name,omitempty"`
@@ -83,7 +83,7 @@ type conn struct {
 	next   int
 }
 
-// progress is what a server tells of a call.
+// progress is a server's progress report for a call.
 type progress struct {
 	done, total float64
 	text        string
@@ -122,7 +122,7 @@ func (p *serverEntry) dial(ctx context.Context) (*conn, error) {
 	return l, nil
 }
 
-// ending is how the end of a connection is told.
+// ending is the message for the end of a connection.
 func ending(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return errEnded
@@ -130,7 +130,7 @@ func ending(err error) error {
 	return tidyError{err}
 }
 
-// errEnded is that a server ended the connection without a word.
+// errEnded says that a server ended the connection without a word.
 var errEnded = errors.New("the server closed the connection")
 
 // client makes the client of one connection.
@@ -225,7 +225,7 @@ func (l *conn) ask(ctx context.Context, method string, q *question) (json.RawMes
 	}
 	missing := errors.Is(err, sdk.ErrSessionMissing)
 	if missing || l.service != nil {
-		defer l.cancel() // nobody must be handed it again
+		defer l.cancel() // it must not be handed out again
 	}
 	if missing {
 		return nil, &callError{unsent, errors.New("the server has forgotten the session")}
@@ -258,10 +258,10 @@ func (e tidyError) Unwrap() error { return e.err }
 // fromTransport reports whether the SDK made an error itself: closing, closed, not delivered.
 func fromTransport(code int64) bool { return code <= -32003 && code >= -32005 }
 
-// errLost is that a link was closed by us.
+// errLost says that a link was closed by us.
 var errLost = errors.New("the connection was closed")
 
-// serverError is what a server answered in place of a result.
+// serverError is an error that a server returned.
 type serverError struct {
 	code int64
 	text string
@@ -327,8 +327,8 @@ func (l *conn) because(err error) error {
 	if why := l.why(); why != nil {
 		err = why
 	}
-	var told *deniedError
-	if l.transport != nil && !errors.As(err, &told) {
+	var refused *deniedError
+	if l.transport != nil && !errors.As(err, &refused) {
 		if denied := l.transport.denial(); denied != nil {
 			return denied
 		}
@@ -358,7 +358,7 @@ func (l *conn) close() {
 		defer l.transport.close()()
 	}
 	if l.session != nil {
-		_ = l.session.Close() // there is nobody left to tell
+		_ = l.session.Close() // no caller needs the error
 		<-l.gone
 	}
 }

@@ -50,7 +50,7 @@ func TestFault_ServersThatCannotBeUsed(t *testing.T) {
 			st := w.hub.Status()["h"]
 			equal(t, st.State, mcp.Failed)
 			has(t, st.Error, c.words...)
-			toast, _ := w.told.last().(*lathe.TUIToast)
+			toast, _ := w.published.last().(*lathe.TUIToast)
 			if toast == nil || !strings.Contains(toast.Message, "MCP server h is not connected: "+st.Error) || toast.Variant != "warning" {
 				t.Errorf("the user is told %+v", toast)
 			}

@@ -22,7 +22,7 @@ func goodServer(args []string) int {
 	return 0
 }
 
-// newGoodServer makes that server; about is told in its instructions.
+// newGoodServer makes that server; about is part of its instructions.
 func newGoodServer(about string) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "good", Version: "1"}, &sdk.ServerOptions{Instructions: "Be good. " + about})
 	addTools(s)

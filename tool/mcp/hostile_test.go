@@ -235,7 +235,8 @@ func (h *hostile) call(m message) {
 	}
 }
 
-// fork leaves processes behind that detach themselves and do not want to end, and notes their pids.
+// fork leaves processes after that detach themselves and do not want to end, and notes their
+// pids.
 func (h *hostile) fork() {
 	script := `trap "" TERM INT HUP; echo $$ > %s; while :; do sleep 0.05; done`
 	for i := range 3 {

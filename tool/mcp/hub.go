@@ -1,18 +1,18 @@
-// Package mcp brings the tools of other programs: it is a client of Model Context Protocol
-// servers, local ones that it starts and remote ones that it reaches over HTTP.
+// Package mcp is a client of Model Context Protocol servers: local ones that it starts, and
+// remote ones over HTTP.
 //
 // It owns the connections of one directory ([Hub]): their start, their end with all processes,
-// deadlines, reconnecting, what each server offers (tools, prompts, resources, instructions) and a
-// copy of that on disk, so that the first prompt shows tools before any server has answered. It
-// owns the logins to remote servers too ([Tokens]). It judges no permission and reads neither
-// settings nor environment: who opens a hub hands in servers that may be used.
+// deadlines and reconnecting. It caches the offer of each server (tools, prompts, resources,
+// instructions) on disk, so that the first prompt has tools before any server has answered. It
+// also owns the logins to remote servers ([Tokens]). It decides no permission and reads neither
+// config nor environment: its caller passes the allowed servers.
 //
-// Nothing that a server says is trusted: sizes are bounded, texts cleaned, lists that do not end
-// are given up. The protocol itself and its transports are the official SDK's.
+// Servers are not trusted: sizes and lists are bounded, texts are cleaned. The protocol and its
+// transports come from the official SDK.
 //
-// A Hub and Tokens are safe for use by many goroutines. A hub waits for all that it started when
-// it is closed. Start reading at [Hub.Tools], then serverentry.go (the life of one server), conn.go (one
-// connection) and call.go (one call).
+// A Hub and Tokens are safe for use by many goroutines. Closing a hub waits for everything it
+// started. Start reading at [Hub.Tools], then serverentry.go (the life of one server), conn.go
+// (one connection) and call.go (one call).
 package mcp
 
 import (
@@ -31,18 +31,18 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// Options are what a hub is opened with. Dir and, for local servers, Runner are needed.
+// Options configure a hub. Dir and, for local servers, Runner are needed.
 type Options struct {
-	Dir     string // absolute: where local servers run, and the root that servers are told of
+	Dir     string // absolute: where local servers run, and the root announced to servers
 	Servers []Server
 	Runner  *sandbox.Runner
-	// Confine is what the program of a local server is confined to; nil confines none.
+	// Confine returns the sandbox for a local server; nil confines none.
 	Confine func(Server) (sandbox.Profile, error)
 	// Env is the environment of local servers, as name=value; that of a server is added to it.
 	Env []string
-	// Tokens are the logins to remote servers; nil is that none is kept.
+	// Tokens are the logins to remote servers; nil if none are stored.
 	Tokens *Tokens
-	// Cache is the folder in which lists of tools are kept; "" keeps none.
+	// Cache is the folder for cached tool lists; "" disables the cache.
 	Cache string
 	// Publish publishes an event: changed tools, a required login. It may be nil.
 	Publish func(lathe.Fact)
@@ -68,12 +68,12 @@ type Hub struct {
 	grown  atomic.Uint64
 	first  time.Duration // the pause before a server that ended is tried again; it doubles
 
-	mu     sync.Mutex
-	peers  map[string]*serverEntry
-	begun  bool
-	closed bool
-	tools  []tool.Tool // as of built
-	built  uint64
+	mu      sync.Mutex
+	peers   map[string]*serverEntry
+	started bool
+	closed  bool
+	tools   []tool.Tool // as of built
+	built   uint64
 }
 
 // Open makes a hub. It starts nothing and reads nothing.
@@ -132,7 +132,7 @@ func (h *Hub) Tools() []tool.Tool {
 	return slices.Clone(tools)
 }
 
-// WaitReady waits until every server that is on has told its tools, or told them once before, or
+// WaitReady waits until every enabled server has listed its tools, now or in an earlier run, or
 // failed; at most until ctx ends.
 func (h *Hub) WaitReady(ctx context.Context) {
 	h.look()
@@ -154,14 +154,14 @@ func (h *Hub) Start() {
 	})
 }
 
-// look reads what is kept of all servers, and begins to connect to those of which that is nothing, or
-// old; once.
+// look reads the cached listings of all servers and starts to connect to servers without a
+// fresh one; once.
 func (h *Hub) look() {
 	h.mu.Lock()
-	begun := h.begun || h.closed
-	h.begun = true
+	started := h.started || h.closed
+	h.started = true
 	h.mu.Unlock()
-	if begun {
+	if started {
 		return
 	}
 	var unknown []*serverEntry
@@ -199,10 +199,10 @@ func (h *Hub) peer(name string) (*serverEntry, error) {
 	return nil, lathe.Errorf(lathe.NotFound, "unknown MCP server %q; \"lathe mcp list\" lists the servers", phrase.Shorten(name, 100))
 }
 
-// noteChange says that what is offered is no longer what it was.
+// noteChange reports that the offer has changed.
 func (h *Hub) noteChange() { h.grown.Add(1) }
 
-// Status tells how every server is doing, by name. It starts nothing.
+// Status returns the state of every server, by name. It starts nothing.
 func (h *Hub) Status() map[string]Status {
 	out := map[string]Status{}
 	for _, p := range h.all() {

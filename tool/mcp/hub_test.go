@@ -47,7 +47,7 @@ func TestHub_Tools(t *testing.T) {
 	equal(t, string(echo.Schema), `{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`)
 	equal(t, echo.Anywhere, false) // it says that it only reads
 	equal(t, w.tool("my_server_fail").Spec().Anywhere, true)
-	eventually(t, 60*time.Second, "it is told", func() bool { return slices.Equal(w.told.changes(), []string{"my server"}) })
+	eventually(t, 60*time.Second, "it is told", func() bool { return slices.Equal(w.published.changes(), []string{"my server"}) })
 	if got := w.hub.Instructions(); len(got) != 1 || got[0].Text != "Be good. my server" {
 		t.Errorf("instructions %v", got)
 	}
@@ -158,7 +158,7 @@ func TestHub_ToolsChange(t *testing.T) {
 	if w.hub.Generation() == before {
 		t.Error("the generation is the same")
 	}
-	eventually(t, 60*time.Second, "it is told", func() bool { return slices.Equal(w.told.changes(), []string{"s", "s"}) })
+	eventually(t, 60*time.Second, "it is told", func() bool { return slices.Equal(w.published.changes(), []string{"s", "s"}) })
 }
 
 func TestHub_DeathAndReturn(t *testing.T) {
@@ -276,7 +276,7 @@ func TestHub_ConnectDisconnectAdd(t *testing.T) {
 	if err := w.hub.Connect(t.Context(), "off"); err != nil {
 		t.Fatal(err)
 	}
-	kept := w.tool("off_echo")
+	disabled := w.tool("off_echo")
 	if err := w.hub.Disconnect("off"); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestHub_ConnectDisconnectAdd(t *testing.T) {
 	if got := w.hub.Tools(); len(got) != 0 {
 		t.Errorf("tools %v", names(got))
 	}
-	_, err := tool.Run(t.Context(), kept, &tool.Call{Input: json.RawMessage(`{"text":""}`), Host: &desk{}})
+	_, err := tool.Run(t.Context(), disabled, &tool.Call{Input: json.RawMessage(`{"text":""}`), Host: &desk{}})
 	has(t, err.Error(), "switched off", "was not made")
 	if err := w.hub.Add(t.Context(), good(t, "new")); err != nil {
 		t.Fatal(err)

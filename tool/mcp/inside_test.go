@@ -97,7 +97,7 @@ func TestProgram(t *testing.T) {
 func TestPrune(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 10 {
-		name := filepath.Join(dir, strconv.Itoa(i)+keptEnding)
+		name := filepath.Join(dir, strconv.Itoa(i)+cacheEnding)
 		at := time.Unix(int64(1000+i), 0)
 		if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Chtimes(name, at, at)); err != nil {
 			t.Fatal(err)
@@ -113,8 +113,8 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// Whoever waits for a server and then asks for its tools must not be given a list of before: with
-// the change of a state the list has to be made anew, not a moment later.
+// A client that waits for a server and then asks for its tools must not be given a list of
+// before: with the change of a state the list has to be made again, not a moment later.
 func TestPeer_HubKnowsOfEveryChange(t *testing.T) {
 	h := &Hub{}
 	p := newServerEntry(h, Server{Name: "s"})

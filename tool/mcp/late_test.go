@@ -14,15 +14,15 @@ import (
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
 
-// A server whose tools are known is not started before one of them is called, or someone wants all of
-// them; what is known only from long ago is asked for anew.
+// A server whose tools are known is not started before one of them is called, or someone wants
+// all of them; what is known only from long ago is asked for again.
 func TestHub_StartsLate(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no sh on this machine")
 	}
 	cache, marks := t.TempDir(), filepath.Join(t.TempDir(), "marks")
 	s := mcp.Server{Name: "s", Command: append([]string{"sh", "-c", `echo started >>"$0"; exec "$@"`, marks}, self(t, "a-server", "s")...)}
-	begin := func() *world {
+	begin := func() *fixture {
 		return open(t, []mcp.Server{s}, func(o *mcp.Options) { o.Cache = cache })
 	}
 	started := func() int {
@@ -77,7 +77,7 @@ func TestHub_StartsLate(t *testing.T) {
 }
 
 // connected waits until the server is, which takes so many starts.
-func connected(t *testing.T, w *world, starts int, started func() int) {
+func connected(t *testing.T, w *fixture, starts int, started func() int) {
 	t.Helper()
 	for deadline := time.Now().Add(60 * time.Second); w.hub.Status()["s"].State != mcp.Connected; {
 		if time.Now().After(deadline) {

@@ -26,7 +26,8 @@ const (
 	mostError        = 32 << 10 // of the text of a failure
 )
 
-// listing is what a server offers. Its exported members are kept on disk.
+// listing is the tools, prompts and resources that a server offers. Its exported members are
+// cached on disk.
 type listing struct {
 	Tools        []offer  `json:"tools,omitempty"`
 	Prompts      []Prompt `json:"prompts,omitempty"`
@@ -45,7 +46,7 @@ type offer struct {
 	Repeatable  bool            `json:"repeatable,omitempty"` // doing it twice is as doing it once
 }
 
-// note adds what people should know of the lists.
+// note adds what users should know of the lists.
 func (l *listing) note(format string, args ...any) {
 	if len(l.notes) < mostNotes {
 		l.notes = append(l.notes, fmt.Sprintf(format, args...))
@@ -74,7 +75,7 @@ func (l *listing) sameTools(other *listing) bool {
 	return mine.same(theirs)
 }
 
-// list asks a server for all that it offers and can be kept.
+// list asks a server for everything it offers that can be cached.
 func (l *conn) list(ctx context.Context) (*listing, error) {
 	out := &listing{}
 	init := l.session.InitializeResult()
@@ -172,7 +173,7 @@ func textOf(raw json.RawMessage) string {
 	return s
 }
 
-func truthOf(raw json.RawMessage) bool { return string(raw) == "true" }
+func isTrue(raw json.RawMessage) bool { return string(raw) == "true" }
 
 // readOffer reads a tool; what of it is odd is as if it were not there.
 func readOffer(raw json.RawMessage) (offer, error) {
@@ -191,16 +192,16 @@ func readOffer(raw json.RawMessage) (offer, error) {
 	description := cmp.Or(strings.TrimSpace(clean(textOf(m["description"]))), line(textOf(m["title"]), 500))
 	return offer{
 		Name: name, Description: phrase.Shorten(description, mostDescription), Schema: usable(m["inputSchema"]),
-		ReadOnly: truthOf(hints["readOnlyHint"]), Repeatable: truthOf(hints["idempotentHint"]) || truthOf(hints["readOnlyHint"]),
+		ReadOnly: isTrue(hints["readOnlyHint"]), Repeatable: isTrue(hints["idempotentHint"]) || isTrue(hints["readOnlyHint"]),
 	}, nil
 }
 
 // anything is the schema of a tool that has none which could be used: its server judges the input.
 const anything = `{"type":"object","properties":{}}`
 
-// usable is a schema as models are shown it: an object with properties that takes no others. Its
-// other members and their order are the server's. One that says itself what else it takes is left
-// that, and one that names no properties at all takes what it gets: closed, nobody could call it.
+// usable is a schema as models are shown it: an object with properties that takes no others.
+// Its other members and their order are the server's. A schema that allows other properties
+// stays so, and one without properties stays open: closed, it could not be called.
 func usable(raw json.RawMessage) json.RawMessage {
 	members, ok := membersOf(raw)
 	if !ok || len(raw) > mostSchema || deep(raw, mostDepth) {
@@ -224,7 +225,7 @@ func usable(raw json.RawMessage) json.RawMessage {
 			continue
 		case m.name == "type":
 			m.value = json.RawMessage(`"object"`)
-		case m.name == "properties" && !isObject(m.value), m.name == "additionalProperties" && !isObject(m.value) && !truthOf(m.value):
+		case m.name == "properties" && !isObject(m.value), m.name == "additionalProperties" && !isObject(m.value) && !isTrue(m.value):
 			continue
 		}
 		had[m.name] = true

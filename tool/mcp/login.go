@@ -29,7 +29,7 @@ const (
 	loginTime = 5 * time.Minute
 )
 
-// logins are those that wait for their users, by server.
+// logins are the pending logins, by server.
 type logins struct {
 	mu      sync.Mutex
 	waiting map[string]*waiting
@@ -236,7 +236,7 @@ func (p oauth) await(a *authority, redirect, state string) error {
 		w.err = p.finish(ctx, listener, expected{path: u.Path, state: state, issuer: a.meta.Issuer})
 	}) {
 		cancel()
-		_ = listener.Close() // nobody uses it
+		_ = listener.Close() // it is unused
 		return errClosed
 	}
 	return nil
@@ -249,16 +249,16 @@ func pauseFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// expected is what the browser must come back with.
+// expected holds the parameters that the browser must return.
 type expected struct{ path, state, issuer string }
 
-// loginCallback is what it brought.
+// loginCallback holds the parameters it returned.
 type loginCallback struct {
 	code string
 	err  error
 }
 
-// catch answers the browser, and passes on what it brought, once.
+// catch answers the browser, and passes on its parameters, once.
 func (e expected) catch(came chan<- loginCallback) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -367,7 +367,7 @@ func (p oauth) redeem(ctx context.Context, code string) error {
 	return err
 }
 
-// Logout forgets the login to a server, and connects anew without it.
+// Logout forgets the login to a server, and reconnects without it.
 func (h *Hub) Logout(ctx context.Context, name string) error {
 	p, err := h.peer(name)
 	if err != nil {

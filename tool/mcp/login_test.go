@@ -54,7 +54,7 @@ func put(t testing.TB, path string, v any) {
 	}
 }
 
-func (g *guarded) open(t testing.TB, path string, more func(*mcp.Server)) *world {
+func (g *guarded) open(t testing.TB, path string, more func(*mcp.Server)) *fixture {
 	s := mcp.Server{Name: "g", URL: g.URL + "/mcp", OAuth: mcp.OAuth{CallbackPort: freePort(t)}}
 	if more != nil {
 		more(&s)
@@ -72,7 +72,7 @@ func freePort(t testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// browse is a browser that the user lets go on.
+// browse is a browser that the user lets continue.
 func browse(page string) error {
 	go func() {
 		if resp, err := http.Get(page); err == nil {
@@ -89,7 +89,7 @@ func TestLogin_InTheBrowser(t *testing.T) {
 	w.ready()
 	equal(t, w.hub.Status()["g"].State, mcp.NeedsAuth)
 	eventually(t, 60*time.Second, "the user is told", func() bool {
-		toast, ok := w.told.last().(*lathe.TUIToast)
+		toast, ok := w.published.last().(*lathe.TUIToast)
 		return ok && strings.Contains(toast.Message, "lathe mcp auth g")
 	})
 	if err := w.hub.Login(t.Context(), "g", browse); err != nil {
@@ -207,9 +207,9 @@ func TestLogin_CanceledAndBusy(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	told := w.told.last()
-	if f, ok := told.(*lathe.MCPBrowserFailed); !ok || f.Name != "g" || f.URL == "" {
-		t.Errorf("told %v", told)
+	published := w.published.last()
+	if f, ok := published.(*lathe.MCPBrowserFailed); !ok || f.Name != "g" || f.URL == "" {
+		t.Errorf("told %v", published)
 	}
 	eventually(t, 60*time.Second, "the port is free", func() bool {
 		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
@@ -255,7 +255,7 @@ func TestLogin_RefreshedOnce(t *testing.T) {
 	eventually(t, 60*time.Second, "it needs a login", func() bool { return w.hub.Status()["g"].State == mcp.NeedsAuth })
 }
 
-// loginProcess connects with a login that has expired, when it is told to, and says what came.
+// loginProcess connects with a login that has expired, on request, and reports the result.
 func loginProcess(args []string) int {
 	address, path := args[0], args[1]
 	hub := mcp.Open(mcp.Options{

@@ -48,28 +48,28 @@ func self(t testing.TB, role string, args ...string) []string {
 	return append([]string{path, role}, args...)
 }
 
-// world is a hub and what surrounds it.
-type world struct {
-	t    testing.TB
-	hub  *mcp.Hub
-	dir  string
-	told *recorder
-	log  *strings.Builder
+// fixture is a hub and what surrounds it.
+type fixture struct {
+	t         testing.TB
+	hub       *mcp.Hub
+	dir       string
+	published *recorder
+	log       *strings.Builder
 }
 
-// recorder keeps what was told.
+// recorder keeps what was reported.
 type recorder struct {
 	mu    sync.Mutex
 	facts []lathe.Fact
 }
 
-func (r *recorder) tell(f lathe.Fact) {
+func (r *recorder) record(f lathe.Fact) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.facts = append(r.facts, f)
 }
 
-// last is the newest of what was told, nil if nothing was.
+// last is the newest of what was reported, nil if nothing was.
 func (r *recorder) last() lathe.Fact {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *recorder) last() lathe.Fact {
 	return r.facts[len(r.facts)-1]
 }
 
-// changes are the servers whose tools were told to have changed.
+// changes are the servers with a published change of tools.
 func (r *recorder) changes() (out []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,12 +92,12 @@ func (r *recorder) changes() (out []string) {
 }
 
 // open makes a hub with these servers; more changes its options.
-func open(t testing.TB, servers []mcp.Server, more ...func(*mcp.Options)) *world {
+func open(t testing.TB, servers []mcp.Server, more ...func(*mcp.Options)) *fixture {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), told: &recorder{}, log: &strings.Builder{}}
+	w := &fixture{t: t, dir: t.TempDir(), published: &recorder{}, log: &strings.Builder{}}
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Grace: 300 * time.Millisecond})
 	o := mcp.Options{
-		Dir: w.dir, Servers: servers, Runner: runner, Publish: w.told.tell, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir},
+		Dir: w.dir, Servers: servers, Runner: runner, Publish: w.published.record, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir},
 		Log: slog.New(slog.NewTextHandler(&locked{w: w.log}, nil)), Version: "test", Cache: filepath.Join(w.dir, "cache"), Timeout: 10 * time.Second,
 	}
 	for _, f := range more {
@@ -125,7 +125,7 @@ func (l *locked) Write(p []byte) (int, error) {
 }
 
 // ready waits for all servers and returns the names of the tools.
-func (w *world) ready() []string {
+func (w *fixture) ready() []string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 60*time.Second)
 	defer cancel()
@@ -143,7 +143,7 @@ func names(tools []tool.Tool) (out []string) {
 	return out
 }
 
-func (w *world) tool(name string) tool.Tool {
+func (w *fixture) tool(name string) tool.Tool {
 	w.t.Helper()
 	tools := w.hub.Tools()
 	i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == name })
@@ -164,10 +164,10 @@ type desk struct {
 	moved    chan struct{}
 }
 
-func (d *desk) Ask(_ context.Context, p tool.Permission) error {
+func (d *desk) Ask(_ context.Context, all ...tool.Permission) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.asked = append(d.asked, p)
+	d.asked = append(d.asked, all...)
 	return d.deny
 }
 
@@ -181,13 +181,13 @@ func (d *desk) Progress(title string, _ json.RawMessage) {
 }
 
 // call calls a tool by its name.
-func (w *world) call(ctx context.Context, d *desk, name, input string) (tool.Result, error) {
+func (w *fixture) call(ctx context.Context, d *desk, name, input string) (tool.Result, error) {
 	w.t.Helper()
 	return tool.Run(ctx, w.tool(name), &tool.Call{Input: json.RawMessage(input), Dir: w.dir, Host: d})
 }
 
 // must is call that succeeds.
-func (w *world) must(name, input string) tool.Result {
+func (w *fixture) must(name, input string) tool.Result {
 	w.t.Helper()
 	r, err := w.call(w.t.Context(), &desk{}, name, input)
 	if err != nil {
@@ -197,7 +197,7 @@ func (w *world) must(name, input string) tool.Result {
 }
 
 // fails is call that gives a failure for the model, with all these words in it.
-func (w *world) fails(name, input string, words ...string) string {
+func (w *fixture) fails(name, input string, words ...string) string {
 	w.t.Helper()
 	_, err := w.call(w.t.Context(), &desk{}, name, input)
 	var f *tool.Failure

@@ -66,7 +66,7 @@ func TestPublished_Everything(t *testing.T) {
 }
 
 // everything does what can be done with that server, over whatever it is reached.
-func everything(t *testing.T, w *world) {
+func everything(t *testing.T, w *fixture) {
 	t.Helper()
 	st := w.hub.Status()["everything"]
 	if st.State != mcp.Connected {
@@ -146,7 +146,7 @@ func TestPublished_FilesystemAndMemory(t *testing.T) {
 			Name: "memory", Command: []string{filepath.Join(bin, "mcp-server-memory")}, Timeout: 30 * time.Second,
 			Environment: map[string]string{"MEMORY_FILE_PATH": filepath.Join(dir, "memory.jsonl")},
 		},
-	}, func(o *mcp.Options) { o.Dir = dir }) // the root that the server is told of is all it may read
+	}, func(o *mcp.Options) { o.Dir = dir }) // the root that the server is notified of is all it may read
 	w.ready()
 	for name, st := range w.hub.Status() {
 		if st.State != mcp.Connected {

@@ -17,7 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// authority is who gives the tokens for a server.
+// authority is the authorization server of a server.
 type authority struct {
 	resource string // the server, as the authority calls it
 	meta     *oauthex.AuthServerMeta
@@ -34,7 +34,7 @@ const authTime = 20 * time.Second
 func (p oauth) web() *http.Client {
 	home, err := url.Parse(p.def.URL)
 	if err != nil {
-		home = &url.URL{} // nobody's origin
+		home = &url.URL{} // an empty origin
 	}
 	t := outward{base: p.hub.o.Transport, home: home, private: p.hub.o.AllowPrivate}
 	return &http.Client{Transport: smallAnswers{t}, Timeout: authTime, CheckRedirect: redirected}
@@ -62,8 +62,8 @@ func (p oauth) denied(ctx context.Context, challenge string) error {
 	return &deniedError{NeedsAuth, errors.New("the server wants a login")}
 }
 
-// authority looks for who gives the tokens: as the refusal of the server says, in the places where
-// that is published, or at the server itself, as the first version of the protocol had it.
+// authority finds the authorization server: named by the server's refusal, published at
+// well-known places, or the server itself, as in the first version of the protocol.
 func (p oauth) authority(ctx context.Context, challenge string) (*authority, error) {
 	web := p.web()
 	home, err := url.Parse(p.def.URL)
@@ -154,7 +154,7 @@ func (p oauth) probe(ctx context.Context) string {
 	return resp.Header.Get("WWW-Authenticate")
 }
 
-// token is one for the server that can be used; "" is that there is none.
+// token is one for the server that can be used; "" means that there is none.
 func (p oauth) token(ctx context.Context, stale string) (string, error) {
 	return p.hub.o.Tokens.fresh(ctx, p.def.Name, p.def.URL, stale, func(ctx context.Context, e entry) (grant, error) {
 		ctx, cancel := context.WithTimeout(ctx, authTime)
@@ -171,7 +171,7 @@ func (p oauth) token(ctx context.Context, stale string) (string, error) {
 	})
 }
 
-// client is what the server knows us as: by the settings, or since it registered us.
+// client is our client registration: from the config, or made by the server.
 func (p oauth) client(e entry) *client {
 	if id := p.def.OAuth.ClientID; id != "" {
 		return &client{ID: id, Secret: p.def.OAuth.ClientSecret}
@@ -214,7 +214,7 @@ func (p oauth) exchange(ctx context.Context, a *authority, c *client, form url.V
 	return readGrant(resp.StatusCode, data, p.hub.o.Tokens.now())
 }
 
-// readGrant reads the answer of who gives tokens.
+// readGrant reads the answer of the authorization server.
 func readGrant(status int, data []byte, now time.Time) (grant, error) {
 	var m map[string]json.RawMessage
 	readable := json.Unmarshal(data, &m) == nil

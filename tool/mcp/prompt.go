@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Prompt is one that a server offers, for a slash command.
+// Prompt is a server's prompt, for a slash command.
 type Prompt struct {
 	Server      string     `json:"-"`
 	Name        string     `json:"name"` // as the server knows it
@@ -28,7 +28,7 @@ type Argument struct {
 // Command is the name of its slash command.
 func (p Prompt) Command() string { return sanitize(p.Server) + ":" + sanitize(p.Name) }
 
-// Positional gives the arguments their values in order. What is left over goes to the last.
+// Positional assigns values to the arguments by position. What is left over goes to the last.
 func (p Prompt) Positional(values []string) map[string]string {
 	out := map[string]string{}
 	for i, a := range p.Arguments {
@@ -44,7 +44,7 @@ func (p Prompt) Positional(values []string) map[string]string {
 	return out
 }
 
-// Prompts are those known now, by server and in its order. Like [Hub.Tools] it waits for nobody.
+// Prompts are those known now, by server and in its order. Like [Hub.Tools] it never waits.
 func (h *Hub) Prompts() []Prompt {
 	h.look()
 	var out []Prompt
@@ -155,13 +155,13 @@ func readPrompt(raw json.RawMessage) (Prompt, bool) {
 	_ = json.Unmarshal(m["arguments"], &arguments) // odd ones are none
 	for _, a := range arguments[:min(len(arguments), mostArguments)] {
 		if name := textOf(a["name"]); name != "" && len(name) <= 256 {
-			p.Arguments = append(p.Arguments, Argument{name, line(textOf(a["description"]), 500), truthOf(a["required"])})
+			p.Arguments = append(p.Arguments, Argument{name, line(textOf(a["description"]), 500), isTrue(a["required"])})
 		}
 	}
 	return p, true
 }
 
-// Instructions are what servers want models to know, by server: at most 2 KiB of each.
+// Instructions are the instructions of servers for models, by server: at most 2 KiB of each.
 func (h *Hub) Instructions() (out []Instruction) {
 	h.look()
 	for _, p := range h.all() {
@@ -172,5 +172,5 @@ func (h *Hub) Instructions() (out []Instruction) {
 	return out
 }
 
-// Instruction is what one server wants models to know.
+// Instruction is the instruction of one server for models.
 type Instruction struct{ Server, Text string }

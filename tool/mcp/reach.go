@@ -13,9 +13,10 @@ import (
 	"github.com/lathe-agent/lathe/internal/netaddr"
 )
 
-// outward carries requests that a server's word sends elsewhere: to who gives its tokens, and where that is
-// told. The server's own origin is reached as the server is; all others must have a public address, or
-// a server could have us ask this machine, the local network or a cloud's metadata service.
+// outward carries requests to addresses that a server names: its authorization server and the
+// metadata about it. The server's own origin is reached as the server is; all others must have
+// a public address, or a server could have us ask this machine, the local network or a cloud's
+// metadata service.
 type outward struct {
 	base    http.RoundTripper
 	home    *url.URL
@@ -38,20 +39,20 @@ func (o outward) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return o.base.RoundTrip(req)
 	}
-	judged := t.Clone()
-	judged.DisableKeepAlives = true
+	guarded := t.Clone()
+	guarded.DisableKeepAlives = true
 	// Judged when it is dialed: a name that is looked up before could have another address by then.
-	judged.DialContext = (&net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+	guarded.DialContext = (&net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		a, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return err
 		}
-		return o.judge(a.Addr())
+		return o.checkAddr(a.Addr())
 	}}).DialContext
-	return judged.RoundTrip(req)
+	return guarded.RoundTrip(req)
 }
 
-func (o outward) judge(addr netip.Addr) error {
+func (o outward) checkAddr(addr netip.Addr) error {
 	addr = addr.WithZone("").Unmap()
 	kind := netaddr.Metadata(addr)
 	if kind == "" && !o.private {
@@ -70,7 +71,7 @@ func (o outward) lookUp(ctx context.Context, host string) error {
 		return nil // a name that only the proxy knows
 	}
 	for _, addr := range all {
-		if err := o.judge(addr); err != nil {
+		if err := o.checkAddr(addr); err != nil {
 			return err
 		}
 	}

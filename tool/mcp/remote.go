@@ -21,7 +21,7 @@ const (
 	// streamTime is how long a server may take to begin the stream of its own messages. One that
 	// does not begin it has none.
 	streamTime = 2 * time.Second
-	// farewellTime is how long the end of a session may take to be told.
+	// farewellTime limits the request that ends a session.
 	farewellTime = time.Second
 	// mostRefusal is how much is read of an answer that refuses.
 	mostRefusal = 1 << 20
@@ -94,7 +94,7 @@ type authTransport struct {
 	last passed
 }
 
-// passed is what has come of requests so far.
+// passed is the state of requests so far.
 type passed struct {
 	status int    // of the last answer to a message
 	www    string // the login challenge of a refusal
@@ -130,7 +130,7 @@ func (r *authTransport) passed(change func(*passed)) passed {
 	return r.last
 }
 
-// denial is that a login is needed, or nil.
+// denial says that a login is needed, or nil.
 func (r *authTransport) denial() error {
 	if r.passed(nil).barred {
 		return &deniedError{NeedsAuth, errors.New("the server wants a login")}

@@ -27,7 +27,7 @@ type Server struct {
 	Headers     map[string]string // sent to that host alone; their values are secrets
 	OAuth       OAuth
 	Disabled    bool
-	// Timeout is for connecting and for each call, where progress begins it anew; 0 is the hub's.
+	// Timeout is for connecting and for each call, where progress restarts it; 0 is the hub's.
 	Timeout time.Duration
 }
 
@@ -49,14 +49,14 @@ const (
 	Disabled  State = "disabled"
 	Failed    State = "failed"
 	NeedsAuth State = "needs_auth"
-	// NeedsClient is that the server registers no clients: one must be in the settings.
+	// NeedsClient says that the server registers no clients: one must be in the settings.
 	NeedsClient State = "needs_client_registration"
 	// Connecting is also the time between two attempts.
 	Connecting State = "connecting"
 )
 
-// Wire is the state in the words of the HTTP API, which has none for a server that is about to be
-// connected: clients draw "disabled" as one that is not there, without alarm.
+// Wire is the state in the words of the HTTP API, which has none for a server that is about to
+// be connected: clients draw "disabled" as one that does not exist, without alarm.
 func (s State) Wire() State {
 	if s == Connecting {
 		return Disabled
@@ -117,8 +117,8 @@ func (s Server) check() error {
 	return nil
 }
 
-// key names what is kept of the server on disk: another definition is another server. The values
-// of secrets are no part of it.
+// key names the cache entry of the server: another definition is another server. The values of
+// secrets are no part of it.
 func (s Server) key() string {
 	text, err := json.Marshal([]any{
 		s.Name, s.Command, s.Dir, slices.Sorted(maps.Keys(s.Environment)), s.URL, slices.Sorted(maps.Keys(s.Headers)), s.OAuth.ClientID,

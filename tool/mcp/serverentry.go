@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Reconnecting to a server that ended: so often, with pauses that double. One that lived for a
-// while begins anew.
+// Reconnecting to a server that ended: so often, with pauses that double. After a server has
+// run for a while, the count starts over.
 const (
 	mostTries  = 5
 	firstPause = time.Second
@@ -28,7 +28,7 @@ type serverEntry struct {
 	hub  *Hub
 	def  Server
 	wake chan struct{} // cuts the pause before an attempt short
-	read sync.Once     // of what is kept on disk
+	read sync.Once     // of the listing on disk
 
 	mu      sync.Mutex
 	now     state
@@ -39,7 +39,7 @@ type serverEntry struct {
 	clash   []string      // tools left out because another server has their names
 }
 
-// state is what is known of a server at one time.
+// state is the state of a server at one time.
 type state struct {
 	at     State
 	err    error     // why the last attempt or connection ended
@@ -58,7 +58,8 @@ func newServerEntry(h *Hub, s Server) *serverEntry {
 	return p
 }
 
-// start has the server connected in the background, if it is on and nobody is at it.
+// start connects to the server in the background, if it is enabled and no connection attempt is
+// running.
 func (p *serverEntry) start() {
 	p.read.Do(p.recall)
 	p.mu.Lock()
@@ -82,7 +83,7 @@ func (p *serverEntry) start() {
 	p.notify()
 }
 
-// errClosed is what is left to say when the hub is closed.
+// errClosed is the error of a closed hub.
 var errClosed = errors.New("the session's servers are being shut down")
 
 // spawn runs f in a goroutine that Close waits for; false is that it is too late.
@@ -102,8 +103,8 @@ func (p *serverEntry) notify() {
 	p.changed = make(chan struct{})
 }
 
-// set changes the state, if over is still the goroutine in charge. Whoever sees the change finds
-// that the hub knows of it.
+// set changes the state, if over is still the goroutine in charge. A reader that sees the
+// change also sees it in the hub.
 func (p *serverEntry) set(over chan struct{}, change func(*state)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -257,7 +258,7 @@ func (p *serverEntry) adopt(over chan struct{}, l *conn, list *listing) {
 	}
 }
 
-// freshTime is how long what a server has told is taken for what it offers, before it is asked again.
+// freshTime is how long a listing is used before the server is asked again.
 const freshTime = 24 * time.Hour
 
 // fresh reports whether the server need not be asked what it offers.
@@ -267,7 +268,7 @@ func (p *serverEntry) fresh() bool {
 	return p.now.known != nil && time.Since(p.now.since) < freshTime
 }
 
-// untried reports whether nobody has tried to connect to it yet.
+// untried reports whether it has not been connected to yet.
 func (p *serverEntry) untried() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -351,7 +352,7 @@ func (p *serverEntry) timeout() time.Duration {
 	return DefaultTimeout
 }
 
-// slow is that a deadline has passed.
+// slow says that a deadline has passed.
 func (p *serverEntry) slow(what string) error {
 	return fmt.Errorf("it took longer than %v %s; raise \"timeout\" in its config", p.timeout(), what)
 }
@@ -364,7 +365,7 @@ func (p *serverEntry) show(err error) string {
 	return hide(line(err.Error(), 1000), p.def.secrets())
 }
 
-// status is what Status tells of it.
+// status is its entry in Status.
 func (p *serverEntry) status() Status {
 	p.mu.Lock()
 	now, clash := p.now, p.clash

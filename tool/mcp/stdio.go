@@ -246,8 +246,8 @@ func (c *pipeConn) messages(line []byte) []jsonrpc.Message {
 	return out
 }
 
-// unreadable makes an answer that the SDK does not take, as one that is nested without end, into a
-// refusal, so that nobody waits for it.
+// unreadable turns an answer that the SDK rejects, such as one nested too deeply, into an
+// error, so that its caller does not wait.
 func unreadable(raw []byte) jsonrpc.Message {
 	var m struct {
 		ID     json.RawMessage `json:"id"`

@@ -41,7 +41,7 @@ func OpenTokens(path string) *Tokens {
 	return &Tokens{path: path, now: time.Now, kept: map[string]renewed{}}
 }
 
-// entry is what the file says of one server.
+// entry is the file's entry for one server.
 type entry struct {
 	Tokens    *grant  `json:"tokens,omitempty"`
 	Client    *client `json:"clientInfo,omitempty"`
@@ -58,7 +58,7 @@ type grant struct {
 	Scope   string  `json:"scope,omitempty"`
 }
 
-// client is what a server knows this program as.
+// client is this program's registration at a server.
 type client struct {
 	ID            string  `json:"clientId"`
 	Secret        string  `json:"clientSecret,omitempty"`
@@ -81,11 +81,11 @@ type Login string
 const (
 	LoggedIn  Login = "authenticated"
 	LoggedOut Login = "not authenticated"
-	// Expired is that the token has ended and nothing can renew it.
+	// Expired says that the token has ended and nothing can renew it.
 	Expired Login = "expired"
 )
 
-// Login tells of the login to the server of that name at that address.
+// Login returns the state of the login to the server of that name at that address.
 func (t *Tokens) Login(name, url string) (Login, error) {
 	e, err := t.entry(name, url)
 	switch {
@@ -99,7 +99,7 @@ func (t *Tokens) Login(name, url string) (Login, error) {
 	return Expired, nil
 }
 
-// Has reports whether anything is kept of a server, at whichever address.
+// Has reports whether anything is stored for a server, at any address.
 func (t *Tokens) Has(name string) (bool, error) {
 	all, err := t.load()
 	_, kept := all[name]
@@ -140,7 +140,7 @@ func readEntry(raw json.RawMessage, url string) entry {
 	return e
 }
 
-// edit changes what is known of a server. What the file says of another address is forgotten.
+// edit changes the entry of a server. What the file says of another address is forgotten.
 func (t *Tokens) edit(ctx context.Context, name, url string, change func(*entry)) error {
 	return t.change(ctx, func(all map[string]json.RawMessage) error {
 		e := readEntry(all[name], url)
@@ -196,12 +196,12 @@ func without(m map[string]json.RawMessage, names ...string) map[string]json.RawM
 	return out
 }
 
-// errRefused is that a server takes a refresh token no more.
+// errRefused says that a server takes a refresh token no more.
 var errRefused = errors.New("the login has ended")
 
-// fresh is a token that can be used, renewed if need be; "" is that there is none. However many
-// goroutines and processes ask at once, one renews and the others get what it got: a refresh token
-// works once. stale is a token that the server has refused.
+// fresh is a token that can be used, renewed if need be; "" means that there is none. However
+// many goroutines and processes ask at once, one renews and the others get what it got: a
+// refresh token works once. stale is a token that the server has refused.
 func (t *Tokens) fresh(ctx context.Context, name, url, stale string, renew func(context.Context, entry) (grant, error)) (string, error) {
 	e, err := t.entry(name, url)
 	if err != nil || e.Tokens == nil || e.Tokens.good(t.now(), stale) {
@@ -248,8 +248,8 @@ func access(e entry) string {
 	return e.Tokens.Access
 }
 
-// lock keeps all others from renewing the token of one server. It is not the lock of the file, so
-// that a slow server keeps nobody from another.
+// lock keeps all others from renewing the token of one server. It is not the lock of the file,
+// so that a slow server does not block others.
 func (t *Tokens) lock(ctx context.Context, name string) (func(), error) {
 	sum := sha256.Sum256([]byte(name))
 	return t.locked(ctx, t.path+"."+hex.EncodeToString(sum[:4])+".lock")
@@ -269,7 +269,7 @@ func (t *Tokens) locked(ctx context.Context, path string) (func(), error) {
 	return nil, lathe.Errorf(lathe.Unavailable, "lock the logins to MCP servers: %w", err)
 }
 
-// change edits the file with everyone else kept out.
+// change edits the file under an exclusive lock.
 func (t *Tokens) change(ctx context.Context, edit func(map[string]json.RawMessage) error) error {
 	release, err := t.locked(ctx, t.path+".lock")
 	if err != nil {

@@ -48,7 +48,7 @@ func (a *recorder) written(s *syntax.Stmt, c *syntax.CallExpr) string {
 	return a.between(from, to)
 }
 
-// assigns reads what stands before a command, or alone. The text is how it is written.
+// assigns reads what is before a command, or alone. The text is how it is written.
 func (a *analyzer) assigns(c *syntax.CallExpr, sc *scope) (prefix string) {
 	for _, as := range c.Assigns {
 		name, w, v := a.assign(as, sc)

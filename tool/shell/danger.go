@@ -34,8 +34,8 @@ func changesWhatRuns(name string) bool {
 	return strings.HasSuffix(name, "_PROXY_COMMAND") || strings.HasSuffix(name, "_WRAPPER")
 }
 
-// harmlessValue knows the uses of such variables that scripts have every day and that run
-// nothing but what anybody knows.
+// harmlessValue knows the uses of such variables that are common in scripts and run only
+// well-known programs.
 func harmlessValue(name, text string) bool {
 	switch name {
 	case "PAGER", "GIT_PAGER", "MANPAGER", "EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR":

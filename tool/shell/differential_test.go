@@ -157,19 +157,19 @@ func (g lines) line() string {
 	}
 }
 
-// ran is one program that told of itself: its name and arguments.
+// ran is one program that reported itself: its name and arguments.
 type ran []string
 
-// room is a throw-away project to run lines in.
-type room struct{ top, dir, bin string }
+// project is a throw-away project to run lines in.
+type project struct{ top, dir, bin string }
 
-func newRoom(t *testing.T) room {
+func newProject(t *testing.T) project {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := room{top, filepath.Join(top, "project"), filepath.Join(top, "bin")}
+	r := project{top, filepath.Join(top, "project"), filepath.Join(top, "bin")}
 	// One write, for several may run at once, and to a file of the line's: some outlive it.
 	const stub = "#!/bin/sh\nprintf '%s\\001' \"${0##*/}\" \"$@\" \"$LATHE_END\" >> \"$LATHE_LOG\"\n"
 	for _, d := range []string{r.bin, filepath.Join(top, "home")} {
@@ -186,7 +186,7 @@ func newRoom(t *testing.T) room {
 }
 
 // clean makes the places in which lines write what they were.
-func (r room) clean(t *testing.T) {
+func (r project) clean(t *testing.T) {
 	t.Helper()
 	for _, d := range []string{r.dir, filepath.Join(r.top, "out"), filepath.Join(r.top, "home")} {
 		if err := os.RemoveAll(d); err != nil {
@@ -204,11 +204,11 @@ func (r room) clean(t *testing.T) {
 	}
 }
 
-func (r room) env() []string {
+func (r project) env() []string {
 	return []string{"PATH=" + r.bin + ":/usr/bin:/bin", "HOME=" + filepath.Join(r.top, "home"), "LC_ALL=C.UTF-8"}
 }
 
-func (r room) analyse(line string) shell.Plan {
+func (r project) analyze(line string) shell.Plan {
 	return shell.Analyze(line, shell.Environment{Dir: r.dir, Home: filepath.Join(r.top, "home"), Env: func(name string) (string, bool) {
 		for _, v := range r.env() {
 			if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -220,7 +220,7 @@ func (r room) analyse(line string) shell.Plan {
 }
 
 // run runs a line in a real bash, and returns what ran and which files there are that were not.
-func (r room) run(t *testing.T, bash, line string) (all []ran, files []string) {
+func (r project) run(t *testing.T, bash, line string) (all []ran, files []string) {
 	t.Helper()
 	r.clean(t)
 	cmd := exec.CommandContext(t.Context(), bash, "-c", line)
@@ -300,12 +300,12 @@ func TestAnalyse_Differential(t *testing.T) {
 	if testing.Short() {
 		count = min(count, 100)
 	}
-	r := newRoom(t)
+	r := newProject(t)
 	understood, compared, programs := 0, 0, 0
 	for seed := *lineSeed; seed < *lineSeed+count; seed++ {
 		g := lines{rand.New(rand.NewPCG(uint64(seed), 8)), 2}
 		line := g.line()
-		p := r.analyse(line)
+		p := r.analyze(line)
 		if p.Unparsed != "" {
 			continue
 		}

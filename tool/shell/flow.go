@@ -79,7 +79,7 @@ func (a *analyzer) stmt(s *syntax.Stmt, sc *scope) {
 // binary is a list or a pipe. After "cd x &&" the directory has changed for certain.
 func (a *analyzer) binary(c *syntax.BinaryCmd, sc *scope) {
 	before, left := sc.dirs, sc
-	if c.Op != syntax.AndStmt && c.Op != syntax.OrStmt { // each side of a pipe is a shell of its own, but for the last in some shells
+	if c.Op != syntax.AndStmt && c.Op != syntax.OrStmt { // each side of a pipe is its own shell, but for the last in some shells
 		left = sc.clone()
 	}
 	a.stmt(c.X, left)
@@ -172,7 +172,7 @@ func initialized(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// among is what the variable of a loop can be.
+// among lists the possible values of a loop variable.
 func among(items []Word, l *syntax.WordIter, sel bool) value {
 	if sel || !l.InPos.IsValid() || len(items) > 64 {
 		return value{}
@@ -197,7 +197,7 @@ func among(items []Word, l *syntax.WordIter, sel bool) value {
 	return v
 }
 
-// function reads a body as anybody might call it.
+// function reads a body as for any caller.
 func (a *analyzer) function(c *syntax.FuncDecl, sc *scope) {
 	if c.Name == nil {
 		a.unknown(UnknownCommand, a.text(c), "the function has no single name")
@@ -332,7 +332,7 @@ func isPipe(w *syntax.Word) bool {
 	return ok
 }
 
-// isDevice reports whether a path leads to no file of anybody's.
+// isDevice reports whether a path is a device and not a user's file.
 func isDevice(path string) bool {
 	switch path {
 	case "/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/random", "/dev/urandom":

@@ -42,13 +42,13 @@ func joinedValue(words []Word) (name string, value Word, joined bool) {
 	return name, Word{Text: text, Known: true, mask: text}, joined
 }
 
-// gitGlobals reads what stands before the command of git. It returns where that is, and the scope
+// gitGlobals reads what is before the command of git. It returns where that is, and the scope
 // in which git runs.
 func (a *reader) gitGlobals(v *invocation, sc *scope) (int, *scope) {
 	in, i := sc, 1
 	for ; i < len(v.words); i++ {
 		w := v.words[i]
-		if !w.Known || !strings.HasPrefix(w.Text, "-") { // an unknown command is told of later
+		if !w.Known || !strings.HasPrefix(w.Text, "-") { // an unknown command is reported later
 			break
 		}
 		name, value, has := joinedValue(v.words[i:])

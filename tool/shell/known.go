@@ -15,7 +15,7 @@ func (a programs) listed(key string, words []Word, v *invocation, sc *scope) (r 
 	v.listed = true
 	defer func() { v.read = r }()
 	r = readOptions(row, words, strings.HasPrefix(key, "git "))
-	a.judgeAll(key, r.options, v, sc)
+	a.checkOptions(key, r.options, v, sc)
 	if len(r.unsure) > 0 && hasDanger(row) {
 		a.unsure(key, r.unsure, v, sc)
 	}
@@ -79,16 +79,16 @@ func (a *recorder) commandFile(named string, w Word, v *invocation, sc *scope) {
 	a.path(w, sc, false, true)
 }
 
-func (a programs) judgeAll(key string, options []option, v *invocation, sc *scope) {
+func (a programs) checkOptions(key string, options []option, v *invocation, sc *scope) {
 	for _, o := range options {
 		if o.class != harmless {
-			a.judge(key, o, v, sc)
+			a.checkOption(key, o, v, sc)
 		}
 	}
 }
 
-// judge looks at an option that is more than harmless.
-func (a programs) judge(key string, o option, v *invocation, sc *scope) {
+// checkOption looks at an option that is more than harmless.
+func (a programs) checkOption(key string, o option, v *invocation, sc *scope) {
 	named := key + " " + o.name
 	if !o.has {
 		o.value = unknownWord(named, "", "nothing follows")

@@ -18,7 +18,8 @@ var wordTable string
 // program starts.
 var optionRows = sync.OnceValue(func() map[string]string { return rowsOf(optionTable) })
 
-// wordLists are the lists of words.txt by their names: the words of each, with what stands behind "=".
+// wordLists are the lists of words.txt by their names: the words of each, with what is after
+// "=".
 var wordLists = sync.OnceValue(func() map[string]map[string]string {
 	lists := map[string]map[string]string{}
 	for name, row := range rowsOf(wordTable) {
@@ -227,8 +228,8 @@ func mayBeOption(w Word) bool {
 	return strings.HasPrefix(w.mask, "*")
 }
 
-// value looks at the value of an option in a word of its own. If it looks like an option it is
-// read as one too: other versions of the program may take no value.
+// value looks at the value of an option in its own word. If it looks like an option it is read
+// as one too: other versions of the program may take no value.
 func (r *optionReading) value(row, mark string, w Word, negates bool) {
 	if !w.Known || w.Glob || len(w.Text) < 2 || w.Text[0] != '-' || w.Text == "--" {
 		return

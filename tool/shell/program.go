@@ -164,7 +164,7 @@ func (a programs) each(v *invocation, sc *scope) {
 	}
 }
 
-// viewer is a program that shows files, and runs what stands after a plus sign.
+// viewer is a program that shows files, and runs what is after a plus sign.
 func (a programs) viewer(name string, v *invocation, sc *scope) {
 	row := "vim"
 	if name == "less" {

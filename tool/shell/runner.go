@@ -41,7 +41,7 @@ func (a programs) scripts(name string, v *invocation, sc *scope) {
 	case "run", "run-script": // up to the name of the script, the rest is the script's
 		a.listed(name, rest, v, sc)
 	case "install", "i", "add", "remove", "rm", "update", "up", "upgrade", "ci", "list", "ls", "outdated", "why", "audit", "pack", "link", "unlink":
-		a.judgeAll(name, readOptions(strings.TrimPrefix(optionRows()[name], "+"), rest, false).options, v, sc)
+		a.checkOptions(name, readOptions(strings.TrimPrefix(optionRows()[name], "+"), rest, false).options, v, sc)
 	case "config", "set", "exec", "dlx", "create", "init", "node", "env", "setup", "publish", "plugin", "policies", "self-update", "patch", "patch-commit":
 		v.spelled = name + " " + sub.Text
 	}
@@ -67,7 +67,7 @@ func (a programs) npm(sub string, rest []Word, v *invocation, sc *scope) {
 	}
 }
 
-// goCommand has its options behind its command.
+// goCommand has its options after its command.
 func (a programs) goCommand(v *invocation, sc *scope) {
 	args := v.words[1:]
 	if len(args) > 1 && args[0].Text == "-C" {
@@ -108,7 +108,7 @@ func (a *reader) goTool(args []Word, v *invocation) {
 	}
 }
 
-// readNested reads programs with commands that have options of their own, after options for all.
+// readNested reads programs with commands that have their own options, after options for all.
 func (a programs) readNested(name string, v *invocation, sc *scope) {
 	args, key := v.words[1:], name
 	switch {
@@ -141,7 +141,7 @@ func (a programs) readNested(name string, v *invocation, sc *scope) {
 	}
 	switch sub {
 	case "up", "down", "ps", "logs", "build", "pull", "push", "start", "stop", "restart", "rm", "kill", "create", "images", "top", "config", "ls", "version", "port", "pause", "unpause", "wait":
-		a.judgeAll(key, readOptions(strings.TrimPrefix(optionRows()[key], "+"), own.operands[1:], false).options, v, sc)
+		a.checkOptions(key, readOptions(strings.TrimPrefix(optionRows()[key], "+"), own.operands[1:], false).options, v, sc)
 	default:
 		v.spelled = key + " " + sub
 	}

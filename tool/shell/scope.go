@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// value is what is known of a variable.
+// value is the known value of a variable.
 type value struct {
 	known  bool
 	text   string
@@ -148,7 +148,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// forgetAll is what code does that is not known.
+// forgetAll is the effect of unknown code.
 func (sc *scope) forgetAll() {
 	sc.own()
 	clear(sc.vars)

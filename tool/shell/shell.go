@@ -1,11 +1,11 @@
-// Package shell reads a command line and tells what it would do, without running it.
+// Package shell analyzes a command line without running it.
 //
-// It owns the reading: which commands a line runs, under all the ways to write and to wrap
-// them, what each writes and names, which variables it sets that change what runs, and what
-// cannot be told from the text, with the reason. It does not judge: rules belong to the
-// engine, and package tool makes of a [Plan] what they are asked about.
+// It finds the commands of a line, in all spellings and wrappings, the files each one writes
+// and names, and the variables it sets that change what runs. It also lists the parts that the
+// text does not reveal, with the reason. It does not decide: rules belong to the engine, and
+// package tool turns a [Plan] into permission requests.
 //
-// What rules see of a plan, and how the unknown meets them:
+// Rules see a plan as follows:
 //
 //   - A command has one spelling, [Command.Text]: words without needless quotes, joined by
 //     single spaces, without assignments before it, without the directories of the system
@@ -15,8 +15,8 @@
 //   - What a rule must see besides is a [Plan.Extra] of its own: a file that is written, a
 //     variable such as PATH that is set, an option that is not known to be harmless,
 //     "<unknown command>". A rule for "git status*" says
-//     nothing about those, so they are asked. A rule for everything, "*", allows them: who
-//     said everything meant it.
+//     nothing about those, so they are asked. A rule for everything, "*", allows them: its
+//     author allowed everything.
 //   - An unknown argument is text like "$f". [Command.Maybe] is the spelling with "*" for it:
 //     where a rule that denies or asks could meet that, the command is asked, even if all the
 //     rest is allowed.
@@ -33,25 +33,25 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Environment is what is known of where a line runs.
+// Environment describes where a line runs.
 type Environment struct {
 	Dir  string // the working directory, absolute
-	Home string // "" where there is none
+	Home string // "" if there is none
 	// Env looks up a variable of the environment; nil knows none.
 	Env func(name string) (string, bool)
 }
 
-// Plan is what a line would do.
+// Plan is the effect of a line.
 type Plan struct {
 	// Unparsed says why the line is not understood at all; the rest is empty then.
 	Unparsed string
 	Commands []Command
-	// Extra is what rules must see besides the commands, in the order it was found.
+	// Extra lists what rules must see besides the commands, in the order of discovery.
 	Extra []Extra
 	// Paths are the files and directories that are named, absolute ones and those relative
 	// to a directory the line is known to be in.
 	Paths []Path
-	// Unknown is what the text does not tell.
+	// Unknown lists what the text does not reveal.
 	Unknown []Unknown
 	// Functions and Aliases are those the line defines.
 	Functions, Aliases []string
@@ -78,8 +78,9 @@ type Command struct {
 	// Written are Text with the assignments and wrappers before it, and the command as it is
 	// written: rules that allow may be held against those too.
 	Written []string
-	// RequiredPrefix is the beginning of Text that a rule must spell out to allow it, since what follows
-	// may be any program: "pnpm exec". A rule for "pnpm *" does not. "" is none.
+	// RequiredPrefix is the beginning of Text that a rule must spell out to allow it, since
+	// what follows may be any program: "pnpm exec". A rule for "pnpm *" does not. "" means
+	// none.
 	RequiredPrefix string
 	// Doubts are the options that are not known to be harmless, and what else is not.
 	Doubts []string
@@ -108,7 +109,7 @@ type Word struct {
 	more *more  // nil for the most part: words are many, and those with more are few
 }
 
-// more is what there is to say of a word that is unknown or has wildcards.
+// more describes a word that is unknown or has wildcards.
 type more struct {
 	why   string   // it is unknown
 	among []string // every value it can have, where those are few
@@ -147,7 +148,7 @@ func (w Word) among() []string {
 	return w.more.among
 }
 
-// Kind is what an [Extra] is about.
+// Kind is the subject of an [Extra].
 type Kind string
 
 // The kinds.
@@ -155,11 +156,11 @@ const (
 	Writes    Kind = "writes"    // a file is written
 	Sets      Kind = "sets"      // a variable or setting that changes what runs
 	IsUnknown Kind = "unknown"   // a command, file or directory that the text does not tell
-	Reads     Kind = "redirects" // a file is read by a redirection of its own
+	Reads     Kind = "redirects" // a file is read by its own redirection
 	Options   Kind = "options"   // an option, or another part of a command, that is not known to be harmless
 )
 
-// Extra is something that is judged beside the commands.
+// Extra is an effect that rules check besides the commands.
 type Extra struct {
 	Kind Kind
 	Text string
@@ -181,13 +182,13 @@ type Path struct {
 	IfExists bool
 }
 
-// Unknown is something that only running the line would tell.
+// Unknown is an effect that only running the line would show.
 type Unknown struct {
 	Text string // as it is written
 	Why  string
 }
 
-// The limits of what is read. A line beyond them is asked whole.
+// The limits of a line. A line beyond them is asked whole.
 const (
 	maxBytes    = 64 << 10
 	maxNodes    = 6000
@@ -199,7 +200,7 @@ const (
 	maxComments = 20 // that end in a back-slash
 )
 
-// The texts of what is unknown, which rules may name.
+// The texts for unknown effects, which rules may name.
 const (
 	UnknownCommand   = "<unknown command>"
 	UnknownFile      = "<unknown file>"

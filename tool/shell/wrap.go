@@ -11,7 +11,7 @@ type starter struct {
 	long   string // long options that take one in the next word, " --x --y "
 	skip   int    // arguments before the command
 	own    bool   // it does more than to start it: rules must allow it too
-	vars   bool   // name=value may stand before the command
+	vars   bool   // name=value may be before the command
 }
 
 // starterOf knows those that only differ in their options.
@@ -62,7 +62,7 @@ func (a *reader) chdir(name string, v invocation, in *scope) *scope {
 	return in
 }
 
-// wrapper takes off what stands before a command. false is a command of its own.
+// wrapper takes off what is before a command. false is its own command.
 func (a programs) wrapper(name string, v invocation, sc *scope) bool {
 	switch name {
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh":
@@ -277,7 +277,7 @@ func (a programs) interpreter(name string, v invocation, sc *scope) bool {
 	return true
 }
 
-// shellCode is the code behind -c.
+// shellCode is the code after -c.
 func (a programs) shellCode(v invocation, at int, own bool, sc *scope) bool {
 	for at < len(v.words) && v.words[at].Known && (strings.HasPrefix(v.words[at].Text, "-") || strings.HasPrefix(v.words[at].Text, "+")) { // more options
 		own = own || strings.ContainsAny(v.words[at].Text, "li")
@@ -311,7 +311,7 @@ func (a programs) shellCode(v invocation, at int, own bool, sc *scope) bool {
 	return true
 }
 
-// runner are programs that run code in ways of their own.
+// runner are programs that run code in their own ways.
 func (a programs) runner(name string, v invocation, sc *scope) bool {
 	a.emit(v, "")
 	st := starter{}

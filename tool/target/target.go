@@ -1,8 +1,8 @@
 // Package target finds the files that calls name and asks before a call leaves the project.
 //
-// A path is resolved to where it really is before anything is asked, and what is opened is exactly
-// that. It also says what is near a name that does not exist, which files are no text, and which are
-// secret or guarded.
+// A path is resolved to its real location before anything is asked, and exactly that location
+// is opened. The package also suggests names near a missing one, and detects binary, secret and
+// guarded files.
 package target
 
 import (
@@ -34,8 +34,8 @@ type Target struct {
 	Temporary bool
 }
 
-// Locate finds what a call names by a path, absolute or from the session's directory. Use
-// its methods to reach it: they go where was judged, and nowhere else.
+// Locate finds what a call names by a path, absolute or from the session's directory. Use its
+// methods to access it: they reach exactly the checked path.
 func Locate(c *tool.Call, name string) (Target, error) {
 	if mapped, folder, instead, ok := temporary(c, name); ok {
 		if f, err := workspace.Resolve(c.Dir, mapped); err == nil && workspace.Inside(folder, f.Path) {
@@ -69,7 +69,7 @@ func Locate(c *tool.Call, name string) (Target, error) {
 	return t, nil
 }
 
-// Patterns is what rules are asked about. A file that is reached by a symlink must be allowed
+// Patterns are the patterns for rules. A file that is reached by a symlink must be allowed
 // under both of its names.
 func (t Target) Patterns() []string {
 	if t.asked != t.Rel {
@@ -120,7 +120,7 @@ func AskExternal(ctx context.Context, c *tool.Call, t Target) error {
 	})
 }
 
-// externalPattern is what rules are asked about a target outside.
+// externalPattern is the pattern for a target outside.
 func externalPattern(t Target) (pattern string, meta json.RawMessage, err error) {
 	dir := t.Path
 	if !t.IsDir() {

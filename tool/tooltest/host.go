@@ -13,8 +13,8 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// Host is a session as a tool that works with files sees it: a project with a directory
-// outside beside it, and what was asked and told. It answers questions by its rules.
+// Host is a session as a tool that works with files sees it: a project with a directory outside
+// beside it, and the recorded questions and reports. It answers questions by its rules.
 type Host struct {
 	T           *testing.T
 	Dir, Out    string
@@ -51,15 +51,17 @@ func NewHost(t *testing.T) *Host {
 	return d
 }
 
-func (d *Host) Ask(_ context.Context, p tool.Permission) error {
-	d.mu.Lock()
-	d.Asked = append(d.Asked, p)
-	d.mu.Unlock()
-	if d.OnAsk != nil {
-		d.OnAsk(p)
-	}
-	if p.Name == d.Refuse {
-		return lathe.Errorf(lathe.Rejected, "no %s", p.Name)
+func (d *Host) Ask(_ context.Context, all ...tool.Permission) error {
+	for _, p := range all {
+		d.mu.Lock()
+		d.Asked = append(d.Asked, p)
+		d.mu.Unlock()
+		if d.OnAsk != nil {
+			d.OnAsk(p)
+		}
+		if p.Name == d.Refuse {
+			return lathe.Errorf(lathe.Rejected, "no %s", p.Name)
+		}
 	}
 	return nil
 }
@@ -171,11 +173,12 @@ func (d *Host) Content(name string) string {
 // UserHost is a desk whose user answers questions, and which keeps what is shown.
 type UserHost struct {
 	*Host
-	Answers   [][]string
-	Err       error
-	Questions []lathe.Question
-	TodoList  []lathe.Todo
-	Shown     []string
+	Answers    [][]string
+	Err        error
+	Questions  []lathe.Question
+	OnQuestion func() // called before the answer
+	TodoList   []lathe.Todo
+	Shown      []string
 }
 
 func NewUserHost(t *testing.T) *UserHost {
@@ -187,6 +190,9 @@ func NewUserHost(t *testing.T) *UserHost {
 
 func (c *UserHost) AskUser(_ context.Context, qs []lathe.Question) ([][]string, error) {
 	c.Questions = qs
+	if c.OnQuestion != nil {
+		c.OnQuestion()
+	}
 	return c.Answers, c.Err
 }
 

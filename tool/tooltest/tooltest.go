@@ -1,7 +1,7 @@
-// Package tooltest has small tools for the tests of what runs tools: each does one thing that
-// a runner must cope with, and does it the same way every time.
+// Package tooltest has small tools for tests of code that runs tools: each does one thing that
+// a runner must handle, and is deterministic.
 //
-// They keep no state and may run at the same time; they wait only on timers and contexts, so
+// They have no state and may run at the same time; they wait only on timers and contexts, so
 // that they work in a bubble of testing/synctest. Start at All.
 package tooltest
 
@@ -168,10 +168,15 @@ func Ask() tool.Tool {
 		Permission string   `json:"permission" jsonschema:"the permission: bash"`
 		Patterns   []string `json:"patterns" jsonschema:"what it is for: git status"`
 		Always     []string `json:"always,omitempty" jsonschema:"what always would allow: git *"`
+		Outside    string   `json:"outside,omitempty" jsonschema:"a folder outside the project"`
 	}
 	spec := tool.Spec{Name: "ask", Description: "Asks for a permission."}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
-		err := c.Host.Ask(ctx, tool.Permission{Name: in.Permission, Patterns: in.Patterns, Always: in.Always})
+		all := []tool.Permission{{Name: in.Permission, Patterns: in.Patterns, Always: in.Always}}
+		if in.Outside != "" {
+			all = append(all, tool.Permission{Name: "external_directory", Patterns: []string{in.Outside}, Always: []string{in.Outside}})
+		}
+		err := c.Host.Ask(ctx, all...)
 		if err != nil {
 			return tool.Result{}, err
 		}

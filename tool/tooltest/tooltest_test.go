@@ -29,8 +29,10 @@ type host struct {
 
 func (h *host) note(format string, args ...any) { h.log = append(h.log, fmt.Sprintf(format, args...)) }
 
-func (h *host) Ask(_ context.Context, p tool.Permission) error {
-	h.note("ask %s %q %q", p.Name, p.Patterns, p.Always)
+func (h *host) Ask(_ context.Context, all ...tool.Permission) error {
+	for _, p := range all {
+		h.note("ask %s %q %q", p.Name, p.Patterns, p.Always)
+	}
 	return h.deny
 }
 

@@ -25,8 +25,8 @@ type addressError struct {
 
 func (e *addressError) Error() string { return fmt.Sprintf("%s is %s", e.addr, e.kind) }
 
-// judge refuses an address that is not public, unless it was allowed.
-func (cfg Config) judge(addr netip.Addr) error {
+// checkAddr refuses an address that is not public, unless it was allowed.
+func (cfg Config) checkAddr(addr netip.Addr) error {
 	addr = addr.WithZone("").Unmap()
 	if slices.ContainsFunc(cfg.Private, func(p netip.Prefix) bool { return p.Contains(addr) }) {
 		return nil
@@ -40,15 +40,15 @@ func (cfg Config) judge(addr netip.Addr) error {
 	return nil
 }
 
-// judgeHost refuses what a URL itself shows to be no public address, before anybody is asked and
+// checkHost refuses URLs that visibly have no public address, before the user is asked and
 // before a name is looked up. What a name turns out to be is judged when it is dialed.
-func (cfg Config) judgeHost(u *url.URL) error {
+func (cfg Config) checkHost(u *url.URL) error {
 	host := hostOf(u)
 	if addr, err := netip.ParseAddr(host); err == nil {
-		return cfg.judge(addr)
+		return cfg.checkAddr(addr)
 	}
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return cfg.judge(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+		return cfg.checkAddr(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
@@ -57,7 +57,7 @@ func (cfg Config) judgeHost(u *url.URL) error {
 	return nil
 }
 
-// hostOf is a URL's host as it is compared: in small letters, without port and final dot.
+// hostOf is a URL's host as it is compared: in lower case, without port and final dot.
 func hostOf(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
@@ -83,7 +83,7 @@ func (cfg Config) transport() *http.Transport {
 		if err != nil {
 			return err
 		}
-		return cfg.judge(a.Addr())
+		return cfg.checkAddr(a.Addr())
 	}
 	return t
 }

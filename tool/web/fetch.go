@@ -1,4 +1,5 @@
-// Package web has the tools that reach the network: Fetch, which makes a text of a page, and Search.
+// Package web has the tools that use the network: Fetch, which converts a page to text, and
+// Search.
 //
 // They reach no address of the machine or its network unless that is allowed, also after a redirect
 // or a change of DNS (addr.go).
@@ -29,7 +30,7 @@ import (
 //go:embed webfetch.md
 var webFetchText string
 
-// Config is what the webfetch tool is told about its surroundings.
+// Config configures the webfetch tool.
 type Config struct {
 	// AllowPrivate allows local addresses and private networks. Where clouds hand
 	// out credentials stays closed unless Private has it.
@@ -77,7 +78,7 @@ type fetchRun struct {
 	cfg         Config
 	call        *tool.Call
 	in          webFetchInput
-	limit, left time.Duration // of the time, without what people take to answer
+	limit, left time.Duration // of the time, without what users take to answer
 	at          *url.URL
 	hops        int
 }
@@ -87,7 +88,7 @@ func (f *fetchRun) run(ctx context.Context) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := f.judge(u); err != nil {
+	if err := f.checkAddr(u); err != nil {
 		return tool.Result{}, err
 	}
 	if err := f.ask(ctx, f.in.URL, u); err != nil {
@@ -187,11 +188,11 @@ func (f *fetchRun) next(location string) (*url.URL, error) {
 	if err != nil {
 		return nil, tool.Failf("%s redirects to %q, which cannot be fetched. Find the page's present address.", phrase.Clip(f.at.String()), phrase.Clip(location))
 	}
-	return u, f.judge(u)
+	return u, f.checkAddr(u)
 }
 
-// samePage reports whether a redirect only changes how an address is written, which asks
-// nobody again: to https, or by a slash at the end.
+// samePage reports whether a redirect only changes how an address is written, which needs no
+// new permission: to https, or by a slash at the end.
 func samePage(from, to *url.URL) bool {
 	port := portOf(from) == portOf(to)
 	switch {

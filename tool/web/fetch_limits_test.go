@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A model can only keep a limit that it is told.
+// A model can only respect a limit that it knows.
 func TestFetchText_StatesItsLimits(t *testing.T) {
 	for _, want := range []string{fmt.Sprintf("%d MB", webBytes>>20), fmt.Sprintf("%d characters", webAddress)} {
 		if !strings.Contains(webFetchText, want) {

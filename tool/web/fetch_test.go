@@ -142,8 +142,8 @@ func TestWebFetch_BadURL(t *testing.T) {
 	}
 }
 
-// Nothing but public addresses is reached, however they are written, and nobody is asked for
-// what cannot be.
+// Nothing but public addresses is reached, however they are written, and the user is not asked
+// for what cannot be.
 func TestWebFetch_NotPublic(t *testing.T) {
 	called := false
 	at := site(t, func(http.ResponseWriter, *http.Request) { called = true })
@@ -187,7 +187,7 @@ func TestWebFetch_Rebinding(t *testing.T) {
 	}
 }
 
-// Private networks may be allowed; where clouds hand out credentials needs a word of its own.
+// Private networks may be allowed; where clouds hand out credentials needs its own word.
 func TestWebFetch_Allowed(t *testing.T) {
 	cfg := local()
 	tooltest.Contains(t, tooltest.NewHost(t).Fails(web.Fetch(cfg), tooltest.Input{"url": "http://169.254.169.254/latest"}), "metadata service")

@@ -133,9 +133,9 @@ func (f *fetchRun) failed(ctx, timed context.Context, err error) error {
 	return tool.Failf("%s cannot be fetched: %w. Fetch it from another source, or continue without it.", f.at, err)
 }
 
-// judge refuses an address that is no public one, as the URL shows it.
-func (f *fetchRun) judge(u *url.URL) error {
-	err := f.cfg.judgeHost(u)
+// checkAddr refuses an address that is no public one, as the URL shows it.
+func (f *fetchRun) checkAddr(u *url.URL) error {
+	err := f.cfg.checkHost(u)
 	var denied *addressError
 	if errors.As(err, &denied) {
 		return f.denied(u.Hostname(), denied)

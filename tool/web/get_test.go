@@ -92,10 +92,10 @@ type unhurried struct {
 	hurried bool
 }
 
-func (u *unhurried) Ask(ctx context.Context, p tool.Permission) error {
+func (u *unhurried) Ask(ctx context.Context, all ...tool.Permission) error {
 	_, limited := ctx.Deadline()
 	u.hurried = u.hurried || limited
-	return u.Host.Ask(ctx, p)
+	return u.Host.Ask(ctx, all...)
 }
 
 // What people take to answer does not count, before the first step or between two.

@@ -12,7 +12,7 @@ import (
 // Limits of a page. A parser that follows the standard can be made to take quadratic time
 // and to build trees without end; this one takes what matters for a text and no more.
 const (
-	pageText    = 2 << 20 // bytes of text that are kept
+	pageText    = 2 << 20 // maximal bytes of text
 	pageNodes   = 100_000
 	pageOpen    = 200 // elements within each other
 	pageNesting = 16  // of them, other than plain boxes
@@ -24,13 +24,13 @@ const (
 type page struct {
 	title string
 	root  *html.Node
-	cut   bool // there was more than is kept
+	cut   bool // there was more text
 }
 
 // pageReader makes a page.
 type pageReader struct {
 	base *url.URL
-	nav  bool // navigation is kept
+	nav  bool // navigation stays
 
 	page  page
 	open  []openElement

@@ -45,7 +45,7 @@ type Searcher interface {
 	Search(ctx context.Context, q SearchQuery) (string, error)
 }
 
-// SearchConfig is what the websearch tool is told about its surroundings.
+// SearchConfig configures the websearch tool.
 type SearchConfig struct {
 	Searcher  Searcher // if it is not nil, the rest is not used
 	Provider  string   // exa or parallel; "" is exa
@@ -65,8 +65,8 @@ type webSearchInput struct {
 	Characters float64 `json:"contextMaxCharacters,omitempty" jsonschema:"the longest text: 10000"`
 }
 
-// Search returns the tool that searches the web. It is false without a key or with a
-// provider nobody knows: there is no such tool then.
+// Search returns the tool that searches the web. It is false without a key or with an unknown
+// provider: then the tool is absent.
 func Search(cfg SearchConfig) (tool.Tool, bool) {
 	s := cfg.Searcher
 	if s == nil {

@@ -35,7 +35,8 @@ func TestWebSearch_Absent(t *testing.T) {
 	}
 }
 
-// Who wants no key is sent none, and who wants one all the same is told where it goes.
+// A server without a key gets none, and one that demands a key gets an error that says where to
+// set it.
 func TestWebSearch_Keyless(t *testing.T) {
 	for provider, refuses := range map[string]bool{"exa": false, "parallel": true} {
 		seen := ""

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -72,8 +75,11 @@ func (p *Permission) title() (icon, text string) {
 	case "grep":
 		return "✱", "Search files for " + cmp.Or(m.Pattern, p.patterns())
 	case "bash":
-		if p.isUnsandboxed() {
+		switch {
+		case p.isUnsandboxed():
 			return "$", "Run a command without a sandbox"
+		case slices.ContainsFunc(p.o.Also, func(r lathe.PermissionRequest) bool { return r.Permission == "external_directory" }):
+			return "$", "Run a command that leaves the project"
 		}
 		return "$", "Run a command"
 	case "sandbox":
@@ -116,10 +122,10 @@ type body struct {
 
 // rows returns the body for a width.
 func (p *Permission) rows(th *style.Theme, width int) []style.Line {
-	if p.body.theme != th || p.body.width != width {
+	if p.seen.body.theme != th || p.seen.body.width != width {
 		w := &writer{th: th, width: width}
-		if p.stage == confirming {
-			p.writeAlways(w)
+		if p.stage == confirming || p.stage == editing {
+			p.writeSaving(w)
 		} else {
 			p.write(w)
 		}
@@ -127,9 +133,9 @@ func (p *Permission) rows(th *style.Theme, width int) []style.Line {
 			note := style.Of("Contains hidden characters, shown here as escapes.", style.Bold(th.Warning))
 			w.rows = append(note.Wrap(width, nil), w.rows...)
 		}
-		p.body = body{w.rows, width, th}
+		p.seen.body = body{w.rows, width, th}
 	}
-	return p.body.rows
+	return p.seen.body.rows
 }
 
 // writer collects rows.
@@ -248,6 +254,7 @@ func (p *Permission) writeCommand(w *writer) {
 		w.gap()
 	}
 	w.text(cmp.Or(p.meta.Command, strings.Join(p.asked.Patterns, "\n")), style.Bold(w.th.Text))
+	p.writeAlso(w)
 	if len(p.meta.Unknown) == 0 {
 		return
 	}
@@ -258,19 +265,58 @@ func (p *Permission) writeCommand(w *writer) {
 	}
 }
 
-// writeAlways writes the exact patterns that "always" would allow.
-func (p *Permission) writeAlways(w *writer) {
-	if len(p.asked.Always) == 1 && p.asked.Always[0] == "*" {
-		w.note("Always allow "+p.asked.Permission+" for everything, without asking:", style.Fg(w.th.Text))
-	} else {
-		w.note("Always allow "+p.asked.Permission+" without asking for:", style.Fg(w.th.Text))
+// writeAlso writes the further reasons to ask about the same call.
+func (p *Permission) writeAlso(w *writer) {
+	for _, r := range p.o.Also {
+		var m meta
+		_ = json.Unmarshal(r.Metadata, &m) // members of an unexpected type are ignored
+		w.gap()
+		switch r.Permission {
+		case "external_directory":
+			w.note("It also leaves the project:", style.Bold(w.th.Warning))
+			w.list("·", or(m.Directories, r.Patterns))
+		case "read":
+			w.note("It also reads files that need permission:", style.Bold(w.th.Warning))
+			w.list("·", r.Patterns)
+		default:
+			w.note("It also needs the permission "+oneLine(r.Permission)+":", style.Bold(w.th.Warning))
+			w.list("·", r.Patterns)
+		}
+	}
+}
+
+// writeSaving writes the exact patterns that the answer would save, and what each covers.
+func (p *Permission) writeSaving(w *writer) {
+	w.note("Allow without asking:", style.Fg(w.th.Text))
+	w.gap()
+	for i, x := range p.save.patterns {
+		name := p.requests()[x.request].Permission
+		label := "· " + name
+		if p.stage == editing && i == p.save.at {
+			label = "› " + name
+		}
+		w.writeLabeled(label, cmp.Or(x.text, `""`))
+		w.note("    "+grant.Describe(name, x.text), style.Fg(w.th.TextMuted))
+	}
+	for i, r := range p.requests() {
+		if !slices.ContainsFunc(p.save.patterns, func(x pattern) bool { return x.request == i }) {
+			w.note("Allowed this time only: "+r.Permission, style.Fg(w.th.TextMuted))
+		}
 	}
 	w.gap()
-	for _, pattern := range p.asked.Always {
-		w.writeLabeled("·", cmp.Or(pattern, `""`))
+	if p.save.scope == grant.Session {
+		w.note("For this session and its subagents. Revoke it with /permissions.", style.Fg(w.th.TextMuted))
+		return
 	}
-	w.gap()
-	w.note("Saved for this project. Revoke it with `lathe permission`.", style.Fg(w.th.TextMuted))
+	w.note("Saved for this project. Revoke it with /permissions or `lathe permission`.", style.Fg(w.th.TextMuted))
+}
+
+// or is the first list, or the second if it is empty.
+func or(a, b []string) []string {
+	if len(a) > 0 {
+		return a
+	}
+	return b
 }
 
 // list writes patterns, except a lone "*".

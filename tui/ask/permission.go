@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
@@ -19,6 +20,8 @@ type Options struct {
 	// Diff draws a patch. Without it the patch is shown as it is.
 	Diff func(patch string, width int) []style.Line
 	From string // the subagent that asks; "" is the session itself
+	// Also are further requests of the same call, such as to leave the project. One answer is for all.
+	Also []lathe.PermissionRequest
 }
 
 // Permission asks whether a tool call may run. Make one with NewPermission.
@@ -37,7 +40,7 @@ type Permission struct {
 	reason dialog.Field
 	top    int
 
-	body   body
+	save   saving
 	seen   seen
 	choice []choice
 }
@@ -47,7 +50,8 @@ type stage uint8
 
 const (
 	choosing   stage = iota
-	confirming       // whether to allow it always
+	confirming       // whether to save patterns
+	editing          // a pattern to save
 	explaining       // the reason for a rejection
 )
 
@@ -61,15 +65,19 @@ type buttonAction uint8
 
 const (
 	allowOnce buttonAction = iota
+	allowSession
 	allowAlways
 	reject
 	confirm
+	change
 	cancel
 )
 
 // seen holds the positions of the last drawing.
 type seen struct {
+	body             body
 	shown, all       int // rows of the body
+	noted            int // the choice whose whole note was drawn, or -1
 	cursorX, cursorY int
 	buttons          []place
 }
@@ -101,17 +109,17 @@ func (p *Permission) Fullscreen() bool { return p.full }
 // enter goes to a stage.
 func (p *Permission) enter(s stage) {
 	p.stage, p.at, p.top, p.typed = s, 0, 0, false
-	p.body = body{}
+	p.seen.body = body{}
 	switch s {
 	case choosing:
 		p.choice = []choice{{allowOnce, "Allow once", "Once"}}
-		if len(p.asked.Always) > 0 {
-			p.choice = append(p.choice, choice{allowAlways, "Allow always", "Always"})
+		if slices.ContainsFunc(p.requests(), grant.CanSave) {
+			p.choice = append(p.choice, choice{allowSession, "For this session", "Session"}, choice{allowAlways, "Always", "Always"})
 		}
 		p.choice = append(p.choice, choice{reject, "Reject", "Reject"})
 	case confirming:
-		p.choice = []choice{{confirm, "Confirm", "Confirm"}, {cancel, "Cancel", "Cancel"}}
-	case explaining:
+		p.choice = []choice{{confirm, "Save", "Save"}, {change, "Edit pattern", "Edit"}, {cancel, "Cancel", "Cancel"}}
+	case editing, explaining:
 		p.choice = nil
 	}
 }
@@ -126,8 +134,11 @@ func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Result {
 		}
 		return None{}
 	}
-	if p.stage == explaining {
+	switch p.stage {
+	case explaining:
 		return p.explain(k)
+	case editing:
+		return p.editKey(k, now)
 	}
 	s := k.String()
 	switch {
@@ -167,7 +178,7 @@ func (p *Permission) isChoice(name string) bool {
 // Deselect clears the selection, so that enter confirms nothing: the keys right before
 // went to the prompt, and the enter may belong to them.
 func (p *Permission) Deselect() {
-	if p.stage != explaining {
+	if p.stage == choosing || p.stage == confirming {
 		p.at = -1
 	}
 }
@@ -210,14 +221,25 @@ func (p *Permission) do(w buttonAction, now time.Time) Result {
 	switch w {
 	case allowOnce:
 		return Reply{Reply: lathe.Once}
-	case confirm:
-		return Reply{Reply: lathe.Always}
+	case allowSession:
+		if p.seen.noted == slices.IndexFunc(p.choice, func(c choice) bool { return c.action == allowSession }) { // the patterns stand above the button
+			return p.grant(grant.Session, propose(p.requests(), grant.Session))
+		}
+		p.startSaving(grant.Session, now)
 	case allowAlways:
-		p.enter(confirming)
+		p.startSaving(grant.Project, now)
+	case confirm:
+		return p.grant(p.save.scope, p.save.patterns)
+	case change:
+		p.edit()
 		p.guard.start(now)
 	case cancel:
+		scope := p.save.scope
 		p.enter(choosing)
 		p.at = 1 // where it was
+		if scope == grant.Project {
+			p.at = 2
+		}
 		p.guard.start(now)
 	case reject:
 		p.enter(explaining)
@@ -245,6 +267,10 @@ func (p *Permission) explain(k tea.KeyPressMsg) Result {
 
 // Paste goes into the words of a rejection: nothing is allowed or rejected by pasting.
 func (p *Permission) Paste(text string) Result {
+	if p.stage == editing {
+		p.save.field.Paste(text)
+		return None{}
+	}
 	if p.stage != explaining && strings.TrimSpace(text) != "" {
 		p.enter(explaining)
 		p.typed = true
@@ -271,7 +297,7 @@ func (p *Permission) Click(x, y int, now time.Time) Result {
 // Wheel scrolls the body.
 func (p *Permission) Wheel(dy int) { p.top = max(0, min(p.top+dy, p.seen.all-p.seen.shown)) }
 
-// Cursor is in the reason.
+// Cursor is in the reason or in the pattern.
 func (p *Permission) Cursor() (x, y int, ok bool) {
-	return p.seen.cursorX, p.seen.cursorY, p.stage == explaining
+	return p.seen.cursorX, p.seen.cursorY, p.stage == explaining || p.stage == editing
 }

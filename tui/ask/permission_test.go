@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/tui/ask"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/styletest"
@@ -80,15 +81,32 @@ func TestPermission_Golden(t *testing.T) {
 
 func TestPermission_GoldenStages(t *testing.T) {
 	p := bash(t, "git push origin main")
-	want(t, send(p, "right", "enter"), ask.None{})
+	send(p, "2")
+	golden(t, "permission-session", p)
+	want(t, send(p, "3", "enter"), ask.None{})
 	golden(t, "permission-always", p)
-	want(t, send(p, "esc", "3", "enter"), ask.None{})
+	want(t, send(p, "2", "enter"), ask.None{})
+	golden(t, "permission-editing", p)
+	send(p, "x")
+	golden(t, "permission-edited", p)
+	want(t, send(p, "esc", "esc", "4", "enter"), ask.None{})
 	p.Paste("use the other branch\nplease")
 	golden(t, "permission-reason", p)
 
-	everything := permission(t, "edit", `{"filepath":"a.go"}`, []string{"a.go"}, []string{"*"})
-	send(everything, "2", "enter")
-	golden(t, "permission-everything", everything)
+	files := permission(t, "edit", `{"filepath":"src/a.go"}`, []string{"src/a.go", "src/b.go"}, []string{"*"}) // never for every file
+	send(files, "3", "enter")
+	golden(t, "permission-files", files)
+
+	both := ask.NewPermission(styletest.Keys(t), &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
+		Permission: "bash", Patterns: []string{"cat /etc/hosts"}, Always: []string{"cat *"}, Metadata: json.RawMessage(`{"command":"cat /etc/hosts .env"}`),
+	}}, ask.Options{Also: []lathe.PermissionRequest{
+		{Permission: "external_directory", Patterns: []string{"/etc/*"}, Always: []string{"/etc/*"}, Metadata: json.RawMessage(`{"directories":["/etc"]}`)},
+		{Permission: "read", Patterns: []string{".env"}, Always: nil},
+	}})
+	golden(t, "permission-both", both)
+	want(t, send(both, "3", "enter"), ask.None{})
+	golden(t, "permission-both-always", both)
+	want(t, send(both, "enter"), ask.Grant{Scope: grant.Project, Patterns: [][]string{{"cat *"}, {"/etc/*"}, nil}})
 
 	sub := ask.NewPermission(styletest.Keys(t), &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{Permission: "bash", Patterns: []string{"ls"}}}, ask.Options{From: "explore"})
 	sub.SetWaiting(2)
@@ -103,7 +121,9 @@ func TestPermission_GoldenStages(t *testing.T) {
 }
 
 func TestPermission_Choices(t *testing.T) {
-	once, always := ask.Reply{Reply: lathe.Once}, ask.Reply{Reply: lathe.Always}
+	once := ask.Reply{Reply: lathe.Once}
+	always := ask.Grant{Scope: grant.Project, Patterns: [][]string{{"git push *"}}}
+	session := ask.Grant{Scope: grant.Session, Patterns: [][]string{{"git push *"}}}
 	for _, c := range []struct {
 		keys string
 		out  ask.Result
@@ -113,32 +133,44 @@ func TestPermission_Choices(t *testing.T) {
 		{"1 enter", once},
 		{"3 1 enter", once},
 		{"right left enter", once},
-		{"tab enter", ask.None{}},
-		{"tab enter enter", always},
-		{"2 enter", ask.None{}},
-		{"2 enter enter", always},
-		{"2 enter right enter", ask.None{}}, // cancel
-		{"2 enter esc", ask.None{}},
-		{"2 enter esc enter", ask.None{}}, // back at "always", which asks again
-		{"2 enter 1", ask.None{}},
-		{"2 enter 1 enter", always},
-		{"2 enter 2 enter", ask.None{}},
+		{"2 enter", ask.None{}}, // its patterns were not drawn, so it asks again
+		{"2 draw enter", session},
+		{"tab draw enter", session},
+		{"2 enter enter", session},
 		{"3 enter", ask.None{}},
-		{"3 enter enter", ask.Reply{Reply: lathe.Reject}},
+		{"3 draw enter", ask.None{}},
+		{"3 enter enter", always},
+		{"3 enter 3 enter", ask.None{}}, // cancel
+		{"3 enter esc", ask.None{}},
+		{"3 enter esc enter", ask.None{}}, // back at "always", which asks again
+		{"3 enter 1", ask.None{}},
+		{"3 enter 1 enter", always},
+		{"3 enter 2 enter", ask.None{}}, // edit
+		{"3 enter 2 enter enter", ask.None{}},
+		{"3 enter 2 enter enter enter", always},
+		{"3 enter 2 enter tab enter enter", ask.Grant{Scope: grant.Project, Patterns: [][]string{{"git push"}}}},
+		{"3 enter 2 enter tab tab enter enter", always},
+		{"3 enter 2 enter backspace backspace enter enter", ask.Grant{Scope: grant.Project, Patterns: [][]string{{"git push"}}}},
+		{"3 enter 2 enter x y enter enter enter", ask.None{}}, // it does not match, and nothing is saved
+		{"3 enter 2 enter x y esc enter", always},             // esc brings the proposal back
+		{"3 enter 2 enter ctrl+u enter enter", ask.None{}},    // empty
+		{"2 enter 2 enter tab enter enter", ask.Grant{Scope: grant.Session, Patterns: [][]string{{"git push"}}}},
+		{"4 enter", ask.None{}},
+		{"4 enter enter", ask.Reply{Reply: lathe.Reject}},
 		{"left enter enter", ask.Reply{Reply: lathe.Reject}},
 		{"esc enter", ask.Reply{Reply: lathe.Reject}},
 		{"esc esc", ask.Reply{Reply: lathe.Reject}},
 		{"ctrl+c ctrl+c", ask.Reply{Reply: lathe.Reject}},
-		{"3 enter n o enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
-		{"3 enter up enter", ask.None{}}, // at Reject, not at Allow
-		{"3 enter n o esc", ask.None{}},  // back, and the words are kept
-		{"3 enter n o esc enter enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
+		{"4 enter n o enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
+		{"4 enter up enter", ask.None{}}, // at Reject, not at Allow
+		{"4 enter n o esc", ask.None{}},  // back, and the words are kept
+		{"4 enter n o esc enter enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
 		{"n o enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
 		{"h enter", ask.Reply{Reply: lathe.Reject, Message: "h"}},
 		{"l enter", ask.Reply{Reply: lathe.Reject, Message: "l"}},
-		{"4 enter", ask.Reply{Reply: lathe.Reject, Message: "4"}},
+		{"5 enter", ask.Reply{Reply: lathe.Reject, Message: "5"}},
 		{"space 1 enter", ask.Reply{Reply: lathe.Reject, Message: "1"}},
-		{"2 enter n enter", ask.Reply{Reply: lathe.Reject, Message: "n"}}, // also where always is confirmed
+		{"3 enter n enter", ask.Reply{Reply: lathe.Reject, Message: "n"}}, // also where always is confirmed
 		{"n backspace up 1 enter", ask.Reply{Reply: lathe.Reject, Message: "1"}},
 		{"n esc 1 enter", once}, // esc is the way back
 		{"n backspace esc 1 enter", once},
@@ -146,7 +178,16 @@ func TestPermission_Choices(t *testing.T) {
 	} {
 		p := bash(t, "git push")
 		frame(t, p, 80, 20)
-		t.Run(c.keys, func(t *testing.T) { want(t, send(p, strings.Fields(c.keys)...), c.out) })
+		t.Run(c.keys, func(t *testing.T) {
+			var out ask.Result
+			for i, keys := range strings.Split(c.keys, " draw ") {
+				if i > 0 {
+					frame(t, p, 80, 20)
+				}
+				out = send(p, strings.Fields(keys)...)
+			}
+			want(t, out, c.out)
+		})
 	}
 }
 
@@ -193,10 +234,10 @@ func TestPermission_HoldsKeysBack(t *testing.T) {
 
 	twice := bash(t, "x") // two quick presses do not allow for ever
 	twice.StartGuard(start)
-	twice.Key(styletest.Press("2"), ready)
+	twice.Key(styletest.Press("3"), ready)
 	twice.Key(styletest.Press("enter"), ready)
 	want(t, twice.Key(styletest.Press("enter"), ready.Add(50*time.Millisecond)), ask.None{})
-	want(t, twice.Key(styletest.Press("enter"), ready.Add(time.Second)), ask.Reply{Reply: lathe.Always})
+	want(t, twice.Key(styletest.Press("enter"), ready.Add(time.Second)), ask.Grant{Scope: grant.Project, Patterns: [][]string{{"git push *"}}})
 
 	// A reason is typed at once, and all of it.
 	why := bash(t, "x")
@@ -206,7 +247,7 @@ func TestPermission_HoldsKeysBack(t *testing.T) {
 }
 
 func TestPermission_PasteNeverAnswers(t *testing.T) {
-	for _, stage := range []string{"f5", "2", "3"} {
+	for _, stage := range []string{"f5", "2", "3", "4"} {
 		p := bash(t, "x")
 		send(p, stage)
 		for _, text := range []string{"1", "\r", "\n\n", "1\r\n", "y\n", "\x1b[200~1\r"} {
@@ -220,7 +261,7 @@ func TestPermission_Mouse(t *testing.T) {
 	p.StartGuard(start)
 	lines := strings.Split(frame(t, p, 80, 20), "\n")
 	for y, l := range lines {
-		at := strings.Index(l, "3 Reject")
+		at := strings.Index(l, "4 Reject")
 		if at < 0 {
 			continue
 		}
@@ -325,9 +366,9 @@ func TestPermission_StrangeMetadata(t *testing.T) {
 // words were not meant, leads back to a choice. Of the keys of the first moment, which belong to the prompt, no enter is
 // left over either: something must be selected behind them.
 func TestPermission_WordsNeverAllow(t *testing.T) {
-	selects := []string{"1", "2", "3", "left", "right", "tab", "shift+tab"}
+	selects := []string{"1", "2", "3", "4", "left", "right", "tab", "shift+tab"}
 	neither := []string{"enter", "enter", "up", "down", "home", "end", "pgup", "pgdown", "backspace", "delete", "ctrl+f", "ctrl+u", "ctrl+w"}
-	others := []string{"h", "l", "j", "k", "g", "G", "y", "Y", "a", "n", "x", "space", "0", "4", "9", "日", "!", "/", ","}
+	others := []string{"h", "l", "j", "k", "g", "G", "y", "Y", "a", "n", "x", "space", "0", "5", "9", "日", "!", "/", ","}
 	all := slices.Concat(selects, neither, others)
 	rapid.Check(t, func(rt *rapid.T) {
 		p := bash(t, "rm -rf ~")
@@ -347,11 +388,13 @@ func TestPermission_WordsNeverAllow(t *testing.T) {
 			name := rapid.SampledFrom(all).Draw(rt, "key")
 			typed = typed || slices.Contains(others, name)
 			selected = selected && !slices.Contains(others, name) || slices.Contains(selects, name)
-			out, ok := p.Key(styletest.Press(name), at).(ask.Reply)
-			if ok && out.Reply != lathe.Reject && (typed && !early || !selected) {
+			out := p.Key(styletest.Press(name), at)
+			reply, ok := out.(ask.Reply)
+			_, granted := out.(ask.Grant)
+			if (granted || ok && reply.Reply != lathe.Reject) && (typed && !early || !selected) {
 				rt.Fatalf("%s gave the permission: %+v", name, out)
 			}
-			if ok {
+			if ok || granted || strings.Contains(frame(t, p, 80, 20), "Pattern for") { // what is typed there is a pattern
 				return
 			}
 		}

@@ -4,9 +4,10 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/grant"
 )
 
-// Result is the outcome of a key or a click: None, Unused, Reply, Answer or Dismiss. Sealed.
+// Result is the outcome of a key or a click: None, Unused, Reply, Grant, Answer, EditPlan or Dismiss. Sealed.
 type Result interface{ isResult() }
 
 type (
@@ -20,6 +21,11 @@ type (
 		Reply   lathe.Reply
 		Message string
 	}
+	// Grant allows the requests and saves patterns: a list for each request, nil to allow it once.
+	Grant struct {
+		Scope    grant.Scope
+		Patterns [][]string
+	}
 	// Answer has the selected labels and the custom answer of each question.
 	Answer struct{ Answers [][]string }
 	// Dismiss closes the questions without an answer.
@@ -29,6 +35,7 @@ type (
 func (None) isResult()    {}
 func (Unused) isResult()  {}
 func (Reply) isResult()   {}
+func (Grant) isResult()   {}
 func (Answer) isResult()  {}
 func (Dismiss) isResult() {}
 

@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 
+	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
@@ -89,8 +90,10 @@ func moreRow(th *style.Theme, above, below, width int) style.Line {
 // head is the title of the region and the request in one line each.
 func (p *Permission) head(th *style.Theme, width int, color style.Color) []style.Line {
 	name := "Permission required"
-	if p.stage == confirming {
-		name = "Allow always?"
+	if p.stage == confirming || p.stage == editing {
+		if name = "Allow always?"; p.save.scope == grant.Session {
+			name = "Allow for this session?"
+		}
 	}
 	top := style.Of("△ "+name, style.Bold(color))
 	if p.o.From != "" {
@@ -117,8 +120,19 @@ func oneLine(text string) string {
 
 // foot draws the buttons, or the reason that is being written.
 func (p *Permission) foot(th *style.Theme, width int) []style.Line {
-	if p.stage != explaining {
-		return p.buttons(th, width)
+	switch p.stage {
+	case editing:
+		return p.editFoot(th, width)
+	case choosing, confirming:
+		note, whole := p.note(th, width)
+		if p.seen.noted = -1; whole && p.stage == choosing {
+			p.seen.noted = p.at
+		}
+		rows := p.buttons(th, width)
+		for i := range p.seen.buttons {
+			p.seen.buttons[i].y += len(note)
+		}
+		return append(note, rows...)
 	}
 	ask := style.Of("Reason for rejecting:", style.Bold(th.Text)).Add("  Leave it empty to end the turn.", style.Fg(th.TextMuted))
 	rows := ask.Wrap(width, nil)
@@ -163,11 +177,17 @@ func (p *Permission) buttonRow(th *style.Theme, list []choice, from int, name fu
 func (p *Permission) hints(th *style.Theme, width int) []style.Line {
 	list := []string{"enter", "confirm", "esc", "reject"}
 	if p.at < 0 {
-		list = []string{"1-3 ←→", "select", "esc", "reject"}
+		list = []string{fmt.Sprintf("1-%d ←→", len(p.choice)), "select", "esc", "reject"}
 	}
 	switch p.stage {
 	case confirming:
 		list = []string{"enter", "confirm", "esc", "back"}
+	case editing:
+		list = []string{"enter", "done", "esc", "discard", "tab", "next proposal"}
+		if len(p.save.patterns) > 1 {
+			list = append(list, "↑↓", "pattern")
+		}
+		return []style.Line{hintLine(th, list, width)}
 	case explaining:
 		list = []string{"enter", "reject", "↑", "back"}
 		if p.typed || p.Unsent() != "" {

@@ -13,6 +13,14 @@ type blockID struct {
 	kind    blockKind
 }
 
+// foldKey is the name under which a block is unfolded: a part, or a message for its prompt or its footer.
+func (id blockID) foldKey() lathe.PartID {
+	if id.part != "" {
+		return id.part
+	}
+	return lathe.PartID(id.message)
+}
+
 type blockKind uint8
 
 const (
@@ -37,6 +45,7 @@ type block struct {
 	doc     *markdown.Doc // of a text, with its own cache
 	child   lathe.SessionID
 	canFold bool // whether it can be unfolded
+	foldRow int  // of a prompt: the row that unfolds it with a click; other rows have actions
 }
 
 // stamp holds everything the rows of a block depend on, except the shared look.
@@ -44,6 +53,7 @@ type stamp struct {
 	rev, parts  int
 	open, tight bool
 	queued      bool
+	paused      bool
 	frame       int   // of animations
 	second      int64 // of running timers
 	child       Child
@@ -72,15 +82,15 @@ func (b *block) draw(w *walk, s blockPos, id blockID) {
 		return
 	}
 	b.stamp, b.drawn = now, true
-	b.child, b.canFold, b.pad = "", false, 0
+	b.child, b.canFold, b.foldRow, b.pad = "", false, 0, 0
 	b.head, b.bar, b.tint = nil, style.Span{}, style.Color{}
 	switch id.kind {
 	case revertBlock:
 		b.lines = w.reverted()
 	case userBlock:
-		b.lines = w.user(w.t.View(s.message), now.queued)
+		b.lines = w.user(b, w.t.View(s.message), now)
 	case footerBlock:
-		b.lines = w.footer(s.message)
+		b.lines = w.footer(b, s.message)
 	default:
 		b.lines = w.part(b, w.t.View(s.message), s.block)
 	}
@@ -121,9 +131,11 @@ func (w *walk) stamp(s blockPos, id blockID) (out stamp) {
 		return stamp{rev: w.t.Count(), parts: w.count}
 	}
 	h := w.t.View(s.message)
+	out.open = w.c.open[id.foldKey()]
 	switch id.kind {
 	case userBlock:
 		out.rev, out.parts, out.queued = h.Revision(), h.Len(), s.message > w.busy
+		out.paused = out.queued && w.env.PausedPrompts
 		for i := range h.Len() {
 			_, _, rev := h.Peek(i)
 			out.rev += rev
@@ -137,7 +149,7 @@ func (w *walk) stamp(s blockPos, id blockID) (out stamp) {
 		}
 	default:
 		_, body, rev := h.Peek(s.block)
-		out.rev, out.open, out.tight = rev, w.c.open[id.part], w.tight(s)
+		out.rev, out.tight = rev, w.tight(s)
 		if isLive(body) {
 			out.frame, out.second = w.env.Frame, w.env.Now.Unix()
 			out.child = w.childOf(body)

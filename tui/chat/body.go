@@ -34,7 +34,11 @@ func rowLimit(open bool, folded int) int {
 func (pt *painter) body(c *call, width int, open bool) []style.Line {
 	switch c.tool {
 	case "bash":
-		return pt.output(c.shownOutput(), width, open, c.running, foldedOutput)
+		rows := pt.output(c.shownOutput(), width, open, c.running, foldedOutput)
+		if open {
+			rows = append(pt.output(c.restOfCommand(), width, true, false, foldedOutput), rows...)
+		}
+		return rows
 	case "read":
 		return pt.readBody(c, width, open)
 	case "write":
@@ -60,6 +64,12 @@ func (pt *painter) body(c *call, width int, open bool) []style.Line {
 		}
 		return nil
 	}
+}
+
+// restOfCommand is a command below its first line, which is in the head.
+func (c *call) restOfCommand() string {
+	_, rest, _ := strings.Cut(strings.TrimSpace(c.args.Command), "\n")
+	return rest
 }
 
 // shownOutput is the output of a command: from its metadata while it runs, else all of it.

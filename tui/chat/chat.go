@@ -17,17 +17,26 @@ type Env struct {
 	Show          Show
 	Dir, Home     string // paths below the first are shown from there, below the second from ~
 
-	// AgentColor is the color of an agent, ModelName the display name of a model, Child the progress of a
-	// subagent. Each may be nil.
+	// AgentColor is the color of an agent, ModelName the display name of a model. Each may be nil.
 	AgentColor func(agent string) style.Color
 	ModelName  func(lathe.ModelRef) string
-	Child      func(lathe.SessionID) (Child, bool)
+	Live
 	// Epoch changes when the first two may return other values.
 	Epoch int
 	// PausedPrompts says that the prompts after the last answer are paused.
 	PausedPrompts bool
 	// RedoKey is the label of the redo key.
 	RedoKey string
+}
+
+// Live is what changes without a change of the history. Each may be nil.
+type Live struct {
+	// Child is the progress of a subagent.
+	Child func(lathe.SessionID) (Child, bool)
+	// Waits are the waits of a running call for the user so far; one that has not ended ends at 0.
+	Waits func(call string) []lathe.Wait
+	// Delivery is when a waiting prompt takes its place, "" if that is not known.
+	Delivery func(lathe.MessageID) lathe.Delivery
 }
 
 // Show is the visibility of parts.
@@ -59,6 +68,8 @@ type Chat struct {
 	rows     []row
 	atEnd    bool
 	hasOlder bool // the first loaded row is on the screen
+	cursor   cursor
+	search   search
 }
 
 // anchor is a row of a block.
@@ -77,7 +88,7 @@ type row struct {
 
 // New begins at the end.
 func New() *Chat {
-	return &Chat{open: map[lathe.PartID]bool{}, cache: map[blockID]*block{}, atEnd: true}
+	return &Chat{open: map[lathe.PartID]bool{}, cache: map[blockID]*block{}, atEnd: true, search: search{at: -1}}
 }
 
 // look is the shared input of all rows: a change redraws them all.
@@ -105,6 +116,10 @@ func (c *Chat) View(t *lathe.Transcript, env Env) []style.Line {
 		lines = c.fromEnd(w)
 	} else {
 		lines = c.fromTop(w)
+	}
+	Reader{w}.drawMarks(lines)
+	if c.cursor.at != (anchor{}) && len(c.rows) > 0 && c.rows[0].id.message != "" {
+		c.top = c.rows[0].anchor() // the rows stay while one reads, whatever is added below
 	}
 	c.evict()
 	return lines
@@ -222,7 +237,11 @@ func (c *Chat) At(y int) (Target, bool) {
 	if b == nil {
 		return Target{}, false
 	}
-	return Target{Message: id.message, Part: id.part, Child: b.child, User: id.part == "" && id.kind == userBlock}, true
+	t := Target{Message: id.message, Part: id.part, Child: b.child, User: id.kind == userBlock}
+	if b.canFold && (id.kind == footerBlock || t.User && c.rows[y].line == b.lead+b.foldRow) {
+		t.Part, t.User = id.foldKey(), false
+	}
+	return t, true
 }
 
 // Toggle unfolds a part, or folds it. What stands above stays where it is: one reads on where one has clicked.
@@ -244,7 +263,7 @@ func (c *Chat) Toggle(id lathe.PartID) {
 func (c *Chat) canFold(part lathe.PartID) bool {
 	return slices.ContainsFunc(c.rows, func(r row) bool {
 		b := c.cache[r.id]
-		return r.id.part == part && b != nil && b.canFold
+		return r.id.foldKey() == part && b != nil && b.canFold
 	})
 }
 
@@ -253,7 +272,7 @@ func (c *Chat) ToggleLast() bool {
 	for y := len(c.rows) - 1; y >= 0; y-- {
 		id := c.rows[y].id
 		if b := c.cache[id]; b != nil && b.canFold {
-			c.Toggle(id.part)
+			c.Toggle(id.foldKey())
 			return true
 		}
 	}

@@ -13,24 +13,24 @@ import (
 )
 
 // user draws a prompt: a panel with a bar in the color of its agent.
-func (pt *painter) user(h lathe.MessageView, queued bool) []style.Line {
+func (pt *painter) user(b *block, h lathe.MessageView, now stamp) []style.Line {
 	th, m := pt.env.Theme, h.Message()
 	said := m.Data.(*lathe.User)
 	var rows []style.Line
 	width := max(1, pt.env.Width-4)
 	var badges style.Line
 	for i := range h.Len() {
-		switch b := h.Part(i).Body.(type) {
+		switch body := h.Part(i).Body.(type) {
 		case *lathe.Text:
-			if !b.Synthetic.On() {
-				rows = append(rows, style.WrapAll(style.Lines(strings.TrimRight(b.Text, "\n"), style.Fg(th.Text)), width)...)
+			if !body.Synthetic.On() {
+				rows = append(rows, pt.promptText(b, body.Text, width, len(rows), now.open)...)
 			}
 		case *lathe.File:
-			badges = append(append(badges, pt.badge(b)...), style.Span{Text: " "})
+			badges = append(append(badges, pt.badge(body)...), style.Span{Text: " "})
 		case *lathe.Compaction:
 			return []style.Line{pt.compacted()}
 		case *lathe.Subtask:
-			rows = append(rows, style.Of("↳ "+b.Agent+": "+b.Description, style.Fg(th.TextMuted)).Truncate(width))
+			rows = append(rows, style.Of("↳ "+body.Agent+": "+body.Description, style.Fg(th.TextMuted)).Truncate(width))
 		default:
 		}
 	}
@@ -40,17 +40,54 @@ func (pt *painter) user(h lathe.MessageView, queued bool) []style.Line {
 	if len(rows) == 0 {
 		return nil // written by the engine: a note to the model
 	}
-	if last := pt.promptState(m, queued); len(last) > 0 {
+	if last := pt.promptState(m, now.queued); len(last) > 0 {
 		rows = append(rows, last.Truncate(width))
 	}
 	return pt.panel(rows, pt.agentColor(said.Agent))
+}
+
+// Rows of a folded prompt: a long paste stays folded after sending. The question stands at its start or at its end.
+const (
+	longPrompt  = 12
+	promptStart = 5
+	promptEnd   = 3
+)
+
+// promptText draws the text of a prompt. A long one is folded; only the rows that are shown are wrapped.
+func (pt *painter) promptText(b *block, text string, width, above int, open bool) []style.Line {
+	th := pt.env.Theme
+	text = strings.TrimRight(text, "\n")
+	wrap := func(s string) []style.Line { return style.WrapAll(style.Lines(s, style.Fg(th.Text)), width) }
+	long := strings.Count(text, "\n")+1 > longPrompt || len(text) > longPrompt*width*2 && len(wrap(text)) > longPrompt
+	b.canFold = b.canFold || long
+	switch {
+	case !long:
+		return wrap(text)
+	case open:
+		rows := wrap(text)
+		b.foldRow = above + len(rows)
+		return append(rows, style.Of("click to fold", style.Fg(th.TextMuted)))
+	}
+	head, _ := clip(text, promptStart, false)
+	tail, _ := clip(text, promptEnd, true)
+	first, last := wrap(style.Prefix(head, promptStart*width*4)), wrap(style.Prefix(tail, promptEnd*width*4))
+	first, last = first[:min(len(first), promptStart)], last[max(0, len(last)-promptEnd):]
+	note := "… click to expand"
+	if left := strings.Count(text, "\n") + 1 - promptStart - promptEnd; left > 0 {
+		note = fmt.Sprintf("… %d more lines, click to expand", left)
+	} else {
+		last = nil // it is one long line, whose start is shown
+	}
+	b.foldRow = above + len(first)
+	return append(append(first, style.Of(note, style.Fg(th.TextMuted))), last...)
 }
 
 // promptState is the last row of a prompt: whether it is queued, and its time.
 func (pt *painter) promptState(m lathe.Message, queued bool) (l style.Line) {
 	th := pt.env.Theme
 	if queued {
-		l = style.Line{{Text: " QUEUED ", Attr: style.Attr{FG: th.Background, BG: th.Accent, Bold: true}}}
+		word, ground := pt.waitingBadge(m.ID)
+		l = style.Line{{Text: word, Attr: style.Attr{FG: th.Background, BG: ground, Bold: true}}}
 	}
 	if pt.env.Show.Timestamps {
 		if len(l) > 0 {
@@ -59,6 +96,26 @@ func (pt *painter) promptState(m lathe.Message, queued bool) (l style.Line) {
 		l = l.Add(style.Clock(m.Created.Std(), pt.env.Now), style.Fg(th.TextMuted))
 	}
 	return l
+}
+
+// waitingBadge says for what a prompt waits: for the next step of the turn, for its end, or for the user. Of a prompt
+// that another client sent, it is not known.
+func (pt *painter) waitingBadge(id lathe.MessageID) (word string, ground style.Color) {
+	th := pt.env.Theme
+	delivery := lathe.Delivery("")
+	if pt.env.Delivery != nil {
+		delivery = pt.env.Delivery(id)
+	}
+	switch {
+	case pt.env.PausedPrompts:
+		return " PAUSED ", th.Warning
+	case delivery == lathe.Queue:
+		return " QUEUED ", th.Accent
+	case delivery == lathe.Steer:
+		return " STEERING ", th.Info
+	default:
+		return " WAITING ", th.Accent
+	}
 }
 
 // panel puts rows on a ground of their own, with a bar at the left.
@@ -175,7 +232,7 @@ func (w *walk) notes(a *lathe.Assistant) (out []string) {
 }
 
 // footer draws the footer of an answer: the error, or the agent, model and duration.
-func (w *walk) footer(message int) []style.Line {
+func (w *walk) footer(b *block, message int) []style.Line {
 	if !w.hasFooter(message) {
 		return nil
 	}
@@ -186,11 +243,7 @@ func (w *walk) footer(message int) []style.Line {
 	if a.Error != nil && !aborted {
 		rows = w.fault(a.Error)
 	}
-	for _, note := range w.notes(a) {
-		for _, l := range style.WrapAll(style.Lines("! "+note, style.Fg(th.TextMuted)), max(1, w.env.Width-2*margin)) {
-			rows = append(rows, indent(l))
-		}
-	}
+	rows = append(rows, w.noteRows(b, w.notes(a), w.c.open[lathe.PartID(m.ID)])...)
 	if !w.env.Show.Metadata && !aborted {
 		return rows
 	}
@@ -206,6 +259,29 @@ func (w *walk) footer(message int) []style.Line {
 		l = l.Add(" · interrupted", style.Fg(th.Warning))
 	}
 	return append(rows, indent(l).Truncate(w.env.Width))
+}
+
+// noteRows are the notes of checks in one row, unfolded in full: they are no second answer.
+func (w *walk) noteRows(b *block, notes []string, open bool) (rows []style.Line) {
+	if len(notes) == 0 {
+		return nil
+	}
+	dim := style.Attr{FG: w.env.Theme.TextMuted, Faint: true}
+	width := max(1, w.env.Width-2*margin)
+	first := "! " + oneLine(notes[0])
+	if len(notes) > 1 {
+		first = fmt.Sprintf("! %d checks: %s", len(notes), oneLine(notes[0]))
+	}
+	b.canFold = len(notes) > 1 || style.Width(first) > width || strings.Contains(strings.TrimSpace(notes[0]), "\n")
+	if !open {
+		return []style.Line{indent(style.Of(first, dim).Truncate(width))}
+	}
+	for _, note := range notes {
+		for _, l := range style.WrapAll(style.Lines("! "+note, dim), width) {
+			rows = append(rows, indent(l))
+		}
+	}
+	return rows
 }
 
 // elapsed is how long the exchange took since its prompt, without the time spent waiting for the user.

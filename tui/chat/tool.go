@@ -15,7 +15,7 @@ import (
 
 // call is a tool call in the form that views need, in any state.
 type call struct {
-	tool           string
+	id, tool       string
 	input          json.RawMessage
 	args           args
 	meta           meta
@@ -68,7 +68,7 @@ type diagnostic struct {
 
 // parseCall converts a tool call. Arguments of the wrong type are ignored: they come from models.
 func parseCall(t *lathe.ToolCall) (c call) {
-	c.tool, c.waits = t.Tool, t.Waits()
+	c.id, c.tool, c.waits = t.CallID, t.Tool, t.Waits()
 	var metadata json.RawMessage
 	switch s := t.State.(type) {
 	case *lathe.Pending:
@@ -90,6 +90,25 @@ func parseCall(t *lathe.ToolCall) (c call) {
 func (c *call) isRefused() bool {
 	all := []string{"rejected permission", "specified a rule", "user dismissed", "QuestionRejectedError"}
 	return slices.ContainsFunc(all, func(words string) bool { return strings.Contains(c.failed, words) })
+}
+
+// keptPlanning is how the user answered a plan without approving it: "Kept planning", with the words if there are any.
+func (c *call) keptPlanning() string {
+	text := cmp.Or(c.failed, c.output)
+	if c.tool != "plan_exit" || !strings.HasPrefix(text, "Kept planning") {
+		return ""
+	}
+	if _, words, ok := strings.Cut(text, " and says: "); ok {
+		words, _, _ = strings.Cut(words, "\nRevise the plan, then")
+		return "Kept planning: " + oneLine(words)
+	}
+	return "Kept planning"
+}
+
+// refusalWords are the words with which the user rejected a call.
+func (c *call) refusalWords() string {
+	_, words, _ := strings.Cut(c.failed, "rejected permission for this call and says: ")
+	return strings.TrimSpace(words)
 }
 
 // toolForm tells how a call is shown.
@@ -153,11 +172,14 @@ func (w *walk) tool(b *block, id lathe.PartID, t *lathe.ToolCall) []style.Line {
 	open := w.c.open[id]
 	b.canFold = c.tool != "task"
 	switch {
+	case c.keptPlanning() != "":
 	case c.failed != "":
-		if !c.isRefused() || open {
+		if words := c.refusalWords(); words != "" {
+			rows = append(rows, style.Of("↳ ", style.Fg(w.env.Theme.TextMuted)).Add(words, style.Fg(w.env.Theme.Text)).Wrap(width, style.Plain("  "))...)
+		} else if !c.isRefused() || open {
 			rows = append(rows, w.failure(&c, width, open)...)
 		}
-	case c.pending:
+	case c.pending, c.running && c.isEdit() && w.isAsked(&c): // the request below shows the change
 	default:
 		rows = append(rows, w.body(&c, width, open)...)
 	}
@@ -178,6 +200,7 @@ func (pt *painter) head(c *call, width int) style.Line {
 			look = style.Fg(th.TextMuted)
 			words += " …"
 		}
+	case c.keptPlanning() != "":
 	case c.isRefused():
 		look = style.Attr{FG: th.TextMuted, Strike: true}
 	case c.failed != "":
@@ -194,10 +217,7 @@ func (pt *painter) ending(c *call) (l style.Line) {
 	th := pt.env.Theme
 	muted := style.Fg(th.TextMuted)
 	if c.running {
-		if d := pt.env.Now.Sub(time.UnixMilli(int64(c.began))); c.began > 0 && d >= time.Second {
-			l = l.Add(" "+style.Duration(d.Truncate(time.Second)), muted)
-		}
-		return l
+		return pt.runningTime(c)
 	}
 	if c.isRefused() {
 		return l.Add(" not allowed", muted)
@@ -210,6 +230,35 @@ func (pt *painter) ending(c *call) (l style.Line) {
 	}
 	if d := lathe.ActiveTime(c.began, c.ended, c.waits); d >= 2*time.Second {
 		l = l.Add(" "+style.Duration(d), muted)
+	}
+	return l
+}
+
+// isEdit reports whether a call changes files.
+func (c *call) isEdit() bool { return c.tool == "write" || c.tool == "edit" || c.tool == "apply_patch" }
+
+// isAsked reports whether the call waits for an answer of the user.
+func (pt *painter) isAsked(c *call) bool {
+	if pt.env.Waits == nil {
+		return false
+	}
+	waits := pt.env.Waits(c.id)
+	return len(waits) > 0 && waits[len(waits)-1][1] == 0
+}
+
+// runningTime is how long a call works, without the time in which the user was asked.
+func (pt *painter) runningTime(c *call) (l style.Line) {
+	var waits []lathe.Wait
+	if pt.env.Waits != nil {
+		waits = slices.Clone(pt.env.Waits(c.id))
+	}
+	now := lathe.Time(pt.env.Now.UnixMilli())
+	if pt.isAsked(c) {
+		waits[len(waits)-1][1] = now
+		l = l.Add(" waiting for you", style.Fg(pt.env.Theme.Warning))
+	}
+	if d := lathe.ActiveTime(c.began, now, waits); c.began > 0 && d >= time.Second {
+		l = l.Add(" "+style.Duration(d.Truncate(time.Second)), style.Fg(pt.env.Theme.TextMuted))
 	}
 	return l
 }
@@ -251,6 +300,8 @@ func (pt *painter) words(c *call) (icon, words string) {
 		return "≡", "Plan"
 	case "question":
 		return "?", "Questions"
+	case "plan_exit":
+		return "●", cmp.Or(c.keptPlanning(), map[bool]string{true: "Plan", false: "Plan approved"}[c.pending || c.running || c.failed != ""])
 	case "invalid": // the engine's, in the place of a call that could not be made
 		return "✗", orPreparing(strings.TrimSpace(a.Tool+": "+oneLine(a.Error)), c, "Preparing a call")
 	default:

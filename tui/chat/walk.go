@@ -106,16 +106,26 @@ func (c *Chat) Scroll(t *lathe.Transcript, env Env, rows int) {
 	if !ok || rows == 0 {
 		return
 	}
+	at, line, end := w.move(at, line, rows)
+	if end {
+		c.top = anchor{}
+		return
+	}
+	c.top = w.anchor(at, line)
+}
+
+// move goes rows further, up when negative. It stops at the first row, and reports whether it would go past the last
+// one.
+func (w *walk) move(at blockPos, line, rows int) (_ blockPos, _ int, end bool) {
 	for rows < 0 {
 		if line >= -rows {
-			line, rows = line+rows, 0
-			break
+			return at, line + rows, false
 		}
 		rows += line
 		line = 0
 		prev, more := w.before(at)
 		if !more {
-			break
+			return at, 0, false
 		}
 		at = prev
 		line = w.block(at).height()
@@ -123,17 +133,15 @@ func (c *Chat) Scroll(t *lathe.Transcript, env Env, rows int) {
 	for rows > 0 {
 		left := w.block(at).height() - line
 		if rows < left {
-			line += rows
-			break
+			return at, line + rows, false
 		}
 		next, more := w.after(at)
 		if !more {
-			c.ToEnd()
-			return
+			return at, line, true
 		}
 		rows, at, line = rows-left, next, 0
 	}
-	c.top = w.anchor(at, line)
+	return at, line, false
 }
 
 // first is the block and the row at the top of the screen.
@@ -177,17 +185,22 @@ func (c *Chat) Extent(t *lathe.Transcript) (first, last, count int) {
 }
 
 // ToEnd follows the end again.
-func (c *Chat) ToEnd() { c.top = anchor{} }
+func (c *Chat) ToEnd() { c.top, c.cursor.at = anchor{}, anchor{} }
 
 // ToTop scrolls to the first loaded message.
 func (c *Chat) ToTop(t *lathe.Transcript) {
 	if t.Count() > 0 {
-		c.top = anchor{message: t.View(0).ID()}
+		c.To(t.View(0).ID())
 	}
 }
 
-// To brings a message to the top of the screen.
-func (c *Chat) To(id lathe.MessageID) { c.top = anchor{message: id} }
+// To brings a message to the top of the screen, and the cursor to its first row.
+func (c *Chat) To(id lathe.MessageID) {
+	c.top = anchor{message: id}
+	if c.cursor.on {
+		c.cursor.at = anchor{message: id, line: 1} // below the empty row above it
+	}
+}
 
 // NextPrompt is the message of the user before (back) or behind the top of the screen, "" when there is none.
 func (c *Chat) NextPrompt(t *lathe.Transcript, env Env, back bool) lathe.MessageID {

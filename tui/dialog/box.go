@@ -52,6 +52,11 @@ func box(th *style.Theme, title string, rows []style.Line, width int, b bar) []s
 	return append(out, style.Line{{Text: "╰" + strings.Repeat("─", max(0, width-2)) + "╯", Attr: edge}})
 }
 
+// Frame draws a box with a title around rows, for a panel that is no dialog.
+func Frame(th *style.Theme, title string, rows []style.Line, width int) []style.Line {
+	return box(th, title, rows, width, bar{})
+}
+
 // corner is the width of a box that was drawn, at whose upper right end one can click to close it.
 type corner int
 

@@ -41,7 +41,7 @@ func NewConfirm(m *key.Map, o ConfirmOptions) *Confirm {
 	return &Confirm{keys: m, o: o, no: o.Danger}
 }
 
-// Key takes a key.
+// Key takes a key. Letters do nothing: they may belong to a sentence.
 func (c *Confirm) Key(k tea.KeyPressMsg) Result {
 	switch {
 	case Closes(k):
@@ -52,13 +52,9 @@ func (c *Confirm) Key(k tea.KeyPressMsg) Result {
 		return yesNo(c.no)
 	}
 	switch k.String() {
-	case "y", "Y":
-		return yesNo(false)
-	case "n", "N":
-		return yesNo(true)
-	case "left", "h":
+	case "left":
 		c.no = false
-	case "right", "l":
+	case "right":
 		c.no = true
 	case "tab", "shift+tab":
 		c.no = !c.no

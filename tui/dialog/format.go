@@ -31,6 +31,34 @@ func day(t, now time.Time) string {
 	}
 }
 
+// age writes how long ago a time was: now, 5m, 3h, 2d, 6w, 1y.
+func age(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + "m"
+	case d < 24*time.Hour:
+		return strconv.Itoa(int(d.Hours())) + "h"
+	case d < 14*24*time.Hour:
+		return strconv.Itoa(int(d.Hours()/24)) + "d"
+	case d < 365*24*time.Hour:
+		return strconv.Itoa(int(d.Hours()/24/7)) + "w"
+	default:
+		return strconv.Itoa(int(d.Hours()/24/365)) + "y"
+	}
+}
+
+// FirstWords is the first line of the first prompt, "" without one.
+func FirstWords(all []lathe.Message) string {
+	for _, m := range all {
+		if isUser(m) {
+			return promptText(m)
+		}
+	}
+	return ""
+}
+
 // tokens writes a number of tokens: 128k, 1M.
 func tokens(n int) string {
 	switch {

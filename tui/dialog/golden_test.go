@@ -31,7 +31,7 @@ var (
 func every(m *key.Map) map[string]opened {
 	pink := func(lathe.Agent) style.Color { return style.Hex(0xff88aa) }
 	return map[string]opened{
-		"sessions":  dialog.NewSessions(m, someSessions()),
+		"sessions":  dialog.NewSessions(m, someSessions(), someSessions().Preview),
 		"subagents": dialog.NewSubagents(m, dialog.Sessions{List: []lathe.Session{{ID: "ses_c", Title: "Look for uses", Agent: "explore", Updated: ago(time.Hour)}}, Now: now}),
 		"rename":    dialog.NewRename(m, "Fix the parser"),
 		"share":     dialog.NewShareConsent(m),
@@ -83,7 +83,7 @@ func TestList_GoldenFiltered(t *testing.T) {
 	write(l, "zzz")
 	golden(t, "models-nothing", l)
 
-	s := dialog.NewSessions(styletest.Keys(t), someSessions())
+	s := dialog.NewSessions(styletest.Keys(t), someSessions(), someSessions().Preview)
 	send(s, "ctrl+d")
 	golden(t, "sessions-deleting", s)
 }

@@ -86,11 +86,15 @@ func someSessions() dialog.Sessions {
 		mk("ses_7", "Pinned work", 5*dayLong),
 	}
 	list[4].Directory = "/home/dev/other"
+	cents, dollars := lathe.Dollars(0.0423), lathe.Dollars(12.5)
+	list[1].Cost, list[3].Cost = &cents, &dollars
 	child := mk("ses_8", "child", time.Minute)
 	child.Parent = "ses_1"
 	return dialog.Sessions{
 		List: append(list, child), Current: "ses_2", Directory: "/home/dev/app", Pinned: []lathe.SessionID{"ses_7"},
-		Running: map[lathe.SessionID]lathe.Status{"ses_1": {Type: lathe.Busy}}, Now: now,
+		Running: map[lathe.SessionID]lathe.Status{"ses_1": {Type: lathe.Busy}, "ses_3": {Type: lathe.Busy}}, Now: now, Home: "/home/dev",
+		Waiting: map[lathe.SessionID]bool{"ses_3": true}, Cut: map[lathe.SessionID]bool{"ses_5": true},
+		First: map[lathe.SessionID]string{"ses_2": "the build takes nine minutes, why?"},
 	}
 }
 

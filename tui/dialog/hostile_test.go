@@ -36,7 +36,7 @@ func hostileDialogs(m *key.Map, s string) map[string]opened {
 		"form":      dialog.NewForm(m, s, s, []dialog.FormField{{ID: "a", Label: s, Text: s, Placeholder: s}, {ID: "b", Label: s, Check: true}}),
 		"formless":  dialog.NewForm(m, s, s, nil),
 		"help":      dialog.NewHelp(m),
-		"sessions":  dialog.NewSessions(m, sessions),
+		"sessions":  dialog.NewSessions(m, sessions, sessions.Preview),
 		"subagents": dialog.NewSubagents(m, sessions),
 		"models":    dialog.NewModels(m, dialog.Models{Providers: []lathe.Provider{provider}, Favorite: []lathe.ModelRef{{Provider: s, Model: s}}}),
 		"providers": dialog.NewProviders(m, lathe.Providers{All: []lathe.Provider{provider}}),
@@ -135,8 +135,10 @@ func TestConfirm_Keys(t *testing.T) {
 		{false, "right enter", no},
 		{false, "tab tab enter", yes},
 		{true, "left enter", yes},
-		{true, "y", yes},
-		{false, "n", no},
+		{true, "y", dialog.None{}}, // a letter may belong to a sentence
+		{true, "y e s enter", no},
+		{false, "n", dialog.None{}},
+		{true, "h l enter", no},
 		{false, "esc", dialog.Closed{}},
 	} {
 		d := dialog.NewConfirm(styletest.Keys(t), dialog.ConfirmOptions{Title: "?", Text: "text", Danger: c.danger})

@@ -23,6 +23,8 @@ const (
 	Done         // connected, switched on, ready
 	Failed
 	Starred
+	Waiting     // for the user
+	Interrupted // cut off, can be resumed
 )
 
 // Item is an entry of a list. Its texts may come from anywhere.
@@ -56,6 +58,8 @@ type Options struct {
 	Live               bool   // sends Moved when the cursor moves
 	Ask                bool   // sends Query when the filter changes
 	Wide               bool
+	// Preview is a text about the entry under the cursor, below the list; nil has none.
+	Preview func(id string) string
 }
 
 // List is entries to pick from, with a filter. Make one with NewList.
@@ -106,8 +110,8 @@ type pendingConfirm struct {
 	name key.Name
 }
 
-// drawnAt holds the positions of the last drawing.
-type drawnAt struct{ first, count, field, cursor int }
+// drawnAt holds the positions of the last drawing, and the largest number of rows about an entry.
+type drawnAt struct{ first, count, field, cursor, about int }
 
 // NewList makes a list.
 func NewList(m *key.Map, o Options) *List {
@@ -297,6 +301,12 @@ func (l *List) scrollToCursor() {
 	}
 	l.top = max(0, min(l.top, len(l.rows)-n))
 }
+
+// Extras are the keys of its own.
+func (l *List) Extras() []Extra { return l.o.Extras }
+
+// IsFiltered reports whether the filter has text.
+func (l *List) IsFiltered() bool { return l.query.Text() != "" }
 
 // Key takes a key.
 func (l *List) Key(k tea.KeyPressMsg) Result {

@@ -113,7 +113,7 @@ func TestList_DuplicatesOnceWhenFiltered(t *testing.T) {
 }
 
 func TestList_ExtraKeys(t *testing.T) {
-	l := dialog.NewSessions(styletest.Keys(t), someSessions())
+	l := dialog.NewSessions(styletest.Keys(t), someSessions(), someSessions().Preview)
 	frame(t, l, 80, 30)
 	want(t, send(l, "ctrl+r"), dialog.Chosen{ID: "ses_2", Key: key.SessionRename})
 	want(t, send(l, "ctrl+d"), dialog.None{})
@@ -133,7 +133,7 @@ func TestList_ExtraKeys(t *testing.T) {
 }
 
 func TestList_TellsQueryAndMoves(t *testing.T) {
-	s := dialog.NewSessions(styletest.Keys(t), someSessions())
+	s := dialog.NewSessions(styletest.Keys(t), someSessions(), someSessions().Preview)
 	want(t, send(s, "b"), dialog.Query{Text: "b"})
 	want(t, s.Paste("uild\n"), dialog.Query{Text: "build"})
 	want(t, send(s, "left"), dialog.None{})
@@ -183,7 +183,7 @@ func TestList_SetItemsWhileUsed(t *testing.T) {
 
 	// Entries that come late: the cursor is on the one in use; while one searches, on the best.
 	s := someSessions()
-	late := dialog.NewSessions(styletest.Keys(t), dialog.Sessions{Current: s.Current, Now: now})
+	late := dialog.NewSessions(styletest.Keys(t), dialog.Sessions{Current: s.Current, Now: now}, nil)
 	late.SetItems(s.Items(styletest.Keys(t)))
 	selected(t, late, "ses_2")
 	write(late, "e")
@@ -270,7 +270,7 @@ func TestDialogs_Corner(t *testing.T) {
 
 func TestList_Colors(t *testing.T) {
 	th := style.Default(true)
-	l := dialog.NewSessions(styletest.Keys(t), someSessions())
+	l := dialog.NewSessions(styletest.Keys(t), someSessions(), someSessions().Preview)
 	l.View(th, 80, 30)
 	write(l, "par")
 	rows := l.View(th, 80, 30)

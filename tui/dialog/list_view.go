@@ -214,7 +214,7 @@ func markColor(th *style.Theme, m Mark) style.Color {
 		return th.Success
 	case Failed:
 		return th.Error
-	case Starred:
+	case Starred, Waiting, Interrupted:
 		return th.Warning
 	case NoMark:
 	}
@@ -234,6 +234,10 @@ func (l *List) sign(it *Item) string {
 		return "✗"
 	case Starred:
 		return "★"
+	case Waiting:
+		return "?"
+	case Interrupted:
+		return "‖"
 	case NoMark:
 	}
 	if it.Tint.IsSet() {
@@ -242,15 +246,35 @@ func (l *List) sign(it *Item) string {
 	return " "
 }
 
-// foot lists the extra keys.
+// foot has the preview and lists the extra keys.
 func (l *List) foot(th *style.Theme, width int) []style.Line {
 	var list []hint
 	for _, e := range l.o.Extras {
 		list = append(list, hint{l.keys.Label(e.Name), e.Label})
 	}
 	out := hints(th, list, width)
+	if about := l.about(th, width); len(about) > 0 && len(out) > 0 {
+		out = append(append(about, nil), out...)
+	} else {
+		out = append(about, out...)
+	}
 	for i := range out {
 		out[i] = append(style.Line{{Text: "   "}}, out[i]...)
+	}
+	return out
+}
+
+// about draws the preview of the selected entry. Its number of rows only grows, so that the list does not jump.
+func (l *List) about(th *style.Theme, width int) (out []style.Line) {
+	if l.o.Preview == nil {
+		return nil
+	}
+	it, _ := l.current()
+	for text := range strings.Lines(l.o.Preview(it.ID)) {
+		out = append(out, style.Of(style.FirstLine(text), style.Fg(th.TextMuted)).Truncate(width))
+	}
+	for l.seen.about = max(l.seen.about, len(out), 1); len(out) < l.seen.about; {
+		out = append(out, nil)
 	}
 	return out
 }

@@ -27,6 +27,21 @@ func NewTimeline(m *key.Map, messages []lathe.Message, now time.Time) *List {
 	})
 }
 
+// NewEditEarlier picks a prompt to edit, newest last: Chosen has the id of its message.
+func NewEditEarlier(m *key.Map, messages []lathe.Message, now time.Time) *List {
+	return NewList(m, Options{
+		Title: "Edit an earlier prompt", Placeholder: "Search prompts", Items: TimelineItems(messages, now), Last: true, Wide: true,
+	})
+}
+
+// NewEditActions picks where a prompt is edited: Chosen has RevertMessage or ForkMessage.
+func NewEditActions(m *key.Map) *List {
+	return NewList(m, Options{Title: "Edit this prompt", Wide: true, Items: []Item{
+		{ID: RevertMessage, Title: "Here", Detail: "undo it, later messages and their file changes; /redo restores them"},
+		{ID: ForkMessage, Title: "In a fork", Detail: "start a new session from the messages before it; files stay"},
+	}})
+}
+
 // NewFork picks the prompt before which a copy of the session ends: Chosen has its id, or WholeSession.
 func NewFork(m *key.Map, messages []lathe.Message, now time.Time) *List {
 	return NewList(m, Options{Title: "Fork session", Placeholder: "Search prompts", Items: ForkItems(messages, now), Wide: true})

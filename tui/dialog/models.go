@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/modelname"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -58,9 +59,7 @@ func (s Models) Items() []Item {
 	add("Favorites", s.Favorite, nil)
 	add("Recent", s.Recent[:min(len(s.Recent), recents)], s.Favorite)
 	for _, p := range s.Providers {
-		models := slices.Clone(p.Models)
-		slices.SortStableFunc(models, newest)
-		for _, model := range models {
+		for _, model := range newest(p.Models) {
 			it := s.item(model)
 			it.Group = providerName(p)
 			out = append(out, it)
@@ -69,15 +68,15 @@ func (s Models) Items() []Item {
 	return out
 }
 
-// newest puts models that are not to be used any more last, and of the rest the latest first.
-func newest(a, b lathe.Model) int {
-	if x, y := a.Status == "deprecated", b.Status == "deprecated"; x != y {
-		if x {
-			return 1
-		}
-		return -1
-	}
-	return cmp.Or(strings.Compare(b.Released, a.Released), strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
+// newest returns the models with the latest first and deprecated ones last.
+func newest(all []lathe.Model) []lathe.Model {
+	all = slices.Clone(all)
+	modelname.Sort(all, func(m lathe.Model) modelname.Model {
+		return modelname.Model{ID: m.Ref.Model, Name: m.Name, Released: m.Released}
+	})
+	old := func(m lathe.Model) bool { return m.Status == "deprecated" }
+	out := slices.DeleteFunc(slices.Clone(all), old)
+	return append(out, slices.DeleteFunc(all, func(m lathe.Model) bool { return !old(m) })...)
 }
 
 func sameModel(a, b lathe.ModelRef) bool { return a.Provider == b.Provider && a.Model == b.Model }

@@ -72,17 +72,21 @@ type Action struct {
 	Key       key.Name // to show its keybind; may be empty
 	Title     string
 	Group     string
-	Slash     string // slash command, such as "/new"
-	Suggested bool   // also listed first
+	Slash     string      // slash command, such as "/new"
+	Suggested bool        // listed first
+	IsOn      func() bool // the state of a toggle, which is shown; nil if it is none
 }
 
-// NewPalette picks something to do: Chosen has the id of an action.
+// NewPalette picks something to do: Chosen has the id of an action. Each action is listed once.
 func NewPalette(m *key.Map, actions []Action) *List {
 	var items []Item
 	add := func(a Action, group string) {
 		it := Item{ID: a.ID, Title: a.Title, Detail: a.Slash, Group: group, Search: string(a.Key)}
 		if a.Key != "" {
 			it.Right = m.Label(a.Key)
+		}
+		if a.IsOn != nil {
+			it.Title += map[bool]string{true: ": on", false: ": off"}[a.IsOn()]
 		}
 		items = append(items, it)
 	}
@@ -99,7 +103,7 @@ func NewPalette(m *key.Map, actions []Action) *List {
 	}
 	for _, group := range groups {
 		for _, a := range actions {
-			if a.Group == group {
+			if a.Group == group && !a.Suggested {
 				add(a, group)
 			}
 		}
@@ -114,13 +118,12 @@ func ModeTitle(m lathe.Mode) string {
 	}[m], string(m))
 }
 
-// NewModes picks a permission mode: Chosen has it as its id. confined says that commands run in a kernel sandbox.
-func NewModes(m *key.Map, current lathe.Mode, confined bool) *List {
-	items := markCurrent(modeItems(confined), string(current))
-	return NewList(m, Options{Title: "Permission mode", Items: items, Selected: string(current), Wide: true})
+// ModeItems are the permission modes, with the current one marked. confined says that commands run in a kernel sandbox.
+func ModeItems(current lathe.Mode, confined bool) []Item {
+	return markCurrent(modeItems(confined), string(current))
 }
 
-// NewFirstMode is NewModes for the first start.
+// NewFirstMode picks a permission mode at the first start: Chosen has it as its id.
 func NewFirstMode(m *key.Map, usual lathe.Mode, confined bool) *List {
 	items := modeItems(confined)
 	for i := range items {

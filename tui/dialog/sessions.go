@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
@@ -18,19 +19,24 @@ type Sessions struct {
 	Directory string            // sessions elsewhere show theirs
 	Pinned    []lathe.SessionID // in the order of their slots
 	Running   map[lathe.SessionID]lathe.Status
-	Waiting   map[lathe.SessionID]bool // waiting for an answer
-	Now       time.Time                // days are grouped in its time zone
+	Waiting   map[lathe.SessionID]bool   // waiting for an answer
+	Cut       map[lathe.SessionID]bool   // with an interrupted turn
+	First     map[lathe.SessionID]string // first words, as far as they are known
+	Home      string                     // abbreviated as ~
+	Now       time.Time                  // days are grouped in its time zone
 }
 
-// NewSessions picks a session: Chosen has its id, and session_delete, session_rename or session_pin_toggle as
-// its key. The filter is also sent as Query.
-func NewSessions(m *key.Map, s Sessions) *List {
+// NewSessions picks a session: Chosen has its id, and session_delete, session_archive, session_rename or
+// session_pin_toggle as its key. The filter is also sent as Query. Below the list stands the
+// preview of the selected session, such as that of Sessions.Preview.
+func NewSessions(m *key.Map, s Sessions, preview func(id string) string) *List {
 	return NewList(m, Options{
-		Title: "Sessions", Placeholder: "Search sessions", Empty: "No sessions yet. Type a prompt to start one.",
-		Items: s.Items(m), Selected: string(s.Current), Ask: true, Wide: true,
+		Title: "Sessions", Placeholder: "Search titles", Empty: "No sessions yet. Type a prompt to start one.",
+		Items: s.Items(m), Selected: string(s.Current), Ask: true, Wide: true, Live: true, Preview: preview,
 		Extras: []Extra{
 			{Name: key.SessionDelete, Label: "delete", Confirm: "Press " + m.Label(key.SessionDelete) + " again to delete"},
 			{Name: key.SessionRename, Label: "rename"},
+			{Name: key.SessionArchive, Label: "archive"},
 			{Name: key.SessionPinToggle, Label: "pin"},
 		},
 	})
@@ -50,7 +56,7 @@ func (s Sessions) Items(m *key.Map) []Item {
 			it := s.item(roots[i])
 			it.Group = "Pinned"
 			if slots := key.QuickSwitches(); slot < len(slots) {
-				it.Right = m.Label(slots[slot])
+				it.Right = strings.TrimPrefix(it.Right+"  "+m.Label(slots[slot]), "  ")
 			}
 			out = append(out, it)
 		}
@@ -66,25 +72,50 @@ func (s Sessions) Items(m *key.Map) []Item {
 	return out
 }
 
-// item is the entry of a session. A directory is shown only if it differs from the current one.
+// item is the entry of a session: its state and, if it differs from the current one, its directory; at the right its
+// cost and age.
 func (s Sessions) item(x lathe.Session) Item {
 	it := Item{ID: string(x.ID), Title: x.Title, Search: x.Slug}
+	var right []string
+	if x.Cost != nil && *x.Cost > 0 {
+		right = append(right, x.Cost.Short())
+	}
 	if at := x.Updated.Std(); !at.IsZero() {
-		it.Right = at.In(s.Now.Location()).Format("15:04")
+		right = append(right, age(at, s.Now))
 	}
-	if s.Directory != "" && x.Directory != s.Directory {
-		it.Detail = path.Base(strings.ReplaceAll(x.Directory, "\\", "/"))
-	}
+	it.Right = strings.Join(right, "  ")
 	if x.ID == s.Current {
 		it.Mark = Current
 	}
-	if st, ok := s.Running[x.ID]; ok && st.Type != lathe.Idle && st.Type != "" {
-		it.Mark = Running
+	st, ok := s.Running[x.ID]
+	state := ""
+	switch {
+	case s.Waiting[x.ID]:
+		it.Mark, state = Waiting, "waiting for you"
+	case ok && st.Type != lathe.Idle && st.Type != "":
+		it.Mark, state = Running, "running"
+	case s.Cut[x.ID]:
+		it.Mark, state = Interrupted, "interrupted"
 	}
-	if s.Waiting[x.ID] {
-		it.Detail = strings.TrimPrefix(it.Detail+" · waiting for your answer", " · ")
+	dir := ""
+	if s.Directory != "" && x.Directory != s.Directory {
+		dir = path.Base(strings.ReplaceAll(x.Directory, "\\", "/"))
 	}
+	it.Detail = strings.Trim(state+" · "+dir, " ·")
 	return it
+}
+
+// Preview is the directory of a session and how it began.
+func (s Sessions) Preview(id string) string {
+	i := slices.IndexFunc(s.List, func(x lathe.Session) bool { return string(x.ID) == id })
+	if i < 0 {
+		return ""
+	}
+	first := s.First[lathe.SessionID(id)]
+	if first != "" {
+		first = "“" + first + "”"
+	}
+	return strings.Trim(termtext.Tilde(s.List[i].Directory, s.Home)+" · "+first, " ·")
 }
 
 // NewSubagents picks a child of a session: Chosen has its id.

@@ -12,7 +12,8 @@ type Text struct {
 	base
 	keys  *key.Map
 	title string
-	lines func(th *style.Theme) []style.Line
+	lines func(th *style.Theme, width int) []style.Line
+	want  int // the preferred width
 	see   scroll
 
 	// The cached rows and their inputs.
@@ -23,8 +24,11 @@ type Text struct {
 
 // NewText makes a text of lines that are written when the theme is known.
 func NewText(m *key.Map, title string, lines func(th *style.Theme) []style.Line) *Text {
-	return &Text{keys: m, title: title, lines: lines}
+	return &Text{keys: m, title: title, want: medium, lines: func(th *style.Theme, _ int) []style.Line { return lines(th) }}
 }
+
+// Refresh makes the next View write the lines again.
+func (t *Text) Refresh() { t.theme = nil }
 
 // Key takes a key.
 func (t *Text) Key(k tea.KeyPressMsg) Result {
@@ -50,10 +54,10 @@ func (t *Text) Wheel(dy int) Result {
 
 // View draws the box.
 func (t *Text) View(th *style.Theme, width, height int) []style.Line {
-	width = boxWidth(medium, width)
+	width = boxWidth(t.want, width)
 	t.corner = corner(width)
 	if t.theme != th || t.width != width {
-		t.rows, t.theme, t.width = indent(style.WrapAll(t.lines(th), width-4)), th, width
+		t.rows, t.theme, t.width = indent(style.WrapAll(t.lines(th, width-4), width-4)), th, width
 	}
 	t.see.fit(len(t.rows), max(1, height-2))
 	return box(th, t.title, t.rows[t.see.top:t.see.top+t.see.shown], width, bar{0, t.see.top, t.see.shown, t.see.all})

@@ -35,6 +35,21 @@ func TestLines_Golden(t *testing.T) {
 	}
 }
 
+// New and deleted files have one column at any width: the other would be empty.
+func TestLines_WholeFile(t *testing.T) {
+	for _, op := range []string{"+", "-"} {
+		patch := "--- a\n+++ a\n@@ -1,2 +1,2 @@\n" + op + "first line\n" + op + "second line\n"
+		for _, width := range []int{80, 120, 200} {
+			one := options(width)
+			two := one
+			two.Split = true
+			if a, b := style.Text(Lines(patch, one)), style.Text(Lines(patch, two)); a != b {
+				t.Errorf("%s at %d columns:\n%s", op, width, b)
+			}
+		}
+	}
+}
+
 func TestParse_Files(t *testing.T) {
 	type short struct {
 		Old, New       string

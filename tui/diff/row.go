@@ -43,7 +43,7 @@ func (s *Sheet) draw(it item, o Options) []style.Line {
 	case itemNote:
 		return style.Of(it.text, style.Fg(th.TextMuted)).Wrap(o.Width, nil)
 	}
-	if !o.split() {
+	if !s.split(o) {
 		if it.left < 0 {
 			return s.side(it.right, '+', o.Width, o)
 		}

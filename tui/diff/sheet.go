@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/lathe-agent/lathe/tui/markdown"
@@ -12,7 +13,8 @@ import (
 type Sheet struct {
 	file  *File
 	flat  []flatRow
-	digit int // of the longest line number
+	digit int  // of the longest line number
+	whole bool // only added or only removed lines: a second column would be empty
 	uni   []item
 	pairs []item
 
@@ -64,6 +66,8 @@ func NewSheet(f *File) *Sheet {
 		last = max(last, old, now)
 	}
 	s.digit = len(strconv.Itoa(last))
+	s.whole = !slices.ContainsFunc(s.flat, func(r flatRow) bool { return r.Op != '+' && r.Op != '\\' }) ||
+		!slices.ContainsFunc(s.flat, func(r flatRow) bool { return r.Op != '-' && r.Op != '\\' })
 	s.pairLines()
 	return s
 }
@@ -124,9 +128,12 @@ func (s *Sheet) Hunks(o Options) []int {
 	return out
 }
 
+// split reports whether the file is drawn in two columns. New and deleted files never are.
+func (s *Sheet) split(o Options) bool { return o.split() && !s.whole }
+
 // items returns the layout for one or two columns. Each is computed once, on first use.
 func (s *Sheet) items(o Options) []item {
-	if o.split() {
+	if s.split(o) {
 		if s.pairs == nil {
 			s.pairs = s.layout(s.layPairs)
 		}

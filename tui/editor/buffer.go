@@ -8,6 +8,7 @@ import (
 // pos is a position between two characters: never inside a token or a grapheme cluster.
 type pos struct{ line, off int }
 
+// before reports whether p comes first in the text.
 func (p pos) before(q pos) bool { return p.line < q.line || p.line == q.line && p.off < q.off }
 
 // line is an immutable line of the text without its break, except for the cached rows.
@@ -83,6 +84,7 @@ type buffer struct {
 
 func newBuffer(lines []*line) buffer { return buffer{lines: lines, size: sizeOf(lines)} }
 
+// sizeOf counts the bytes of lines, with the breaks between them.
 func sizeOf(lines []*line) int {
 	n := len(lines) - 1
 	for _, l := range lines {
@@ -91,6 +93,7 @@ func sizeOf(lines []*line) int {
 	return n
 }
 
+// end is the position behind the last character.
 func (b *buffer) end() pos {
 	last := len(b.lines) - 1
 	return pos{last, len(b.lines[last].text)}

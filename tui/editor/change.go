@@ -1,6 +1,8 @@
 package editor
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe/tui/key"
@@ -73,6 +75,18 @@ func (tx *text) remove(from, to pos) {
 	if from != to {
 		tx.edit(from, to, plain(""))
 	}
+}
+
+// breakLine replaces a backslash before the cursor at the end of a line by a line break, for terminals that report no
+// other key for it; false when there is none. Two of them are text.
+func (tx *text) breakLine() bool {
+	p := tx.cursor
+	before, ok := strings.CutSuffix(tx.lineAt(p).text, `\`)
+	if !ok || tx.hasSelection || p.off != len(before)+1 || strings.HasSuffix(before, `\`) {
+		return false
+	}
+	tx.editAlone(pos{p.line, len(before)}, p, plain("\n"))
+	return true
 }
 
 // deleteLine takes the line of the cursor out, with its break.

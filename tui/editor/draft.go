@@ -43,6 +43,12 @@ func (d Draft) WithoutLarge(most int) Draft {
 	return d
 }
 
+// Sent is the text of the prompt that the draft becomes: pastes stand in it in full.
+func (d Draft) Sent() string {
+	tx := text{buf: newBuffer(d.lines())}
+	return tx.expand(0).text
+}
+
 // Files lists the files that are mentioned, as they were chosen.
 func (d Draft) Files() []string {
 	var out []string

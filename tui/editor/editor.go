@@ -7,19 +7,26 @@ import (
 // Editor is the prompt: an editable text with a history, suggestions and a shell mode. Make
 // one with New.
 type Editor struct {
-	pane
-	dir   string
-	shell bool
-	hist  history
-	sug   suggest
+	document
+	dir string
+	sug suggest
+	vi  viKeys
 
 	afterMention pos  // position after a mention that was just chosen; zero for none
 	rawPaste     bool // long pastes stay as they are
 }
 
+// document is a text that is a prompt or a shell command, with the earlier ones.
+type document struct {
+	pane
+	shell bool
+	hist  history
+	find  search
+}
+
 // New makes an empty prompt.
 func New(keys *key.Map) *Editor {
-	return &Editor{pane: pane{keys: keys, width: 80, height: 6, text: text{buf: newBuffer(plain("")), goalColumn: -1}}}
+	return &Editor{document: document{pane: pane{keys: keys, width: 80, height: 6, text: text{buf: newBuffer(plain("")), goalColumn: -1}}}}
 }
 
 // SetDir sets the base directory of mentions.
@@ -29,13 +36,20 @@ func (e *Editor) SetDir(dir string) { e.dir = dir }
 func (e *Editor) SetPasteSummary(on bool) { e.rawPaste = !on }
 
 // InShell reports whether the text is a line for the shell.
-func (e *Editor) InShell() bool { return e.shell }
+func (dc *document) InShell() bool { return dc.shell }
 
 // Draft returns the current text as a draft.
-func (e *Editor) Draft() Draft { return draftOf(&e.buf, e.shell, e.cursor) }
+func (dc *document) Draft() Draft {
+	if f := &dc.find; f.on { // the match is not the user's yet
+		return draftOf(&f.before.buf, f.shell, f.before.cursor)
+	}
+	return draftOf(&dc.buf, dc.shell, dc.cursor)
+}
 
 // Restore replaces the text with a draft. It cannot be undone; the caller saves the old text.
 func (e *Editor) Restore(d Draft) {
+	e.find, e.visual = search{}, span{}
+	e.vi.machine.Reset()
 	e.buf = newBuffer(d.lines())
 	e.shell = d.Mode == shellMode
 	e.moveTo(e.buf.at(d.Cursor))
@@ -60,6 +74,7 @@ func (e *Editor) Stash() (Draft, bool) {
 
 // Insert puts a text at the cursor, as if it were typed at once.
 func (e *Editor) Insert(text string) Result {
+	e.beforeChange()
 	e.insert(plain(sanitize(text)))
 	return e.updateSuggestions(true)
 }

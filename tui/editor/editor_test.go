@@ -2,6 +2,7 @@ package editor
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -129,7 +130,10 @@ func TestKey_Editing(t *testing.T) {
 		{"letters with marks", "e\u0301x", "left left delete", "|x"},
 		{"a family goes at once", "a👨‍👩‍👧", "backspace", "a|"},
 		{"a tab", "\ta", "home delete", "|a"},
-		{"newlines", "a", "alt+enter b shift+enter c ctrl+enter", "a\nb\nc\n|"},
+		{"newline after a backslash", `a\`, "enter b", "a\nb|"},
+		{"two backslashes are text", `a\\`, "enter", "|"},
+		{"newline after a backslash in the middle", `a\b`, "left enter", "|"},
+		{"newlines", "a", "alt+enter b shift+enter c ctrl+enter d ctrl+j", "a\nb\nc\nd\n|"},
 	} {
 		e := newEditor(t)
 		e.Restore(Draft{Input: tt.start, Cursor: len(tt.start)})
@@ -281,11 +285,11 @@ func TestHistory(t *testing.T) {
 	if len(e.hist.all) != 4 { // what undo brought back was sent with the first
 		t.Errorf("%d kept", len(e.hist.all))
 	}
-	for i := range 60 {
-		typeIn(t, e, strings.Repeat("x", i+1))
+	for i := range MaxHistory + 10 {
+		typeIn(t, e, strconv.Itoa(i))
 		press(t, e, "enter")
 	}
-	if len(e.hist.all) != 50 {
+	if len(e.hist.all) != MaxHistory {
 		t.Errorf("%d kept", len(e.hist.all))
 	}
 }

@@ -2,8 +2,8 @@ package editor
 
 import "slices"
 
-// mostHistory is the size of the prompt history.
-const mostHistory = 50
+// MaxHistory is the size of the prompt history, in prompts.
+const MaxHistory = 200
 
 // history holds the sent prompts and the current position.
 type history struct {
@@ -13,11 +13,12 @@ type history struct {
 }
 
 // SetHistory sets the sent prompts, oldest first.
-func (e *Editor) SetHistory(all []Draft) {
-	if len(all) > mostHistory {
-		all = all[len(all)-mostHistory:]
+func (dc *document) SetHistory(all []Draft) {
+	if len(all) > MaxHistory {
+		all = all[len(all)-MaxHistory:]
 	}
-	e.hist = history{all: slices.Clone(all)}
+	dc.endSearch()
+	dc.hist = history{all: slices.Clone(all)}
 }
 
 // remember adds a draft, unless it is the last one again.
@@ -28,31 +29,30 @@ func (h *history) remember(d Draft) {
 		return
 	}
 	h.all = append(h.all, d)
-	if len(h.all) > mostHistory {
-		h.all = slices.Delete(h.all, 0, len(h.all)-mostHistory)
+	if len(h.all) > MaxHistory {
+		h.all = slices.Delete(h.all, 0, len(h.all)-MaxHistory)
 	}
 }
 
 // recall goes n steps back, or forth when it is negative; false when there is nothing.
-func (e *Editor) recall(n int) bool {
-	h := &e.hist
+func (dc *document) recall(n int) bool {
+	h := &dc.hist
 	to := h.at + n
 	if to < 0 || to > len(h.all) {
 		return false
 	}
 	if h.at == 0 {
-		h.draft = e.Draft()
+		h.draft = dc.Draft()
 	}
 	d := h.draft
 	if to > 0 {
 		d = h.all[len(h.all)-to]
 	}
 	h.at = to
-	e.editAlone(pos{}, e.buf.end(), d.lines()) // so that undo restores the replaced text
-	e.shell = d.Mode == shellMode
+	dc.editAlone(pos{}, dc.buf.end(), d.lines()) // so that undo restores the replaced text
+	dc.shell = d.Mode == shellMode
 	if n > 0 {
-		e.moveTo(e.rowEnd(pos{})) // so that the next key up goes further back
+		dc.moveTo(dc.rowEnd(pos{})) // so that the next key up goes further back
 	}
-	e.sug.close()
 	return true
 }

@@ -8,6 +8,18 @@ import (
 
 // Key takes a key.
 func (e *Editor) Key(k tea.KeyPressMsg) Result {
+	defer e.settleVi()
+	if e.find.on {
+		if out := e.searchKey(k); out != nil {
+			return out
+		}
+		e.sug.close() // it is about the text from before
+	}
+	if e.vi.on {
+		if out := e.viKey(k); out != nil {
+			return out
+		}
+	}
 	if out := e.suggestKey(k); out != nil {
 		return out
 	}
@@ -53,7 +65,7 @@ func (e *Editor) typed(text string) Result {
 // promptKey handles the keys for the prompt as a whole; nil for others.
 func (e *Editor) promptKey(k tea.KeyPressMsg) Result {
 	name, ok := e.keys.First(k, key.InputSubmit, key.InputNewline, key.InputClear, key.InputPaste, key.EditorOpen,
-		key.PromptSubmit, key.PromptStash, key.PromptStashPop)
+		key.HistorySearch, key.PromptSubmit, key.PromptStash, key.PromptStashPop)
 	if !ok {
 		if e.IsEmpty() && e.keys.Match(k, key.AppExit) {
 			return e.quitKey()
@@ -61,7 +73,12 @@ func (e *Editor) promptKey(k tea.KeyPressMsg) Result {
 		return e.shellKey(k)
 	}
 	switch name {
-	case key.InputSubmit, key.PromptSubmit:
+	case key.InputSubmit:
+		if e.breakLine() {
+			return e.updateSuggestions(true)
+		}
+		return e.Submit()
+	case key.PromptSubmit:
 		return e.Submit()
 	case key.InputNewline:
 		e.insert(plain("\n"))
@@ -75,6 +92,8 @@ func (e *Editor) promptKey(k tea.KeyPressMsg) Result {
 		return WantClipboard{}
 	case key.EditorOpen:
 		return OpenEditor{}
+	case key.HistorySearch:
+		return e.StartSearch()
 	case key.PromptStash:
 		if d, ok := e.Stash(); ok {
 			return Stash{d}
@@ -88,21 +107,21 @@ func (e *Editor) promptKey(k tea.KeyPressMsg) Result {
 }
 
 // shellKey exits shell mode.
-func (e *Editor) shellKey(k tea.KeyPressMsg) Result {
-	if !e.shell {
+func (dc *document) shellKey(k tea.KeyPressMsg) Result {
+	if !dc.shell {
 		return nil
 	}
-	if e.keys.Match(k, key.SessionInterrupt) || e.cursor == (pos{}) && !e.hasSelection && e.keys.Match(k, key.InputBackspace) {
-		e.shell = false
+	if dc.keys.Match(k, key.SessionInterrupt) || dc.cursor == (pos{}) && !dc.hasSelection && dc.keys.Match(k, key.InputBackspace) {
+		dc.shell = false
 		return Nothing{}
 	}
 	return nil
 }
 
 // quitKey handles an exit key in an empty prompt.
-func (e *Editor) quitKey() Result {
-	if e.shell {
-		e.shell = false
+func (dc *document) quitKey() Result {
+	if dc.shell {
+		dc.shell = false
 		return Nothing{}
 	}
 	return Quit{}
@@ -201,6 +220,7 @@ func (pn *pane) rowKey(k tea.KeyPressMsg) bool {
 func (e *Editor) historyKey(k tea.KeyPressMsg) Result {
 	switch {
 	case e.keys.Match(k, key.HistoryPrevious) && e.recall(1), e.keys.Match(k, key.HistoryNext) && e.recall(-1):
+		e.sug.close()
 		return Nothing{}
 	}
 	name, ok := e.keys.First(k, key.InputMoveUp, key.InputMoveDown)

@@ -17,6 +17,10 @@ const (
 
 // Paste handles a pasted text, or files dropped onto the terminal, which arrive as paths.
 func (e *Editor) Paste(text string) Result {
+	if e.find.on {
+		e.pasteQuery(text)
+		return Nothing{}
+	}
 	text = sanitize(text)
 	if !e.shell {
 		if files := droppedFiles(text); len(files) > 1 {
@@ -36,12 +40,14 @@ func (e *Editor) Paste(text string) Result {
 
 // Mention puts a file into the prompt by its path.
 func (e *Editor) Mention(file string) Result {
+	e.beforeChange()
 	e.putToken(fileToken(file, 0, 0))
 	return e.updateSuggestions(true)
 }
 
 // PasteText inserts a pasted plain text.
 func (e *Editor) PasteText(text string) Result {
+	e.beforeChange()
 	text = sanitize(text)
 	if text == "" {
 		return Nothing{}
@@ -53,6 +59,7 @@ func (e *Editor) PasteText(text string) Result {
 	}
 	from, to := e.selection()
 	e.editAlone(from, to, plain(text))
+	e.vi.machine.NotePaste(text)
 	return e.updateSuggestions(true)
 }
 
@@ -151,6 +158,7 @@ func IsMedia(file string) bool {
 
 // Attach puts a picture, a document or any other file into the prompt.
 func (e *Editor) Attach(name, mime string, data []byte) Result {
+	e.beforeChange()
 	name = sanitizeLine(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	mime, _, _ = strings.Cut(mime, ";")
 	t := &Token{Kind: KindMedia, Name: name, Mime: mime, Data: data}
@@ -172,6 +180,7 @@ func (e *Editor) Attach(name, mime string, data []byte) Result {
 
 // SetEdited sets a text from the external editor. Tokens whose text is unchanged stay tokens.
 func (e *Editor) SetEdited(text string) {
+	e.beforeChange()
 	text = strings.TrimRight(sanitize(text), "\n")
 	d := Draft{Input: text}
 	at := 0

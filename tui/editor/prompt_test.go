@@ -120,7 +120,7 @@ func TestCommands(t *testing.T) {
 	press(t, e, "backspace", "tab")
 	want(t, e, "/review | it")
 	e.Clear()
-	for _, text := range []string{"/etc/hosts is wrong", "/new things", "see /new", "\n/new"} {
+	for _, text := range []string{"/etc/hosts is wrong", " /new things", "see /new", "\n/new", "/ or", "//go:build linux", "// like this", "/go.mod"} {
 		typeIn(t, e, text)
 		press(t, e, "esc")
 		if out, ok := press(t, e, "enter").(Submit); !ok || out.Text != strings.TrimSpace(text) {
@@ -364,6 +364,52 @@ func TestPopup_Window(t *testing.T) {
 	}
 	same(t, e.ClickPopup(10), NotHandled{})
 	same(t, e.ClickPopup(3), RunCommand{Name: "c03"})
+}
+
+// A mistyped command stays in the prompt; a second slash or a space before it sends it.
+func TestCommands_Unknown(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	for text, want := range map[string]UnknownCommand{
+		"/modles":         {Name: "modles", Nearest: "models"},
+		"/Models":         {Name: "Models", Nearest: "models"},
+		"/clera":          {Name: "clera", Nearest: "clear"},
+		"/xyzzy and more": {Name: "xyzzy"},
+		"/srv:prompt":     {Name: "srv:prompt"},
+		"/new things":     {Name: "new", Known: true},
+	} {
+		e.Restore(Draft{Input: text})
+		same(t, e.Submit(), want)
+		same(t, e.Text(), text)
+	}
+	for text, want := range map[string]string{"//modles x": "/modles x", " /modles": "/modles", "//models": "/models", "///x": "///x"} {
+		e.Restore(Draft{Input: text})
+		if out, ok := e.Submit().(Submit); !ok || out.Text != want {
+			t.Errorf("%q: %#v", text, out)
+		}
+	}
+	e.Restore(Draft{Input: "/modles"})
+	if out, ok := e.SubmitText().(Submit); !ok || out.Text != "/modles" || !e.IsEmpty() {
+		t.Errorf("as a text: %#v", out)
+	}
+}
+
+// A line that begins with # is remembered; issue numbers, headings of Markdown texts and scripts are prompts.
+func TestRemember(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	for text, want := range map[string]string{"#use tabs": "use tabs", "# run make first ": "run make first", "#": ""} {
+		e.Restore(Draft{Input: text})
+		if out, ok := e.Submit().(Remember); !ok || out.Line != want || out.Draft.Input != text || !e.IsEmpty() {
+			t.Errorf("%q: %#v", text, out)
+		}
+	}
+	for _, text := range []string{"#12 fails", "## Plan", "#!/bin/sh", "# Plan\nfirst", " #use tabs"} {
+		e.Restore(Draft{Input: text})
+		if out, ok := e.Submit().(Submit); !ok || out.Text != strings.TrimSpace(text) {
+			t.Errorf("%q: %#v", text, out)
+		}
+	}
 }
 
 // A command that does not fit is run by who knows it, and not suggested.

@@ -31,7 +31,7 @@ func keysOfEditing() []tea.KeyPressMsg {
 	var out []tea.KeyPressMsg
 	for _, code := range []rune{
 		tea.KeyLeft, tea.KeyRight, tea.KeyUp, tea.KeyDown, tea.KeyHome, tea.KeyEnd, tea.KeyBackspace, tea.KeyDelete,
-		tea.KeyEnter, tea.KeyTab, tea.KeyEscape, 'a', 'b', 'd', 'e', 'f', 'k', 'u', 'w', 'z', 'p', 'n', 'j', 'c', '-', '.', 'v',
+		tea.KeyEnter, tea.KeyTab, tea.KeyEscape, 'a', 'b', 'd', 'e', 'f', 'k', 'u', 'w', 'z', 'p', 'n', 'j', 'c', '-', '.', 'v', 'r',
 	} {
 		for _, mod := range []tea.KeyMod{
 			0, tea.ModShift, tea.ModCtrl, tea.ModAlt, tea.ModCtrl | tea.ModShift, tea.ModAlt | tea.ModShift, tea.ModSuper,
@@ -111,6 +111,7 @@ func TestEditor_Random(t *testing.T) {
 		e.SetAgents([]Agent{{Name: "general"}})
 		e.SetHistory([]Draft{{Input: "one\ntwo"}, {Input: "@a b", Parts: []DraftToken{{0, Token{Kind: KindFile, Text: "@a", Path: "a"}}}}})
 		width, height := 20, 4
+		e.SetVim(rapid.Bool().Draw(t, "vim"))
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) { sane(t, e) },
 			"key": func(t *rapid.T) {
@@ -120,6 +121,10 @@ func TestEditor_Random(t *testing.T) {
 			},
 			"type": func(t *rapid.T) {
 				e.Key(tea.KeyPressMsg{Code: tea.KeyExtended, Text: rapid.SampledFrom(bits).Draw(t, "bit")})
+			},
+			"vi": func(t *rapid.T) {
+				k := rapid.SampledFrom(strings.Split("hjklwbe0$GxDcdyvVpPuorJ.2gf\"", "")).Draw(t, "vi")
+				e.Key(tea.KeyPressMsg{Code: []rune(k)[0], Text: k})
 			},
 			"paste": func(t *rapid.T) { e.Paste(drawText(t, "paste")) },
 			"token": func(t *rapid.T) { e.Attach("pic.png", "image/png", []byte("x")) },

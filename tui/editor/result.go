@@ -24,6 +24,18 @@ type (
 	}
 	// RunCommand is a slash command of the TUI.
 	RunCommand struct{ Name, Arguments string }
+	// UnknownCommand is a slash command that nobody knows, or one with a text that it does not take. The text stays in
+	// the editor; SubmitText sends it all the same.
+	UnknownCommand struct {
+		Name    string
+		Nearest string // a similar command, "" if there is none
+		Known   bool   // the command exists and takes no text
+	}
+	// Remember is a line for the instructions of the project. The editor is empty afterwards.
+	Remember struct {
+		Line  string
+		Draft Draft
+	}
 	// Shell is a line for the shell.
 	Shell struct {
 		Line  string
@@ -47,21 +59,26 @@ type (
 	Stash struct{ Draft Draft }
 	// Unstash asks for Restore with the last stashed draft.
 	Unstash struct{}
+	// CopyText asks to put a text on the clipboard.
+	CopyText struct{ Text string }
 	// Quit asks to exit.
 	Quit struct{}
 )
 
-func (NotHandled) isResult()    {}
-func (Nothing) isResult()       {}
-func (Submit) isResult()        {}
-func (ServerCommand) isResult() {}
-func (RunCommand) isResult()    {}
-func (Shell) isResult()         {}
-func (WantFiles) isResult()     {}
-func (WantDropped) isResult()   {}
-func (WantClipboard) isResult() {}
-func (OpenEditor) isResult()    {}
-func (SaveDiscarded) isResult() {}
-func (Stash) isResult()         {}
-func (Unstash) isResult()       {}
-func (Quit) isResult()          {}
+func (NotHandled) isResult()     {}
+func (Nothing) isResult()        {}
+func (Submit) isResult()         {}
+func (ServerCommand) isResult()  {}
+func (RunCommand) isResult()     {}
+func (UnknownCommand) isResult() {}
+func (Remember) isResult()       {}
+func (Shell) isResult()          {}
+func (WantFiles) isResult()      {}
+func (WantDropped) isResult()    {}
+func (WantClipboard) isResult()  {}
+func (OpenEditor) isResult()     {}
+func (SaveDiscarded) isResult()  {}
+func (Stash) isResult()          {}
+func (Unstash) isResult()        {}
+func (CopyText) isResult()       {}
+func (Quit) isResult()           {}

@@ -76,9 +76,12 @@ func (pn *pane) climb(p pos, rows int) pos {
 
 // Click puts the cursor where the last View was clicked.
 func (e *Editor) Click(x, y int) Result {
+	e.takeMatch()
+	e.beforeChange()
+	defer e.settleVi()
 	e.scroll() // the text may have changed since
 	p := e.top
-	for ; y > 0; y-- {
+	for y -= e.pad; y > 0; y-- {
 		q, ok := e.rowBelow(p)
 		if !ok {
 			break

@@ -17,6 +17,7 @@ type Command struct {
 	Aliases     []string
 	Description string
 	Arguments   bool // takes arguments; a local command without them runs at once
+	Optional    bool // a local command whose arguments can be left out runs at once, too
 	Local       bool // handled by the TUI; others by the engine
 	Hidden      bool // can run but is not suggested
 }
@@ -91,10 +92,11 @@ func (e *Editor) SetFiles(query string, files []string) {
 }
 
 // Suggesting reports whether suggestions show.
-func (e *Editor) Suggesting() bool { return e.sug.open() }
+func (e *Editor) Suggesting() bool { return e.sug.open() && !e.find.on }
 
 func (s *suggest) open() bool { return s.kind != noSuggest && !s.hidden && len(s.items) > 0 }
 
+// fileQuery is the part of the query that names a file, without a range of lines.
 func (s *suggest) fileQuery() string {
 	file, _, _ := cutRange(s.query)
 	return file
@@ -338,7 +340,7 @@ func (e *Editor) reopenMention() bool {
 // chooseCommand runs a local command at once, or completes its name for arguments.
 func (e *Editor) chooseCommand(c Command, query string, completing bool) Result {
 	switch {
-	case c.Local && !c.Arguments && !completing:
+	case c.Local && (!c.Arguments || c.Optional) && !completing:
 		e.editAlone(pos{}, e.cursor, plain("")) // the text after it stays
 		e.moveTo(pos{})
 		e.sug.close()

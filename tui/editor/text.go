@@ -8,9 +8,13 @@ type text struct {
 	cursor       pos
 	anchor       pos // other end of the selection
 	hasSelection bool
-	goalColumn   int // column that up and down aim at; -1 is the cursor's
+	visual       span // selection of vi, which the cursor is in; empty for none
+	goalColumn   int  // column that up and down aim at; -1 is the cursor's
 	undoLog      undoLog
 }
+
+// span is a part of the text.
+type span struct{ from, to pos }
 
 // IsEmpty reports whether there is no text at all.
 func (tx *text) IsEmpty() bool { return tx.buf.size == 0 }
@@ -65,6 +69,7 @@ func (tx *text) putToken(t *Token) {
 	tx.putTokenAt(from, to, t)
 }
 
+// putTokenAt replaces a range with a token. A space follows it, so that typing does not touch the token.
 func (tx *text) putTokenAt(from, to pos, t *Token) {
 	l := &line{text: t.Text, toks: []placed{{0, t}}}
 	rest := tx.buf.lines[to.line].text[to.off:]
@@ -121,7 +126,7 @@ func (tx *text) isBlank() bool {
 	return true
 }
 
-// undo reverts the last edit.
+// undo reverts the last edit, with all others of its group.
 func (tx *text) undo() {
 	p := &tx.undoLog
 	k := len(p.done) - 1
@@ -129,6 +134,9 @@ func (tx *text) undo() {
 		return
 	}
 	c := p.done[k]
+	if k > 0 && c.group != 0 && p.done[k-1].group == c.group {
+		defer tx.undo()
+	}
 	p.done, p.weight, p.open = p.done[:k], p.weight-c.weight(), false
 	p.undone = append(p.undone, c)
 	tx.buf.replace(c.at, c.end, c.removed)
@@ -143,6 +151,9 @@ func (tx *text) redo() {
 		return
 	}
 	c := p.undone[k]
+	if k > 0 && c.group != 0 && p.undone[k-1].group == c.group {
+		defer tx.redo()
+	}
 	p.undone = p.undone[:k]
 	from := c.at
 	to := pos{from.line + len(c.removed) - 1, len(c.removed[len(c.removed)-1].text)}
@@ -157,10 +168,13 @@ func (tx *text) redo() {
 
 // selectedIn returns the selected range of a line; past its end includes the line break.
 func (tx *text) selectedIn(n int) (from, to int) {
-	if !tx.hasSelection {
+	a, b := tx.visual.from, tx.visual.to
+	if tx.hasSelection {
+		a, b = tx.selection()
+	}
+	if a == b {
 		return 0, 0
 	}
-	a, b := tx.selection()
 	if n < a.line || n > b.line {
 		return 0, 0
 	}

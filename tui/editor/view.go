@@ -1,6 +1,8 @@
 package editor
 
 import (
+	"slices"
+
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -12,6 +14,7 @@ type pane struct {
 	width  int // of the text, as last shown
 	height int
 	top    pos // first row that shows
+	pad    int // empty rows above and below the text, as last shown
 
 	caretX, caretY int
 	caretOn        bool
@@ -22,16 +25,24 @@ type ViewOptions struct {
 	Bar         style.Color // of the bar at the left
 	Placeholder string      // shown while there is no text
 	Focused     bool        // has the cursor
+	Padded      bool        // with an empty row above and below the text
 }
 
-// gutter is the width left of the text: the bar and a space.
-const gutter = 2
+// The width left of the text, which is the bar and a space, and right of it, where the cursor can stand behind the text.
+const (
+	gutter      = 2
+	rightMargin = 2
+)
 
-// View shows the prompt, at most so high: as high as its text, one row at least. All rows are as wide as asked.
+// View shows the prompt, at most so high: as high as its text, one row at least, and the padding. All rows are as wide
+// as asked.
 func (pn *pane) View(th *style.Theme, look ViewOptions, width, height int) []style.Line {
 	width, height = max(width, 1), max(height, 1)
-	pn.width = max(1, width-gutter-1) // and a cell for the cursor behind the text
-	pn.height = height
+	pn.width = max(1, width-gutter-rightMargin)
+	if pn.pad = 0; look.Padded && height > 2 {
+		pn.pad = 1
+	}
+	pn.height = height - 2*pn.pad
 	pn.scroll()
 	bg := th.BackgroundElement
 	var rows []style.Line
@@ -41,6 +52,9 @@ func (pn *pane) View(th *style.Theme, look ViewOptions, width, height int) []sty
 		rows = pn.rows(th)
 	}
 	pn.caretOn = look.Focused
+	if pn.pad > 0 {
+		rows = slices.Concat([]style.Line{nil}, rows, []style.Line{nil})
+	}
 	bar := style.Span{Text: "┃", Attr: style.Attr{FG: look.Bar, BG: bg}}
 	for i, r := range rows {
 		l := make(style.Line, 0, len(r)+3)
@@ -52,7 +66,7 @@ func (pn *pane) View(th *style.Theme, look ViewOptions, width, height int) []sty
 }
 
 // Cursor is where the cursor is in the last View; ok is false when it has none.
-func (pn *pane) Cursor() (x, y int, ok bool) { return pn.caretX, pn.caretY, pn.caretOn }
+func (pn *pane) Cursor() (x, y int, ok bool) { return pn.caretX, pn.caretY + pn.pad, pn.caretOn }
 
 // rows draws the rows from top on and notes where the cursor is.
 func (pn *pane) rows(th *style.Theme) []style.Line {

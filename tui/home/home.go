@@ -70,6 +70,7 @@ func View(th *style.Theme, v Values, width, height int, prompt []style.Line, pro
 	return style.Block(append(lines, foot...), width, height, th.Background), x, y
 }
 
+// shift indents a line by x cells.
 func shift(l style.Line, x int) style.Line {
 	return append(style.Plain(strings.Repeat(" ", x)), l...)
 }

@@ -13,6 +13,12 @@ import (
 //go:embed tips.txt
 var tips string
 
+// Placeholder is the text of an empty prompt: an example, whatever the number.
+func Placeholder(n int) string {
+	examples := [...]string{"Fix the failing test in store", "What does this project do?", "Add a --json flag to the list command", "Review my uncommitted changes"}
+	return `Ask anything … "` + examples[max(n, 0)%len(examples)] + `"`
+}
+
 // Tip returns one of the tips, whatever the number; label gives the keys of a name, "" for none. A tip about a name without
 // keys is skipped.
 func Tip(n int, label func(key.Name) string) string {

@@ -31,6 +31,7 @@ func (s *Screen) EndQuestion(typed string) {
 		if strings.HasSuffix(typed, "\n") {
 			s.widths = append(s.widths, 0)
 		}
+		s.caret = caret{len(s.widths) - 1, s.widths[len(s.widths)-1]}
 		s.below += typed
 	}
 	s.asking = nil

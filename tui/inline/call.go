@@ -158,7 +158,7 @@ func (s *Screen) update(c *call, t *lathe.ToolCall) {
 }
 
 func (c *call) rename(title string, input json.RawMessage) {
-	if title == "" {
+	if title == "" && c.tool != "question" { // which is asked in full
 		title = Hint(input)
 	}
 	if title = termtext.OneLine(title); title != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui/inline/inlinetest"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // painter is a screen without its goroutine, and the terminal that it writes to.
@@ -166,6 +167,10 @@ func TestView_Waiting(t *testing.T) {
 		{0, func() { p.AppendText("prt_1", "One.\n", false) }, "One.\n"},
 		{time.Second, func() {}, "One.\n\n⠋ thinking · 1.0s\n"},
 		{0, func() { p.AppendText("prt_1", "Two", false) }, "One.\nTwo\n"},
+		{14 * time.Second, func() {}, "One.\nTwo\n"},
+		{6 * time.Second, func() {}, "One.\nTwo\n\n⠋ no data for 20s\n"},
+		{0, func() { p.giveUp = 5 * time.Minute }, "One.\nTwo\n\n⠋ no data for 20s, gives up at 5m\n"},
+		{0, func() { p.hear(now, 5*time.Minute) }, "One.\nTwo\n"},
 	} {
 		now = now.Add(step.after)
 		step.change()
@@ -204,5 +209,43 @@ func TestView_Calls(t *testing.T) {
 	want = strings.Replace(want, "⠋ task deeper", "✗ task deeper · not finished", 1) + "\n"
 	if p.paint(); p.glass.Plain() != want {
 		t.Errorf("at the end:\n%s\nnot\n%s", p.glass.Plain(), want)
+	}
+}
+
+// A foot is always below the rest, with the cursor in it. A terminal that becomes narrower keeps all rows above, whether it
+// wraps them again or cuts them off.
+func TestScreen_Foot(t *testing.T) {
+	for _, reflows := range []bool{true, false} {
+		var sent strings.Builder
+		width := 60
+		s := NewScreen(Options{
+			Out: bufio.NewWriter(&sent), Size: func() (int, int) { return width, 20 }, Now: time.Now,
+			Foot: func(width, _ int) Foot {
+				return Foot{Rows: []style.Line{style.Plain("> typed").Fit(width, style.Attr{}), style.Plain("status").Fit(width, style.Attr{})}, X: 7, Y: 0}
+			},
+		})
+		g := inlinetest.New(width, 20)
+		draw := func() {
+			sent.Reset()
+			s.Draw()
+			g.Write(strings.ReplaceAll(sent.String(), "\n", "\r\n"))
+		}
+		s.Prompt("first\nsecond", "(queued)")
+		s.Notice("above")
+		draw()
+		if width = 30; reflows {
+			g.Resize(width)
+		} else {
+			g.Width = width
+		}
+		s.Notice("below")
+		draw()
+		if got, want := g.Plain(), "› first\n  second  (queued)\n\nabove\nbelow\n\n> typed\nstatus"; strings.TrimRight(got, "\n") != want {
+			t.Errorf("reflows %v:\n%s", reflows, got)
+		}
+		g.Write("!")
+		if !strings.Contains(g.Plain(), "> typed!") || len(g.Unknown) > 0 {
+			t.Errorf("the cursor is elsewhere, %v:\n%s", g.Unknown, g.Plain())
+		}
 	}
 }

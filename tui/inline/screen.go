@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/markdown"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/waiting"
 )
 
 // Screen is the state of the view's goroutine.
@@ -17,17 +18,29 @@ type Screen struct {
 	drawn time.Time
 	turn  int // of the spinner
 
-	text     *text // the growing text, nil if there is none
-	calls    []*call
+	text  *text // the growing text, nil if there is none
+	calls []*call
+	awaited
+	asking []style.Line
+
+	above   []style.Line // rows to be written above
+	last    kind         // of the newest of them
+	started bool         // there are some, or were
+	below   string       // the live rows as drawn
+	widths  []int        // of its rows
+	caret   caret        // where the cursor is among them
+}
+
+// awaited is the wait for the model.
+type awaited struct {
 	idle     time.Time // since when the model is awaited; zero if it is not
 	thinking bool      // and it reasons, unseen
-	asking   []style.Line
-
-	above  []style.Line // rows to be written above
-	last   kind         // of the newest of them
-	below  string       // the live rows as drawn; the cursor is at their end
-	widths []int        // of its rows
+	heard    time.Time // when something came last
+	giveUp   time.Duration
 }
+
+// caret is the place of the cursor among the live rows.
+type caret struct{ row, column int }
 
 // text is a part that grows.
 type text struct {
@@ -47,7 +60,26 @@ const (
 	answers
 	thoughts
 	toolCalls
+	prompts
 )
+
+// Theme returns the colors of the view.
+func (s *Screen) Theme() *style.Theme { return s.theme }
+
+// IsMoving reports whether the view changes with time: something runs or is awaited.
+func (s *Screen) IsMoving() bool { return len(s.calls) > 0 || !s.idle.IsZero() }
+
+// Forget draws everything again below the cursor: the terminal was used by others.
+func (s *Screen) Forget() { s.below, s.widths, s.caret = "", nil, caret{} }
+
+// Clear clears the screen and draws the live rows at its top. The scrollback stays.
+func (s *Screen) Clear() {
+	s.write("\x1b[H\x1b[2J")
+	s.Forget()
+}
+
+// Tick advances what moves.
+func (s *Screen) Tick() { s.turn++ }
 
 // NewScreen is a screen without its goroutine.
 func NewScreen(o Options) *Screen { return &Screen{Options: o, theme: theme()} }
@@ -86,7 +118,7 @@ func (s *Screen) add(what kind, rows ...style.Line) {
 	if s.last != noKind && s.last != what {
 		s.above = append(s.above, nil)
 	}
-	s.last = what
+	s.last, s.started = what, true
 	s.above = append(s.above, rows...)
 }
 
@@ -97,23 +129,78 @@ func (s *Screen) Draw() {
 		s.OnDraw()
 	}
 	width, height := s.Size()
-	rows := s.asking
-	if rows == nil {
-		rows = s.live(max(1, height-1))
-	}
-	below := style.Render(rows)
-	if len(s.above) == 0 && below == s.below && len(rows) == len(s.widths) {
+	rows, at := s.liveRows(max(1, height-1))
+	below := s.render(rows)
+	if len(s.above) == 0 && below == s.below && len(rows) == len(s.widths) && at == s.caret {
 		return
 	}
-	out := erase(s.widths, width)
+	out := below
 	if len(s.above) > 0 {
-		out += style.Render(s.above) + "\n"
+		out = s.render(s.above) + "\n" + below
 	}
-	s.above, s.below, s.widths = nil, below, s.widths[:0]
+	if len(s.widths) > 0 { // row by row: some terminals move a screen that is cleared as a whole to the scrollback
+		out = toTop(s.widths, s.caret, width) + "\x1b[2K" + strings.ReplaceAll(out, "\n", "\n\x1b[2K") + "\x1b[J"
+	}
+	s.above, s.below, s.widths, s.caret = nil, below, s.widths[:0], at
 	for _, r := range rows {
 		s.widths = append(s.widths, r.Width())
 	}
-	s.write(out + below)
+	s.write(out + moveTo(s.widths, at))
+}
+
+// render writes rows as the terminal reads them.
+func (s *Screen) render(rows []style.Line) string {
+	if s.NoColor {
+		rows = style.Monochrome(s.theme, rows)
+	}
+	return style.Render(rows)
+}
+
+// liveRows are all rows that are drawn again: a question, or the activity with the foot below it.
+func (s *Screen) liveRows(most int) ([]style.Line, caret) {
+	rows := s.asking
+	switch {
+	case rows != nil:
+	case s.Foot != nil:
+		return s.withFoot(most)
+	default:
+		rows = s.live(most)
+	}
+	last := max(0, len(rows)-1)
+	if len(rows) == 0 {
+		return nil, caret{}
+	}
+	return rows, caret{last, rows[last].Width()}
+}
+
+// withFoot puts the foot below the activity, with an empty row before it.
+func (s *Screen) withFoot(most int) ([]style.Line, caret) {
+	foot := s.Foot(s.Width(), most)
+	rows := s.live(max(1, most-len(foot.Rows)-1))
+	if len(rows) > 0 || s.last != noKind {
+		rows = append(rows, nil)
+	}
+	at := caret{len(rows) + foot.Y, foot.X}
+	for _, r := range foot.Rows {
+		rows = append(rows, trim(r))
+	}
+	return rows, at
+}
+
+// moveTo moves the cursor from the end of the rows to its place.
+func moveTo(widths []int, at caret) string {
+	last := len(widths) - 1
+	if last < 0 || at == (caret{last, widths[last]}) {
+		return ""
+	}
+	out := "\r"
+	if up := last - at.row; up > 0 {
+		out = fmt.Sprintf("\r\x1b[%dA", up)
+	}
+	if at.column > 0 {
+		out += fmt.Sprintf("\x1b[%dC", at.column)
+	}
+	return out
 }
 
 // write sends text to the terminal. An error stays with the writer.
@@ -122,20 +209,16 @@ func (s *Screen) write(text string) {
 	_ = s.Out.Flush()
 }
 
-// erase moves to the first of some rows and removes them. On a terminal that became narrower each
-// may take several.
-func erase(widths []int, width int) string {
-	if len(widths) == 0 {
-		return ""
-	}
-	up := -1
-	for _, w := range widths {
+// toTop moves from the cursor to the first of some rows. On a terminal that became narrower each may take several.
+func toTop(widths []int, at caret, width int) string {
+	up := max(0, at.column-1) / width
+	for _, w := range widths[:min(at.row, len(widths))] {
 		up += max(1, (w+width-1)/width)
 	}
 	if up == 0 {
-		return "\r\x1b[J"
+		return "\r"
 	}
-	return fmt.Sprintf("\r\x1b[%dA\x1b[J", up)
+	return fmt.Sprintf("\r\x1b[%dA", up)
 }
 
 // live renders the current activity, up to a number of rows: the end of the growing text, the running
@@ -145,12 +228,16 @@ func (s *Screen) live(most int) (out []style.Line) {
 		out = append(out, s.callRows(c, 0, true)...)
 	}
 	out = out[max(0, len(out)-most):]
-	if waits := s.drawn.Sub(s.idle); len(out) == 0 && !s.idle.IsZero() && waits >= patience && s.isLineEnd() {
-		word := " working · "
+	silence := waiting.Text(s.drawn.Sub(s.heard), s.giveUp)
+	if waits := s.drawn.Sub(s.idle); len(out) == 0 && !s.idle.IsZero() && waits >= patience && (s.isLineEnd() || silence != "") {
+		word := " working · " + Elapsed(waits)
 		if s.thinking {
-			word = " thinking · "
+			word = " thinking · " + Elapsed(waits)
 		}
-		out = append(out, s.spinner().Add(word+Elapsed(waits), faint))
+		if silence != "" { // it tells the same time
+			word = " " + silence
+		}
+		out = append(out, s.spinner().Add(word, faint))
 	}
 	before, now := s.last, toolCalls
 	if text := s.pending(max(1, most-len(out)-1)); len(text) > 0 {
@@ -175,6 +262,9 @@ func (s *Screen) isLineEnd() bool {
 }
 
 func (s *Screen) spinner() style.Line {
+	if s.Still {
+		return style.Of("•", style.Fg(s.theme.Secondary))
+	}
 	return style.Of(style.Spinner(s.turn), style.Fg(s.theme.Secondary))
 }
 
@@ -195,10 +285,15 @@ func (s *Screen) SetWaiting(waits bool) {
 	if s.idle, s.thinking = (time.Time{}), false; waits {
 		s.idle = s.Now()
 	}
+	s.heard = s.Now()
 }
 
+// hear notes that something came from the session, shown or not, and how long its model may send nothing; 0 is not
+// known.
+func (a *awaited) hear(now time.Time, giveUp time.Duration) { a.heard, a.giveUp = now, giveUp }
+
 // SetThinking says whether the model reasons.
-func (s *Screen) SetThinking(thinks bool) { s.thinking = thinks }
+func (a *awaited) SetThinking(thinks bool) { a.thinking = thinks }
 
 // AppendText takes more of a text; reasoning is faint. Another part ends the one before.
 func (s *Screen) AppendText(part lathe.PartID, more string, reasoning bool) {
@@ -210,6 +305,7 @@ func (s *Screen) AppendText(part lathe.PartID, more string, reasoning bool) {
 		}
 	}
 	s.text.written.WriteString(more)
+	s.heard = s.Now()
 	if !s.idle.IsZero() {
 		s.idle = s.Now()
 	}
@@ -240,15 +336,7 @@ func (s *Screen) look(growing bool) markdown.Options {
 func (s *Screen) plain(rows []style.Line) []style.Line {
 	out := make([]style.Line, len(rows))
 	for i, r := range rows {
-		for len(r) > 0 && !r[len(r)-1].Attr.BG.IsSet() {
-			last := r[len(r)-1]
-			if last.Text = strings.TrimRight(last.Text, " "); last.Text != "" {
-				r = append(r[:len(r)-1:len(r)-1], last)
-				break
-			}
-			r = r[:len(r)-1]
-		}
-		out[i] = r.With(func(a style.Attr) style.Attr {
+		out[i] = trim(r).With(func(a style.Attr) style.Attr {
 			if a.Link = ""; a.FG == s.theme.TextMuted || s.text.kind == thoughts {
 				a.FG, a.Faint = style.Color{}, true
 			}
@@ -256,6 +344,18 @@ func (s *Screen) plain(rows []style.Line) []style.Line {
 		})
 	}
 	return out
+}
+
+// trim removes spaces at the end that no ground makes visible. A narrower terminal would wrap them.
+func trim(r style.Line) style.Line {
+	for len(r) > 0 && !r[len(r)-1].Attr.BG.IsSet() {
+		last := r[len(r)-1]
+		if last.Text = strings.TrimRight(last.Text, " "); last.Text != "" {
+			return append(r[:len(r)-1:len(r)-1], last)
+		}
+		r = r[:len(r)-1]
+	}
+	return r
 }
 
 // EndText completes the text of a part, or any if part is "".
@@ -301,8 +401,42 @@ func (s *Screen) Notice(text string) {
 	write()
 }
 
+// Prompt prints a prompt of the user, and in faint how it is delivered.
+func (s *Screen) Prompt(text, how string) {
+	s.EndText("")
+	var rows []style.Line
+	for line := range strings.SplitSeq(text, "\n") {
+		rows = append(rows, style.Of(line, bold).Wrap(s.Width()-2, nil)...)
+	}
+	if how != "" {
+		rows = append(rows[:len(rows)-1], rows[len(rows)-1].Add("  "+how, faint).Wrap(s.Width()-2, nil)...)
+	}
+	for i := range rows {
+		mark := style.Plain("  ")
+		if i == 0 {
+			mark = style.Of("› ", style.Fg(s.theme.Primary))
+		}
+		rows[i] = append(mark, rows[i]...)
+	}
+	s.last = noKind // also between two prompts
+	if s.started {
+		s.above = append(s.above, nil)
+	}
+	s.add(prompts, rows...)
+}
+
+// Print prints finished rows, such as the output of a slash command.
+func (s *Screen) Print(rows ...style.Line) {
+	s.EndText("")
+	if s.last == answers {
+		s.last = toolCalls // separate them from the answer
+	}
+	s.add(answers, rows...)
+}
+
 // End leaves only the final rows on the screen.
 func (s *Screen) End() {
+	s.Foot = nil
 	s.EndText("")
 	for _, c := range s.calls {
 		c.abort(s)

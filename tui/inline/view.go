@@ -11,15 +11,29 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"time"
+
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // Options is where a view draws.
 type Options struct {
-	Out    *bufio.Writer // the terminal
-	Size   func() (width, height int)
-	Now    func() time.Time
-	Log    *slog.Logger
-	OnDraw func() // is called whenever the view draws; nil except in tests
+	Out     *bufio.Writer // the terminal
+	Size    func() (width, height int)
+	Now     func() time.Time
+	Log     *slog.Logger
+	OnDraw  func() // is called whenever the view draws; nil except in tests
+	Still   bool   // nothing moves: signs stand still
+	NoColor bool   // attributes instead of colors
+
+	// Foot draws rows below the view that are always the last, such as a prompt; nil for none. They are no wider and
+	// fewer than asked.
+	Foot func(width, height int) Foot
+}
+
+// Foot is the rows below a view, with the place of the cursor in them.
+type Foot struct {
+	Rows []style.Line
+	X, Y int
 }
 
 // View is the live view of a turn on a terminal: final output above,

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/lathe-agent/lathe/internal/phrase"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -144,7 +146,7 @@ func unknownKey(low string) error {
 			}
 		}
 	}
-	if near := nearest(low, known); near != "" {
+	if near := phrase.Nearest(low, known); near != "" {
 		return fmt.Errorf("unknown key %q; did you mean %q?", low, near)
 	}
 	return fmt.Errorf("unknown key %q; use a character, f1 to f63, or a name such as enter, esc, tab, space, up, pgdn", low)

@@ -13,6 +13,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
 
 func newMap(t *testing.T, settings string) *key.Map {
@@ -259,11 +260,26 @@ func TestLabel(t *testing.T) {
 	}
 }
 
+// A default of ours yields to a key that the config gives to a name of OpenCode.
+func TestNew_OwnDefaultsYield(t *testing.T) {
+	t.Parallel()
+	ctrlR := styletest.Press("ctrl+r")
+	if m := newMap(t, `{}`); !m.Match(ctrlR, key.HistorySearch) || !m.Match(ctrlR, key.SessionRename) {
+		t.Error("the defaults are others")
+	}
+	if m := newMap(t, `{"session_rename": "ctrl+r"}`); m.Match(ctrlR, key.HistorySearch) {
+		t.Error("a default of ours wins against the config")
+	}
+	if m := newMap(t, `{"session_rename": "ctrl+r", "history_search": "ctrl+r,f4"}`); !m.Match(ctrlR, key.HistorySearch) {
+		t.Error("what the config says yields")
+	}
+}
+
 // Every name is spelled as a setting, stands once, and says what it does in a line.
 func TestAll(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^[a-z0-9_.]+$`)
-	seen, does := map[key.Name]bool{}, map[string]key.Name{}
+	seen, does, own := map[key.Name]bool{}, map[string]key.Name{}, 0
 	for _, e := range key.All() {
 		if !form.MatchString(string(e.Name)) || seen[e.Name] || e.Group == "" || e.Does == "" || utf8.RuneCountInString(e.Does) > 50 {
 			t.Errorf("%+v", e)
@@ -272,9 +288,12 @@ func TestAll(t *testing.T) {
 			t.Errorf("%s and %s both say %q", e.Name, other, e.Does)
 		}
 		seen[e.Name], does[e.Does] = true, e.Name
+		if e.Own {
+			own++
+		}
 	}
-	if len(seen) != 186 {
-		t.Errorf("%d names", len(seen))
+	if n := len(seen) - own; n != 184 {
+		t.Errorf("%d names of OpenCode; names that it does not have begin with + in keys.txt", n)
 	}
 	source, err := os.ReadFile("names.go")
 	if err != nil {

@@ -45,6 +45,7 @@ func New(over map[string]json.RawMessage) (*Map, error) {
 		}
 		m.keys[Name(name)] = set
 	}
+	m.yield(over)
 	for _, set := range m.keys {
 		for _, c := range set {
 			m.taken[c] = true
@@ -53,29 +54,31 @@ func New(over map[string]json.RawMessage) (*Map, error) {
 	return m, errors.Join(wrong...)
 }
 
+// yield takes the keys of the user's config away from names that OpenCode does not have, so that a config made for it
+// works as it did.
+func (m *Map) yield(over map[string]json.RawMessage) {
+	chosen := map[chord]bool{}
+	for name := range over {
+		for _, c := range m.keys[Name(name)] {
+			chosen[c] = true
+		}
+	}
+	for _, e := range All() {
+		if _, set := over[string(e.Name)]; e.Own && !set && e.Group != "Scroll mode" { // a mode's keys mean nothing outside it
+			m.keys[e.Name] = slices.DeleteFunc(m.keys[e.Name], func(c chord) bool { return chosen[c] })
+		}
+	}
+}
+
 func unknownName(name string) error {
 	var all []string
 	for _, e := range All() {
 		all = append(all, string(e.Name))
 	}
-	if near := nearest(name, all); near != "" {
+	if near := phrase.Nearest(name, all); near != "" {
 		return fmt.Errorf("keybinds.%s: unknown action; did you mean %q?", name, near)
 	}
 	return fmt.Errorf("keybinds.%s: unknown action; /help lists them all", name)
-}
-
-// nearest finds the most similar word, or "".
-func nearest(word string, all []string) string {
-	if len(word) > 100 {
-		return ""
-	}
-	best, least := "", len(word)/3+2
-	for _, w := range all {
-		if d := phrase.Distance([]rune(word), []rune(w)); d < least {
-			best, least = w, d
-		}
-	}
-	return best
 }
 
 // Match reports whether a key is one of a name's. Keys that come after the leader are not; see AfterLeader.

@@ -17,6 +17,7 @@ type Entry struct {
 	Group   Group
 	Does    string // one line, for people
 	Idle    bool   // accepted in the config without an effect: its feature does not exist here, or needs no key
+	Own     bool   // OpenCode has no such name, so its default yields to the user's keybinds
 }
 
 //go:embed keys.txt
@@ -35,7 +36,8 @@ var table = sync.OnceValue(func() (out []Entry) {
 			name, rest, _ := strings.Cut(line, " ")
 			keys, does, _ := strings.Cut(strings.TrimSpace(rest), " ")
 			name, idle := strings.CutPrefix(name, "*")
-			out = append(out, Entry{Name(name), keys, group, strings.TrimSpace(does), idle})
+			name, own := strings.CutPrefix(name, "+")
+			out = append(out, Entry{Name(name), keys, group, strings.TrimSpace(does), idle, own})
 		}
 	}
 	return out

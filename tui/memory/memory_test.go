@@ -206,21 +206,22 @@ func TestHistory(t *testing.T) {
 	t.Parallel()
 	dir, ctx := t.TempDir(), t.Context()
 	m := memory.Open(dir)
-	for i := range 130 {
+	const most = editor.MaxHistory
+	for i := range 2*most + 30 {
 		check(t, m.SaveHistory(ctx, editor.Draft{Input: fmt.Sprintf("prompt %d\nof two lines", i), Mode: "shell", Cursor: 3}))
 	}
 	got := must[[]editor.Draft](t)(m.History())
-	if len(got) != 50 || got[49].Input != "prompt 129\nof two lines" || got[0].Input != "prompt 80\nof two lines" || got[0].Mode != "shell" {
+	if len(got) != most || got[most-1].Input != "prompt 429\nof two lines" || got[0].Input != "prompt 230\nof two lines" || got[0].Mode != "shell" {
 		t.Errorf("%d, from %v", len(got), got[0])
 	}
-	if n := strings.Count(fileOf(t, dir, "prompt-history.jsonl"), "\n"); n > 100 {
+	if n := strings.Count(fileOf(t, dir, "prompt-history.jsonl"), "\n"); n > 2*most {
 		t.Errorf("%d lines", n)
 	}
 	big := editor.Token{Kind: editor.KindMedia, Text: "[Image 1]", Data: make([]byte, 1<<20)}
 	small := editor.Token{Kind: editor.KindPaste, Text: "[Pasted ~3 lines]", Body: "a\nb\nc"}
 	check(t, m.SaveHistory(ctx, editor.Draft{Input: "[Image 1] [Pasted ~3 lines]", Parts: []editor.DraftToken{{At: 0, Token: big}, {At: 10, Token: small}}}))
 	got = must[[]editor.Draft](t)(m.History())
-	equal(t, got[49], editor.Draft{Input: "[Image 1] [Pasted ~3 lines]", Parts: []editor.DraftToken{{At: 10, Token: small}}})
+	equal(t, got[most-1], editor.Draft{Input: "[Image 1] [Pasted ~3 lines]", Parts: []editor.DraftToken{{At: 10, Token: small}}})
 }
 
 // Lines that are none cost nobody else; a line that was cut off does not take the next one with it.
@@ -231,7 +232,7 @@ func TestHistory_Broken(t *testing.T) {
 	put(t, dir, "prompt-history.jsonl", "{\"input\":\"one\"}\nnonsense\n\n{\"input\":\" \"}\n[]\n{\"input\":\"two\"}\n{\"input\":\"cut o")
 	check(t, m.SaveHistory(ctx, editor.Draft{Input: "three"}))
 	equal(t, must[[]editor.Draft](t)(m.History()), []editor.Draft{{Input: "one"}, {Input: "two"}, {Input: "three"}})
-	for i := range 100 {
+	for i := range 2 * editor.MaxHistory {
 		check(t, m.SaveHistory(ctx, editor.Draft{Input: fmt.Sprint(i)}))
 	}
 	if !strings.Contains(fileOf(t, dir, "prompt-history.jsonl.broken"), "nonsense") || strings.Contains(fileOf(t, dir, "prompt-history.jsonl"), "nonsense") {
@@ -279,9 +280,9 @@ func TestMentions(t *testing.T) {
 	name := func(file string) string { return "/w/" + file }
 	files := []string{"a", "old", "b", "new", "often"}
 	for _, known := range []memory.Mentions{f, read} {
-		equal(t, known.Sort(files, 100*day, name), []string{"often", "new", "old", "a", "b"})
+		equal(t, memory.Sort(known, files, 100*day, name), []string{"often", "new", "old", "a", "b"})
 	}
-	equal(t, memory.Mentions{}.Sort(files, 1, name), files)
+	equal(t, memory.Sort(memory.Mentions{}, files, 1, name), files)
 	var lines strings.Builder
 	for i := range 1995 {
 		fmt.Fprintf(&lines, `{"path":"/w/%d","frequency":1,"lastOpen":%d}`+"\n", i, 200*day+i)
@@ -293,7 +294,7 @@ func TestMentions(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 	read = must[memory.Mentions](t)(m.Mentions())
-	equal(t, read.Sort([]string{"old", "2099"}, 300*day, name), []string{"2099", "old"})
+	equal(t, memory.Sort(read, []string{"old", "2099"}, 300*day, name), []string{"2099", "old"})
 }
 
 // Many who write at once lose nothing of each other's.

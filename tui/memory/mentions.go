@@ -79,13 +79,13 @@ func (f Mentions) score(path string, now lathe.Time) float64 {
 	return float64(v.Count) / (1 + max(0, float64(now-v.Last))/day)
 }
 
-// Sort puts the files first that were mentioned often and lately; the others keep their order. name tells how a
-// file of the list is called here.
-func (f Mentions) Sort(files []string, now lathe.Time, name func(file string) string) []string {
+// Sort puts those first that were mentioned often and lately; the others keep their order. name tells how an entry of
+// the list is called in f.
+func Sort[T any](f Mentions, list []T, now lathe.Time, name func(T) string) []T {
 	if len(f.by) == 0 {
-		return files
+		return list
 	}
-	out := slices.Clone(files)
-	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(f.score(name(b), now), f.score(name(a), now)) })
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(a, b T) int { return cmp.Compare(f.score(name(b), now), f.score(name(a), now)) })
 	return out
 }

@@ -10,7 +10,7 @@ import (
 
 // Limits of the prompt files.
 const (
-	mostPrompts = 50
+	mostPrompts = 50        // in the stash
 	mostToken   = 256 << 10 // bytes of an attachment; of larger ones the words stay
 )
 
@@ -22,7 +22,7 @@ type Stashed struct {
 
 // History reads the prompts that were sent, oldest first.
 func (m *Memory) History() ([]editor.Draft, error) {
-	return prompts[editor.Draft](m, historyFile)
+	return prompts[editor.Draft](m, historyFile, editor.MaxHistory)
 }
 
 // draft is an entry that can be empty.
@@ -31,22 +31,22 @@ type draft interface{ IsEmpty() bool }
 func isNotEmpty[T draft](d T) bool { return !d.IsEmpty() }
 
 // prompts reads a file of them.
-func prompts[T draft](m *Memory, name string) ([]T, error) {
+func prompts[T draft](m *Memory, name string, most int) ([]T, error) {
 	data, err := m.read(name)
 	all, _ := parseLines(data, isNotEmpty[T])
-	return latest(all, mostPrompts), err
+	return latest(all, most), err
 }
 
 // SaveHistory adds a prompt to the history.
 func (m *Memory) SaveHistory(ctx context.Context, d editor.Draft) error {
 	d = d.WithoutLarge(mostToken)
 	d.Cursor = 0
-	return appendLine(ctx, m, historyFile, d, mostPrompts, keepLatest(mostPrompts, isNotEmpty[editor.Draft]))
+	return appendLine(ctx, m, historyFile, d, editor.MaxHistory, keepLatest(editor.MaxHistory, isNotEmpty[editor.Draft]))
 }
 
 // Stash reads the stashed drafts, oldest first.
 func (m *Memory) Stash() ([]Stashed, error) {
-	return prompts[Stashed](m, stashFile)
+	return prompts[Stashed](m, stashFile, mostPrompts)
 }
 
 // SaveStash stashes a draft.

@@ -22,11 +22,12 @@ type Settings struct {
 	GenericToolOutput bool `json:"generic_tool_output_visibility"`
 	Scrollbar         bool `json:"scrollbar_visible"`
 
-	Animations             bool `json:"animations_enabled"`
-	FileContext            bool `json:"file_context_enabled"`
-	PasteSummary           bool `json:"paste_summary_enabled"`
-	TerminalTitle          bool `json:"terminal_title_enabled"`
-	SessionDirectoryFilter bool `json:"session_directory_filter_enabled"`
+	Editor                 string `json:"editor"` // "vim", "default" or "", which is the one of the config
+	Animations             bool   `json:"animations_enabled"`
+	FileContext            bool   `json:"file_context_enabled"`
+	PasteSummary           bool   `json:"paste_summary_enabled"`
+	TerminalTitle          bool   `json:"terminal_title_enabled"`
+	SessionDirectoryFilter bool   `json:"session_directory_filter_enabled"`
 
 	TipsHidden              bool   `json:"tips_hidden"`
 	DismissedGettingStarted bool   `json:"dismissed_getting_started"`

@@ -119,10 +119,13 @@ func (r *Review) headRow(i int, o diff.Options) style.Line {
 	}
 	bg := o.Theme.BackgroundPanel
 	if i == r.at.file && !r.inTree {
-		bg = o.Theme.BackgroundElement
+		bg, l = o.Theme.BackgroundElement, l.With(bold)
 	}
 	return l.Truncate(o.Width).On(bg).Fit(o.Width, style.Attr{BG: bg})
 }
+
+// bold marks the current file also where its ground is not seen.
+func bold(a style.Attr) style.Attr { a.Bold = true; return a }
 
 // treeRows draws the visible rows of the tree. The cursor stays faintly visible while the patches have the focus.
 func (r *Review) treeRows(th *style.Theme, width, height int) []style.Line {
@@ -135,7 +138,7 @@ func (r *Review) treeRows(th *style.Theme, width, height int) []style.Line {
 		case i == t.cursor && r.inTree:
 			l = l.With(func(a style.Attr) style.Attr { a.FG, a.BG = th.SelectedText, th.Primary; return a })
 		case i == t.cursor:
-			l = l.On(th.BackgroundElement)
+			l = l.On(th.BackgroundElement).With(bold)
 		}
 		out = append(out, l)
 	}

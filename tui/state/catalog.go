@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/internal/modelname"
 )
 
 // Catalog is the directory info and the available agents, commands, skills, providers and MCP servers.
@@ -18,9 +19,10 @@ type Catalog struct {
 	Providers lathe.Providers
 	Servers   []lathe.ToolServer
 
-	Loaded     bool // agents and providers were loaded at least once
-	InfoLoaded bool // Info is loaded, or failed to load
-	Epoch      int  // changes with the names of models and colors of agents
+	Loaded       bool            // agents and providers were loaded at least once
+	InfoLoaded   bool            // Info is loaded, or failed to load
+	AcceptsEdits lathe.SessionID // the root session that is known to accept edits without asking
+	Epoch        int             // changes with the names of models and colors of agents
 }
 
 // Agent looks an agent up, nil for one that is not known.
@@ -33,6 +35,16 @@ func (c *Catalog) Agent(name string) *lathe.Agent {
 
 // IsSelectable reports whether the user can select an agent.
 func IsSelectable(a lathe.Agent) bool { return a.Mode != lathe.Subagent && !a.Hidden.On() }
+
+// SelectableAgents are the names of the agents that the user can select.
+func (c *Catalog) SelectableAgents() (names []string) {
+	for _, a := range c.Agents {
+		if IsSelectable(a) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
 
 // ModelKey names a model as provider/model.
 func ModelKey(ref lathe.ModelRef) string { return ref.Provider + "/" + ref.Model }
@@ -50,6 +62,26 @@ func (c *Catalog) FindModel(ref lathe.ModelRef) (lathe.Model, bool) {
 		}
 	}
 	return lathe.Model{}, false
+}
+
+// NamedModel finds a model of the connected providers by its full name or a part of it. The provider of the
+// configured model comes first, then those of recent ones.
+func (c *Catalog) NamedModel(name string, recent []lathe.ModelRef) (lathe.ModelRef, error) {
+	var all []modelname.Model
+	for _, pr := range c.Providers.Connected {
+		for _, m := range pr.Models {
+			all = append(all, modelname.Model{Provider: pr.ID, ID: m.Ref.Model, Name: m.Name, Released: m.Released})
+		}
+	}
+	var prefer []string
+	if m := c.Providers.Model; m != nil {
+		prefer = append(prefer, m.Provider)
+	}
+	for _, r := range recent {
+		prefer = append(prefer, r.Provider)
+	}
+	m, err := modelname.Find(name, all, prefer)
+	return lathe.ModelRef{Provider: m.Provider, Model: m.ID}, err
 }
 
 // ModelName is the display name of a model.

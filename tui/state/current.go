@@ -105,6 +105,12 @@ func (st *State) Queued() []lathe.Message {
 	return slices.DeleteFunc(st.promptsFrom(open), func(m lathe.Message) bool { return m.Before(after) })
 }
 
+// NoteSent records when a prompt that is sent takes its place: the wire does not tell.
+func (st *State) NoteSent(id lathe.MessageID, d lathe.Delivery) { st.sent[id] = d }
+
+// Delivery is when a prompt takes its place, "" for one that was not sent from here.
+func (st *State) Delivery(id lathe.MessageID) lathe.Delivery { return st.sent[id] }
+
 // promptsFrom are the prompts from an index on, so that a count does not walk the whole history.
 func (st *State) promptsFrom(from int) (out []lathe.Message) {
 	t := st.Shown().Transcript

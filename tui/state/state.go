@@ -25,6 +25,7 @@ type State struct {
 	open     map[lathe.SessionID]*Open
 	working  map[lathe.SessionID]*childProgress
 	asks     []lathe.Fact
+	sent     map[lathe.MessageID]lathe.Delivery // prompts that were sent from here
 }
 
 // Open is a session that was opened.
@@ -48,7 +49,7 @@ type childProgress struct {
 func New() *State {
 	return &State{
 		sessions: map[lathe.SessionID]lathe.Session{}, statuses: map[lathe.SessionID]lathe.Status{},
-		open: map[lathe.SessionID]*Open{}, working: map[lathe.SessionID]*childProgress{},
+		open: map[lathe.SessionID]*Open{}, working: map[lathe.SessionID]*childProgress{}, sent: map[lathe.MessageID]lathe.Delivery{},
 	}
 }
 
@@ -77,6 +78,7 @@ const (
 	RunAction                  // run the action named Text
 	SelectSession              // open another session
 	Compacted                  // a session was compacted
+	AgentSwitched              // another agent continues a session, as after an approved plan
 	UnknownSession             // an unknown session has a request: load it
 )
 
@@ -105,6 +107,9 @@ func (st *State) Apply(e lathe.Event) (notes []Effect) {
 		notes = append(notes, st.setStatus(id, f.Status)...)
 	case *lathe.PartChanged:
 		st.countCall(id, f.Part)
+		if st.switchesAgent(id, f.Part) {
+			notes = append(notes, Effect{Kind: AgentSwitched, Session: id})
+		}
 	case *lathe.PermissionAsked, *lathe.QuestionAsked:
 		notes = append(notes, st.addAsk(f)...)
 	case *lathe.PermissionReplied, *lathe.QuestionReplied, *lathe.QuestionRejected:
@@ -165,6 +170,21 @@ func (st *State) setStatus(id lathe.SessionID, s lathe.Status) []Effect {
 	return []Effect{{Kind: TurnEnded, Session: id}}
 }
 
+// switchesAgent reports whether a part is the prompt with which the engine hands a session to another agent.
+func (st *State) switchesAgent(id lathe.SessionID, p lathe.Part) bool {
+	text, ok := p.Body.(*lathe.Text)
+	o := st.open[id]
+	if !ok || !text.Synthetic.On() || o == nil || o.Transcript == nil {
+		return false
+	}
+	at := o.Transcript.Find(p.Message)
+	if at < 0 || o.Transcript.View(at).Len() != 1 {
+		return false
+	}
+	_, ok = o.Transcript.View(at).Data().(*lathe.User)
+	return ok
+}
+
 // countCall records the tool calls of a session, for its parent.
 func (st *State) countCall(id lathe.SessionID, p lathe.Part) {
 	t, ok := p.Body.(*lathe.ToolCall)
@@ -199,4 +219,12 @@ func (st *State) addAsk(f lathe.Fact) []Effect {
 		notes = append(notes, Effect{Kind: UnknownSession, Session: id})
 	}
 	return notes
+}
+
+// SetInterrupted replaces the sessions with an interrupted turn.
+func (st *State) SetInterrupted(all []lathe.SessionID) {
+	st.Interrupted = map[lathe.SessionID]bool{}
+	for _, id := range all {
+		st.Interrupted[id] = true
+	}
 }

@@ -30,9 +30,6 @@ type Child struct {
 	Cost         float64
 
 	ParentKey, PrevKey, NextKey string // labels; without one it can still be clicked
-
-	Interrupting bool // the key was pressed once
-	Interrupt    string
 }
 
 // Footer draws the footer that replaces the prompt in a subagent's session.
@@ -81,9 +78,6 @@ func (c *Child) lowerLine(th *style.Theme) row {
 	if c.Of != 1 {
 		add(Prev, "Prev", c.PrevKey, 2)
 		add(Next, "Next", c.NextKey, 1)
-	}
-	if c.Busy && c.Interrupt != "" {
-		r.right = append(r.right, item{line: interruptHint(th, c.Interrupt, c.Interrupting), rank: 3})
 	}
 	return r
 }

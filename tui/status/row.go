@@ -2,6 +2,7 @@ package status
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -11,6 +12,7 @@ type item struct {
 	line style.Line
 	rank int
 	part Part
+	hint bool // a key hint, apart from the others
 }
 
 // row is a line with a left and a right side.
@@ -45,44 +47,77 @@ func (r row) fit(width int) row {
 	return r
 }
 
+// width is the minimum width of the row, without margins.
 func (r row) width() int {
 	w := r.side(r.left).Width() + r.side(r.right).Width()
 	if len(r.left) > 0 && len(r.right) > 0 {
 		w += gap
+		if r.right[0].hint {
+			w += gap // a hint is no continuation of the left side
+		}
 	}
 	return w
 }
 
+// side joins the items of a side.
 func (r row) side(items []item) (out style.Line) {
 	for i, it := range items {
 		if i > 0 {
-			out = append(out, r.between...)
+			out = append(out, r.separator(items[i-1], it)...)
 		}
 		out = append(out, it.line...)
 	}
 	return out
 }
 
-// draw makes the row as wide as asked.
+// separator stands between two items of a side.
+func (r row) separator(a, b item) style.Line {
+	switch {
+	case a.hint && b.hint:
+		return style.Plain("  ")
+	case a.hint != b.hint:
+		return style.Plain("   ")
+	default:
+		return r.between
+	}
+}
+
+// marginOf is the distance of a row from both edges of the frame.
+func marginOf(width int) int {
+	if width < 30 {
+		return min(1, width/2)
+	}
+	return 2
+}
+
+// draw makes the row as wide as asked, with a margin at both ends.
 func (r row) draw(width int) style.Line {
+	margin := marginOf(width)
+	width -= 2 * margin
 	r = r.fit(width)
 	left, right := r.side(r.left), r.side(r.right)
+	line := style.Plain(strings.Repeat(" ", margin))
 	if rw := right.Width(); rw > 0 && rw <= width {
-		return append(left.Fit(width-rw, style.Attr{}), right...)
+		line = append(line, left.Fit(width-rw, style.Attr{})...)
+		return append(line, right...)
 	}
-	return append(left, right...).Truncate(width)
+	return append(line, append(left, right...).Truncate(width)...)
 }
 
 // partAt finds the part at a column of the drawn row.
 func (r row) partAt(x, width int) Part {
+	x, width = x-marginOf(width), width-2*marginOf(width)
 	r = r.fit(width)
 	find := func(items []item, at int) Part {
-		for _, it := range items {
+		for i, it := range items {
+			if i > 0 {
+				at += r.separator(items[i-1], it).Width()
+			}
 			w := it.line.Width()
 			if x >= at && x < at+w {
 				return it.part
 			}
-			at += w + r.between.Width()
+			at += w
 		}
 		return None
 	}

@@ -17,6 +17,11 @@ func hints() []status.Hint {
 	return []status.Hint{{"ctrl+p", "commands"}, {"tab", "agents"}, {"ctrl+t", "variants"}}
 }
 
+// view is what is above and below the prompt.
+func view(th *style.Theme, v status.Values, width int, now time.Time) []style.Line {
+	return []style.Line{status.Activity(th, v, width, now), status.Line(th, v, width)}
+}
+
 func idle() status.Values {
 	return status.Values{
 		Agent: "Build", Model: "Claude Sonnet 4.5", Provider: "Anthropic", Variant: "high",
@@ -32,14 +37,21 @@ func busy() status.Values {
 
 func TestGolden(t *testing.T) {
 	retry := busy()
-	retry.Interrupting, retry.Retry = true, &status.Retry{Attempt: 2, Message: "The provider is overloaded\nrequest 123", At: now.Add(7500 * time.Millisecond)}
+	retry.Interrupting, retry.Retry = true, &status.Retry{Attempt: 2, Of: 5, Message: "The provider is overloaded\nrequest 123", At: now.Add(7500 * time.Millisecond)}
 	shell := idle()
 	shell.Shell = true
 	for name, v := range map[string]status.Values{
 		"idle": idle(), "busy": busy(), "retry": retry, "shell": shell,
-		"new": {Agent: "Plan", Percent: -1, Hints: hints()},
+		"long": {Agent: "Build", Model: "A model with a very long name of its own (preview 2026-11)", Variant: "high", Tokens: 48_231, Percent: 24, Cost: 0.42, Auto: true, Hints: hints()},
+		"new":  {Agent: "Plan", Percent: -1, Hints: hints()},
 	} {
-		styletest.Frames(t, name, func(width int) []style.Line { return status.View(style.Default(true), v, width, now) })
+		styletest.Frames(t, name, func(width int) []style.Line { return view(style.Default(true), v, width, now) })
+	}
+	for name, q := range map[string]status.Search{"search": {Query: "store", Found: true, Older: "ctrl+r"}, "search-none": {Query: strings.Repeat("wörter ", 20), Older: "ctrl+r"}} {
+		styletest.Frames(t, name, func(width int) []style.Line {
+			l, x := status.SearchLine(style.Default(true), q, width)
+			return []style.Line{l, style.Plain(strings.Repeat(" ", x) + "^")}
+		})
 	}
 	child := child()
 	styletest.Frames(t, "child", func(width int) []style.Line { return status.Footer(style.Default(true), child, width) })
@@ -54,24 +66,21 @@ func child() status.Child {
 
 // What matters most is still there when nothing else is.
 func TestView_Narrow(t *testing.T) {
-	rows := status.View(style.Default(true), busy(), 20, now)
+	rows := view(style.Default(true), busy(), 20, now)
 	text := style.Text(rows)
 	for _, want := range []string{"Build", "auto-approve", "■"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
 	}
-	if len(rows) != status.Height {
-		t.Errorf("%d rows", len(rows))
-	}
 	v := idle()
 	v.Hints = append(v.Hints, status.Hint{Label: "nothing"})
-	if text := style.Text(status.View(style.Default(true), v, 120, now)); strings.Contains(text, "nothing") {
+	if text := style.Text(view(style.Default(true), v, 120, now)); strings.Contains(text, "nothing") {
 		t.Errorf("a hint without a key:\n%s", text)
 	}
 	// Hints go from the last on.
 	for width := 20; width < 120; width++ {
-		text := style.Text(status.View(style.Default(true), idle(), width, now))
+		text := style.Text(view(style.Default(true), idle(), width, now))
 		if strings.Contains(text, "variants") && !strings.Contains(text, "commands") {
 			t.Errorf("at %d the last hint is there and the first is not:\n%s", width, text)
 		}
@@ -82,7 +91,7 @@ func TestView_Colors(t *testing.T) {
 	th := style.Default(true)
 	v := busy()
 	v.AgentColor, v.Percent = style.Hex(0x123456), 93
-	rows := status.View(th, v, 120, now)
+	rows := view(th, v, 120, now)
 	for text, want := range map[string]style.Color{
 		"Build": v.AgentColor, "48.2K": th.Error, "auto-approve": th.Error, "Anthropic": th.TextMuted, "2 queued": th.Warning, "commands": th.TextMuted,
 	} {
@@ -91,11 +100,11 @@ func TestView_Colors(t *testing.T) {
 		}
 	}
 	v.Percent = 80
-	if got := styletest.Look(t, status.View(th, v, 120, now), "48.2K").FG; got != th.Warning {
+	if got := styletest.Look(t, view(th, v, 120, now), "48.2K").FG; got != th.Warning {
 		t.Errorf("a window that is nearly full is %v", got)
 	}
 	v.Interrupting = true
-	if got := styletest.Look(t, status.View(th, v, 120, now), "esc again to interrupt"); got.FG != th.Error || !got.Bold {
+	if got := styletest.Look(t, view(th, v, 120, now), "esc again to interrupt"); got.FG != th.Error || !got.Bold {
 		t.Errorf("the second press: %+v", got)
 	}
 }
@@ -106,35 +115,35 @@ func TestView_BarMoves(t *testing.T) {
 	seen := map[string]bool{}
 	for f := range 28 {
 		v.Frame = f
-		rows := status.View(th, v, 80, now)
-		if w := strings.Count(rows[1].Text(), "■") + strings.Count(rows[1].Text(), "·"); w != 8 {
-			t.Fatalf("frame %d: %q", f, rows[1].Text())
+		rows := view(th, v, 80, now)
+		if w := strings.Count(rows[0].Text(), "■") + strings.Count(rows[0].Text(), "·"); w != 8 {
+			t.Fatalf("frame %d: %q", f, rows[0].Text())
 		}
-		seen[style.Render(rows[1:])] = true
+		seen[style.Render(rows[:1])] = true
 	}
 	if len(seen) != 14 {
 		t.Errorf("%d pictures, want 14", len(seen))
 	}
 	v.Frame = -1
-	if text := style.Text(status.View(th, v, 80, now)); !strings.Contains(text, "working…") || strings.Contains(text, "■") {
+	if text := style.Text(view(th, v, 80, now)); !strings.Contains(text, "working…") || strings.Contains(text, "■") {
 		t.Errorf("without animation:\n%s", text)
 	}
 	sys, _ := style.Builtin("system", true)
 	v.Frame = 4
-	first := style.Render(status.View(sys, v, 80, now))
-	if v.Frame = 5; first == style.Render(status.View(sys, v, 80, now)) {
+	first := style.Render(view(sys, v, 80, now))
+	if v.Frame = 5; first == style.Render(view(sys, v, 80, now)) {
 		t.Error("nothing moves in the terminal's colors")
 	}
 }
 
 func TestView_Countdown(t *testing.T) {
 	for left, want := range map[time.Duration]string{
-		-time.Second: "retrying", 0: "retrying", 100 * time.Millisecond: "retrying in 1s", 1500 * time.Millisecond: "retrying in 2s",
-		42 * time.Second: "retrying in 42s", 200 * time.Second: "retrying in 3m 20s",
+		-time.Second: "Retrying", 0: "Retrying", 100 * time.Millisecond: "Retrying in 1s", 1500 * time.Millisecond: "Retrying in 2s",
+		42 * time.Second: "Retrying in 42s", 200 * time.Second: "Retrying in 3m 20s",
 	} {
 		v := busy()
 		v.Retry = &status.Retry{At: now.Add(left)}
-		if text := style.Text(status.View(style.Default(true), v, 120, now)); !strings.Contains(text, want) {
+		if text := style.Text(view(style.Default(true), v, 120, now)); !strings.Contains(text, want) {
 			t.Errorf("%v left: %q is not in\n%s", left, want, text)
 		}
 	}
@@ -173,21 +182,26 @@ func TestAnything(t *testing.T) {
 			Retry: &status.Retry{Message: text.Draw(t, "message"), At: now.Add(time.Hour)}, Hints: hints(),
 		}
 		width := rapid.IntRange(1, 130).Draw(t, "width")
-		rows := status.View(style.Default(true), v, width, now)
+		rows := view(style.Default(true), v, width, now)
 		styletest.CheckWidth(t, rows, width)
+		for _, l := range rows {
+			if text := l.Text(); width >= 3 && text != "" && (text[0] != ' ' || l.Width() == width) {
+				t.Fatalf("it touches an edge of %d columns: %q", width, text)
+			}
+		}
 		c := status.Child{Agent: v.Agent, Title: v.Model, Of: rapid.IntRange(0, 3).Draw(t, "of"), Busy: v.Busy, Frame: v.Frame, Tokens: v.Tokens, Cost: v.Cost}
 		styletest.CheckWidth(t, status.Footer(style.Default(true), c, width), width)
 		status.FooterHit(style.Default(true), c, width, rapid.IntRange(-5, 150).Draw(t, "x"), 1)
 	})
 	v := busy()
 	v.Agent, v.Model = styletest.Megabyte(), styletest.Megabyte()
-	styletest.CheckWidth(t, status.View(style.Default(true), v, 40, now), 40)
+	styletest.CheckWidth(t, view(style.Default(true), v, 40, now), 40)
 }
 
 func BenchmarkView(b *testing.B) {
 	th, v := style.Default(true), busy()
 	b.ReportAllocs()
 	for b.Loop() {
-		status.View(th, v, 120, now)
+		view(th, v, 120, now)
 	}
 }

@@ -25,12 +25,36 @@ func defaultSeed(dark bool) seed {
 	}
 }
 
+// HighContrastName is the theme whose text and colors all have a contrast of at least 7 to 1, as WCAG AAA demands.
+const HighContrastName = "high-contrast"
+
+// HighContrast is black and white with bright colors. Borders and signs have a contrast of 4.5 at least.
+func HighContrast(dark bool) *Theme {
+	s := seed{
+		bg: Hex(0xffffff), text: Hex(0x000000), primary: Hex(0x0a3a8c), secondary: Hex(0x00505c), accent: Hex(0x6a1280),
+		red: Hex(0x9c0a0a), yellow: Hex(0x6a4400), green: Hex(0x0a5410), blue: Hex(0x0a3aa0), muted: Hex(0x3a3a3a),
+	}
+	if dark {
+		s = seed{
+			bg: Hex(0x000000), text: Hex(0xffffff), primary: Hex(0xffd24a), secondary: Hex(0x5fe0ff), accent: Hex(0xffa0ff),
+			red: Hex(0xff9a90), yellow: Hex(0xffe14d), green: Hex(0x7dff7d), blue: Hex(0x9cc8ff), muted: Hex(0xd0d0d0),
+		}
+	}
+	t := derive(HighContrastName, s).raise(contrasts{textContrast, textContrast, textContrast, textContrast})
+	const lines = 4.5
+	for _, c := range []*Color{&t.Border, &t.BorderActive, &t.BorderSubtle, &t.MarkdownHorizontalRule} {
+		*c = readable(*c, s.text, lines, t.Background, t.BackgroundPanel, t.BackgroundElement, t.BackgroundMenu)
+	}
+	t.ThinkingOpacity = 0.8
+	return t
+}
+
 // Names lists the themes there are without any file, in the order to show them: ours, the terminal's, then by
 // name.
 func Names() []string {
 	all := recipes()
-	out := make([]string, 0, len(all)+2)
-	out = append(out, DefaultName, SystemName)
+	out := make([]string, 0, len(all)+3)
+	out = append(out, DefaultName, SystemName, HighContrastName)
 	for _, r := range all {
 		out = append(out, r.name)
 	}
@@ -49,6 +73,8 @@ func Builtin(name string, dark bool) (*Theme, bool) {
 		return t, true
 	case SystemName:
 		return System(dark, Color{}, Color{}), true
+	case HighContrastName:
+		return HighContrast(dark), true
 	}
 	for _, r := range recipes() {
 		if r.name == name {

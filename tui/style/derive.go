@@ -45,9 +45,16 @@ const (
 	diffContrast  = 4.0
 )
 
-// adjust makes a theme of our own readable: colors that are too near to what they stand on move towards
-// black or white. Files of others are left as their authors wanted them.
+// contrasts are the least contrasts of a theme: of text, of colors and muted text, of line numbers, and in diffs.
+type contrasts struct{ text, quiet, number, diff float64 }
+
+// adjust makes a theme of our own readable. Files of others are left as their authors wanted them.
 func (t *Theme) adjust() *Theme {
+	return t.raise(contrasts{textContrast, quietContrast + 0.4, quietContrast, diffContrast})
+}
+
+// raise moves colors that are too near to their grounds towards black or white.
+func (t *Theme) raise(least contrasts) *Theme {
 	end := RGB(0, 0, 0)
 	if t.Background.Luma() < 0.5 {
 		end = RGB(0xff, 0xff, 0xff)
@@ -55,21 +62,21 @@ func (t *Theme) adjust() *Theme {
 	plain := []Color{t.Background, t.BackgroundPanel, t.BackgroundElement, t.BackgroundMenu}
 	diffs := []Color{t.DiffAddedBg, t.DiffRemovedBg, t.DiffContextBg}
 	all := append(diffs[:len(diffs):len(diffs)], plain...)
-	raise := func(least float64, grounds []Color, colors ...*Color) {
+	raise := func(want float64, grounds []Color, colors ...*Color) {
 		for _, c := range colors {
-			*c = readable(*c, end, least, grounds...)
+			*c = readable(*c, end, want, grounds...)
 		}
 	}
-	raise(textContrast, all, &t.Text, &t.MarkdownText, &t.MarkdownCodeBlock, &t.SyntaxVariable)
-	raise(quietContrast+0.4, all, &t.TextMuted, &t.SyntaxComment, &t.SyntaxPunctuation, &t.SyntaxOperator, &t.SyntaxKeyword,
+	raise(least.text, all, &t.Text, &t.MarkdownText, &t.MarkdownCodeBlock, &t.SyntaxVariable)
+	raise(least.quiet, all, &t.TextMuted, &t.SyntaxComment, &t.SyntaxPunctuation, &t.SyntaxOperator, &t.SyntaxKeyword,
 		&t.SyntaxFunction, &t.SyntaxString, &t.SyntaxNumber, &t.SyntaxType,
 		&t.Primary, &t.Secondary, &t.Accent, &t.Error, &t.Warning, &t.Success, &t.Info,
 		&t.MarkdownHeading, &t.MarkdownLink, &t.MarkdownLinkText, &t.MarkdownCode, &t.MarkdownBlockQuote, &t.MarkdownEmph,
 		&t.MarkdownStrong, &t.MarkdownListItem, &t.MarkdownListEnumeration, &t.MarkdownImage, &t.MarkdownImageText)
-	raise(diffContrast, diffs, &t.DiffContext, &t.DiffHunkHeader)
-	raise(diffContrast, []Color{t.DiffAddedBg, t.DiffAddedLineNumberBg}, &t.DiffAdded, &t.DiffHighlightAdded)
-	raise(diffContrast, []Color{t.DiffRemovedBg, t.DiffRemovedLineNumberBg}, &t.DiffRemoved, &t.DiffHighlightRemoved)
-	raise(quietContrast, append(diffs, t.DiffAddedLineNumberBg, t.DiffRemovedLineNumberBg), &t.DiffLineNumber)
-	raise(diffContrast, []Color{t.Background}, &t.Primary) // selected entries use the background color as text on it
+	raise(least.diff, diffs, &t.DiffContext, &t.DiffHunkHeader)
+	raise(least.diff, []Color{t.DiffAddedBg, t.DiffAddedLineNumberBg}, &t.DiffAdded, &t.DiffHighlightAdded)
+	raise(least.diff, []Color{t.DiffRemovedBg, t.DiffRemovedLineNumberBg}, &t.DiffRemoved, &t.DiffHighlightRemoved)
+	raise(least.number, append(diffs, t.DiffAddedLineNumberBg, t.DiffRemovedLineNumberBg), &t.DiffLineNumber)
+	raise(least.diff, []Color{t.Background}, &t.Primary) // selected entries use the background color as text on it
 	return t
 }

@@ -34,6 +34,7 @@ type Note struct {
 	Variant     Variant
 	Title, Text string        // either may be empty
 	For         time.Duration // how long it stays; 0 is five seconds
+	Topic       string        // replaces an earlier note on the same topic; "" replaces none
 }
 
 // Stack holds the notes on the screen, oldest first, and those that wait for a place. The zero value is empty.
@@ -47,14 +48,15 @@ type shown struct {
 	until time.Time // zero while it waits
 }
 
-// Add shows a note. A repeated note extends the first one.
+// Add shows a note. A repeated note extends the first one, and one on the same topic replaces it.
 func (s *Stack) Add(n Note, now time.Time) {
 	if n.For <= 0 {
 		n.For = defaultDuration
 	}
 	n.Title, n.Text = n.Title[:min(len(n.Title), maxText)], n.Text[:min(len(n.Text), maxText)]
 	for i := range s.notes {
-		if old := s.notes[i]; old.Variant == n.Variant && old.Title == n.Title && old.Text == n.Text {
+		old := s.notes[i]
+		if n.Topic != "" && old.Topic == n.Topic || old.Variant == n.Variant && old.Title == n.Title && old.Text == n.Text {
 			s.notes[i].Note = n
 			if !old.until.IsZero() {
 				s.notes[i].until = now.Add(n.For)
@@ -116,18 +118,24 @@ func (s *Stack) Click(y int, now time.Time) bool {
 	return false
 }
 
-// View draws the notes for a screen of this width: rows that all are as wide as the widest, to be laid over
-// the right edge. It is nil without notes.
-func (s *Stack) View(th *style.Theme, width int) []style.Line {
+// View draws the notes for a free area of this size: rows that all are as wide as the widest, to be laid over its
+// right edge. A note that does not fit below the first is left out. View is nil without notes.
+func (s *Stack) View(th *style.Theme, width, height int) []style.Line {
 	s.rows = s.rows[:0]
 	width = min(width, maxWidth)
-	if len(s.notes) == 0 || width < 6 {
+	if len(s.notes) == 0 || width < 6 || height < 1 {
 		return nil
 	}
 	var out []style.Line
 	widest := 0
-	for _, n := range s.notes[:s.Len()] {
+	for i, n := range s.notes[:s.Len()] {
 		rows := n.view(th, width-1) // a space at the right
+		if i == 0 {
+			rows = rows[:min(len(rows), height)]
+		}
+		if len(out)+len(rows) > height {
+			break
+		}
 		s.rows = append(s.rows, len(rows))
 		for _, row := range rows {
 			widest = max(widest, row.Width())

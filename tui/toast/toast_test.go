@@ -20,7 +20,7 @@ func TestGolden(t *testing.T) {
 		s.Add(toast.Note{Variant: toast.Success, Title: "Shared", Text: "The address is in the clipboard: https://example.com/s/abc123"}, start)
 		s.Add(toast.Note{Variant: toast.Error, Text: "Could not read the file /home/usr/project/some/where/deep/notes.txt: permission denied"}, start)
 		s.Add(toast.Note{Variant: toast.Warning, Text: "This one waits."}, start)
-		return s.View(style.Default(true), width)
+		return s.View(style.Default(true), width, 24)
 	})
 }
 
@@ -30,7 +30,7 @@ func TestStack_TimesAndPlaces(t *testing.T) {
 	for _, text := range []string{"one", "two", "three", "four"} {
 		s.Add(toast.Note{Text: text}, start)
 	}
-	says := func() string { return strings.Join(strings.Fields(style.Text(s.View(th, 40))), " ") }
+	says := func() string { return strings.Join(strings.Fields(style.Text(s.View(th, 40, 24))), " ") }
 	if got := says(); got != "▌ i one ▌ i two ▌ i three" {
 		t.Errorf("shown: %s", got)
 	}
@@ -51,11 +51,24 @@ func TestStack_TimesAndPlaces(t *testing.T) {
 	if !s.Expire(start.Add(9*time.Second)) || says() != "▌ i four" {
 		t.Errorf("after nine seconds: %s", says())
 	}
-	if s.Expire(start.Add(10 * time.Second)); s.Len() != 0 || s.View(th, 40) != nil {
+	if s.Expire(start.Add(10 * time.Second)); s.Len() != 0 || s.View(th, 40, 24) != nil {
 		t.Errorf("after ten seconds: %s", says())
 	}
 	if at, ok := s.Next(); ok {
 		t.Errorf("Next() of nothing = %v", at)
+	}
+}
+
+// A note on the same topic takes the place of the earlier one.
+func TestStack_Topic(t *testing.T) {
+	var s toast.Stack
+	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	s.Add(toast.Note{Text: "other"}, now)
+	for _, text := range []string{"one", "two", "three"} {
+		s.Add(toast.Note{Text: text, Topic: "mode"}, now)
+	}
+	if text := style.Text(s.View(style.Default(true), 60, 20)); s.Len() != 2 || !strings.Contains(text, "three") || strings.Contains(text, "two") {
+		t.Errorf("%d notes:\n%s", s.Len(), text)
 	}
 }
 
@@ -64,12 +77,12 @@ func TestStack_Click(t *testing.T) {
 	th := style.Default(false)
 	s.Add(toast.Note{Text: strings.Repeat("long ", 20)}, start)
 	s.Add(toast.Note{Text: "short"}, start)
-	rows := s.View(th, 40)
+	rows := s.View(th, 40, 24)
 	if s.Click(len(rows), start) || s.Click(-1, start) {
 		t.Error("a click beside the notes took one")
 	}
-	if !s.Click(len(rows)-1, start) || strings.Contains(style.Text(s.View(th, 40)), "short") {
-		t.Errorf("still there:\n%s", style.Text(s.View(th, 40)))
+	if !s.Click(len(rows)-1, start) || strings.Contains(style.Text(s.View(th, 40, 24)), "short") {
+		t.Errorf("still there:\n%s", style.Text(s.View(th, 40, 24)))
 	}
 	if !s.Click(0, start) || s.Len() != 0 {
 		t.Error("the first is still there")
@@ -81,7 +94,7 @@ func TestStack_Colors(t *testing.T) {
 	for v, want := range map[toast.Variant]style.Color{toast.Info: th.Info, toast.Success: th.Success, toast.Warning: th.Warning, toast.Error: th.Error} {
 		var s toast.Stack
 		s.Add(toast.Note{Variant: v, Text: "text"}, start)
-		rows := s.View(th, 40)
+		rows := s.View(th, 40, 24)
 		if got := styletest.Look(t, rows, "▌").FG; got != want {
 			t.Errorf("variant %d: bar %v, want %v", v, got, want)
 		}
@@ -107,13 +120,13 @@ func TestStack_Anything(t *testing.T) {
 				s.Click(rapid.IntRange(-2, 30).Draw(t, "y"), now)
 			}
 			w := rapid.IntRange(0, 100).Draw(t, "w")
-			styletest.CheckWidth(t, s.View(th, w), min(w, 60))
+			styletest.CheckWidth(t, s.View(th, w, 24), min(w, 60))
 		}
 	})
 	for _, text := range append(styletest.Hostile(), styletest.Megabyte()) {
 		var s toast.Stack
 		s.Add(toast.Note{Title: text, Text: text}, start)
-		rows := s.View(style.Default(true), 20)
+		rows := s.View(style.Default(true), 20, 24)
 		styletest.CheckWidth(t, rows, 20)
 		if len(rows) > 8 {
 			t.Errorf("%d rows of %.20q", len(rows), text)

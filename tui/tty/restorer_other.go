@@ -8,7 +8,7 @@ import "os"
 const Device = "CONIN$"
 
 // Restorer has nothing to do here: the console looks after itself.
-type Restorer struct{}
+type Restorer struct{ ResetProgress bool }
 
 // NewRestorer is for the terminal of these streams.
 func NewRestorer(_, _ *os.File, _ string) Restorer { return Restorer{} }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +20,10 @@ import (
 const Device = "/dev/tty"
 
 // restorerArgument is the argument of the process that restores the terminal.
-const restorerArgument = "__restore-terminal"
+const (
+	restorerArgument = "__restore-terminal"
+	progressSuffix   = "-and-progress"
+)
 
 // Restorer restores the terminal when the TUI cannot: killed, out of memory, ended by
 // an uncaught panic, or left with a blocked terminal. It is a separate
@@ -30,6 +34,9 @@ type Restorer struct {
 	before  *unix.Termios // nil where it could not be read
 	child   *exec.Cmd
 	pipe    *os.File
+
+	// ResetProgress also removes the progress from the tab. Other terminals would notify the user of it.
+	ResetProgress bool
 }
 
 // NewRestorer saves the terminal modes. program is an executable whose main calls Restore, "" for this one.
@@ -63,6 +70,9 @@ func (w *Restorer) Start() error {
 	defer r.Close()
 	child := exec.Command(program)
 	child.Args = []string{os.Args[0], restorerArgument, string(state)}
+	if w.ResetProgress {
+		child.Args[1] += progressSuffix
+	}
 	child.Env = []string{"GOMAXPROCS=1"}
 	child.Dir = "/" // do not keep the working directory busy
 	child.Stdin, child.Stdout = r, w.out
@@ -99,7 +109,7 @@ func (w *Restorer) Detach() {
 
 // Restore runs the process that restores a terminal; mine says that this one is it.
 func Restore(args []string) (mine bool) {
-	if len(args) != 3 || args[1] != restorerArgument {
+	if len(args) != 3 || strings.TrimSuffix(args[1], progressSuffix) != restorerArgument {
 		return false
 	}
 	// Survive the signals that end the TUI, and write even if a shell is back already.
@@ -121,6 +131,9 @@ func Restore(args []string) (mine bool) {
 		_ = unix.IoctlSetTermios(3, writeTermios, &before)
 	}
 	text := resetSequence
+	if strings.HasSuffix(args[1], progressSuffix) {
+		text = "\x1b]9;4;0\x07" + text
+	}
 	if !bytes.HasSuffix(said, []byte{'r'}) {
 		text += crashNotice
 	}
@@ -129,9 +142,9 @@ func Restore(args []string) (mine bool) {
 }
 
 // resetSequence resets the terminal modes that the TUI sets: synchronized output, key reporting,
-// bracketed paste, mouse, focus and color reports, the alternate screen, the cursor.
+// bracketed paste, mouse, focus and color reports, the window title, the alternate screen, the cursor.
 const resetSequence = "\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2031l" +
-	"\x1b[?1049l\x1b[0m\x1b[?25h\x1b[0 q\r\n"
+	"\x1b]2;\x07\x1b[?1049l\x1b[0m\x1b[?25h\x1b[0 q\r\n"
 
 // crashNotice says what happened, since other output is gone with the alternate screen.
 const crashNotice = "lathe exited unexpectedly. Your session is saved: run `lathe -c` to continue.\r\n"

@@ -13,7 +13,7 @@ const (
 	remotes = "refs/remotes/"
 )
 
-// Branch is the name of the branch that is checked out, "" where there is none: outside git, and
+// Branch is the name of the branch that is checked out, "" if there is none: outside git, and
 // at a commit without one. It reads files and starts nothing.
 func Branch(at workspace.Place) string {
 	r, _, _, ok := repository(at)

@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Mode is what the work tree is compared with.
+// Mode is the base with which the work tree is compared.
 type Mode string
 
 // The modes.

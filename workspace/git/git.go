@@ -17,7 +17,7 @@ import (
 
 // Options are the surroundings of a [Git].
 type Options struct {
-	Program string        // path of git; "" is that there is none
+	Program string        // path of git; "" means that there is none
 	Env     []string      // as name=value; what it says to git is left out
 	Timeout time.Duration // of one question; 0 is twenty seconds
 }
@@ -57,7 +57,7 @@ var settings = []string{
 	"submodule.recurse=false", "color.ui=false", "apply.whitespace=nowarn", "apply.ignoreWhitespace=no",
 }
 
-// errTooMuch is that git said more than was asked for.
+// errTooMuch says that git said more than was asked for.
 var errTooMuch = errors.New("git said more than is read here")
 
 // question is one run of git.
@@ -118,12 +118,12 @@ type bounded struct {
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if room := b.limit - b.Len(); len(p) > room {
+	if space := b.limit - b.Len(); len(p) > space {
 		b.full = true
 		if !b.cut {
 			return 0, io.ErrShortWrite
 		}
-		b.Buffer.Write(p[:room])
+		b.Buffer.Write(p[:space])
 		return len(p), nil
 	}
 	return b.Buffer.Write(p)

@@ -28,7 +28,7 @@ func (g *Git) untracked(ctx context.Context, v *view, a DiffOptions) ([]lathe.Fi
 		return nil, err
 	}
 	var out []lathe.FileDiff
-	room := maxPatch
+	space := maxPatch
 	for name := range strings.SplitSeq(string(said), "\x00") {
 		if name == "" || strings.HasSuffix(name, "/") { // another repository
 			continue
@@ -36,8 +36,8 @@ func (g *Git) untracked(ctx context.Context, v *view, a DiffOptions) ([]lathe.Fi
 		if len(out) == maxUntracked || ctx.Err() != nil {
 			break
 		}
-		d := added(v.top, name, room)
-		room -= len(d.Patch)
+		d := added(v.top, name, space)
+		space -= len(d.Patch)
 		if a.NoPatch {
 			d.Patch = ""
 		}
@@ -46,11 +46,11 @@ func (g *Git) untracked(ctx context.Context, v *view, a DiffOptions) ([]lathe.Fi
 	return out, context.Cause(ctx)
 }
 
-// added is a new file as a patch. What is too large, or no text, has none.
-func added(top, name string, room int) lathe.FileDiff {
+// added is a new file as a patch. A large or binary file has none.
+func added(top, name string, space int) lathe.FileDiff {
 	d := lathe.FileDiff{File: name, Status: "added"}
 	mode, data, ok := content(top, name)
-	if !ok || len(data) > room {
+	if !ok || len(data) > space {
 		return d
 	}
 	a, b := quote("a/"+name), quote("b/"+name)

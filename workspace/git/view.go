@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// view is a repository as git is shown it: a folder of ours with the index, the history and the
+// view is the repository that git sees: a folder of lathe with the index, the history and the
 // ignore rules of the real one.
 type view struct {
 	dir     string // which git takes for the repository
@@ -24,15 +24,15 @@ type view struct {
 // maxIndex is how large an index is read, in bytes: that of two million files.
 const maxIndex = 256 << 20
 
-// kept are the settings of a repository that say how its files lie on the disk, and nothing else.
-var kept = []string{"core.filemode", "core.ignorecase", "core.symlinks", "core.autocrlf", "core.eol", "core.precomposeunicode"}
+// allowedConfig are the only config keys of a repository that apply: those that say how its files lie on
+// the disk.
+var allowedConfig = []string{"core.filemode", "core.ignorecase", "core.symlinks", "core.autocrlf", "core.eol", "core.precomposeunicode"}
 
-// attributes of ours come before those of the project: no file has a filter, not even one that the
-// user has set up, since the project would choose what it is fed with. Drivers for diffs are kept
-// out by flags.
+// attributes override those of the project: no file has a filter, not even one of the user,
+// since the project would choose its input. Flags disable diff drivers.
 const attributes = "* -filter\n"
 
-// repository opens the repository of a place for reading without git. It reports false where there
+// repository opens the repository of a place for reading without git. It reports false if there
 // is none, or none that has a work tree.
 func repository(at workspace.Place) (r *gitobj.Repo, own, common string, ok bool) {
 	own, common, ok = at.GitDirs()
@@ -43,7 +43,7 @@ func repository(at workspace.Place) (r *gitobj.Repo, own, common string, ok bool
 	return r, own, common, err == nil
 }
 
-// newView makes a view; nil is that there is no repository. The caller closes it.
+// newView makes a view; nil means that there is no repository. The caller closes it.
 func newView(at workspace.Place) (*view, error) {
 	r, own, common, ok := repository(at)
 	if !ok {
@@ -128,7 +128,7 @@ func (v *view) config(of gitobj.Config) string {
 		b.WriteString("[extensions]\n\tobjectformat = sha256\n[core]\n\trepositoryformatversion = 1\n")
 	}
 	b.WriteString("\tbare = false\n")
-	for _, key := range kept {
+	for _, key := range allowedConfig {
 		switch value := strings.ToLower(of.Last(key)); value {
 		case "true", "false", "input", "lf", "crlf", "native":
 			b.WriteString("\t" + strings.TrimPrefix(key, "core.") + " = " + value + "\n")
@@ -137,7 +137,7 @@ func (v *view) config(of gitobj.Config) string {
 	return b.String()
 }
 
-// env is how git is told to look at it and nowhere else.
+// env makes git use this repository only.
 func (v *view) env() []string {
 	return []string{
 		"GIT_DIR=" + v.dir, "GIT_WORK_TREE=" + v.top, "GIT_OBJECT_DIRECTORY=" + v.objects,
@@ -145,7 +145,7 @@ func (v *view) env() []string {
 	}
 }
 
-// base is what uncommitted work is compared with: the commit, or nothing at all before the first.
+// base is the base for uncommitted work: the commit, or nothing before the first.
 func (v *view) base() string {
 	switch {
 	case !v.head.ID.IsZero():

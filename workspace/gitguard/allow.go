@@ -37,7 +37,8 @@ func safeSubsection(sub string) bool {
 	return !strings.HasPrefix(sub, "-") && !strings.Contains(sub, "::") && oneLine(sub)
 }
 
-// ruleFor finds the rule of a key; nil is that it is not allowed at all. "*" stands for a subsection.
+// ruleFor finds the rule of a key; nil means that it is not allowed at all. "*" stands for a
+// subsection.
 func ruleFor(section, sub, name string) []string {
 	key := section + "." + name
 	if sub != "" {
@@ -112,8 +113,8 @@ func refspec(v string) bool {
 
 var helper = phrase.Regexp(`^[A-Za-z0-9+.-]*::`)
 
-// PlainURL reports whether git reaches an address by itself: by a protocol of its own, by ssh, or
-// as a path on this machine. Other schemes, and helper::address, run a program of that name.
+// PlainURL reports whether git reaches an address by itself: by its own protocol, by ssh, or as
+// a path on this machine. Other schemes, and helper::address, run a program of that name.
 func PlainURL(v string) bool {
 	if v == "" || len(v) > 2000 || !oneLine(v) || strings.HasPrefix(v, "-") || helper().MatchString(v) {
 		return false
@@ -133,7 +134,7 @@ func PlainURL(v string) bool {
 	return false
 }
 
-// plainHost refuses one that ssh would take for an option, also behind the name of a user.
+// plainHost refuses one that ssh would take for an option, also after the name of a user.
 func plainHost(host string) bool {
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
 		if strings.HasPrefix(host, "-") {

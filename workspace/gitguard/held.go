@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// A mount that covers a file for a command goes away when somebody outside replaces the file, which
-// is how git of the user changes its configuration. From then on, processes of that command can
-// write the real one. So while commands run, files that were replaced are looked at often, and keys
-// that are not allowed are set back: who wrote them cannot be known.
+// A mount that covers a file for a command goes away when a process outside replaces the file,
+// which is how the user's git changes its configuration. From then on, processes of that
+// command can write the real one. So while commands run, files that were replaced are looked at
+// often, and keys that are not allowed are set back: their author is unknown.
 
 // lookTime is how often they are looked at: sooner than editors that watch a repository run git.
 const lookTime = 20 * time.Millisecond
@@ -25,7 +25,8 @@ type heldFile struct {
 	open *os.File // as it was, so that its number is not given to another
 	text []byte   // the last content that the user's git wrote, as far as known
 	seen stamp
-	// linked is that it lies where no command can reach it, whoever replaces it there (see [Link]).
+	// linked says that it lies where no command can reach it, even after a replacement (see
+	// [Link]).
 	linked bool
 	loose  bool // it was replaced, or is not linked any more
 }
@@ -41,7 +42,7 @@ type heldFiles struct {
 	ended chan struct{}
 }
 
-// hold begins to look after files; those that are not there are left out.
+// hold begins to look after files; those that do not exist are left out.
 func (h *heldFiles) hold(paths []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +81,7 @@ func (h *heldFiles) run(stop <-chan struct{}, ended chan<- struct{}) {
 	}
 }
 
-// look sets back what is not allowed in files that were replaced.
+// look resets forbidden keys in replaced files.
 func (h *heldFiles) look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,11 +141,11 @@ func (f *heldFile) look(aside func(string) error) (Finding, bool) {
 	}, len(bad) > 0
 }
 
-// restore sets back what is not allowed, and says which keys those were. Git's lock is taken only for that,
-// or git of the user would fail when it meets ours. It is not waited for: a command can make one and keep
+// restore resets forbidden keys, and returns them. Git's lock is taken only for that, or git of
+// the user would fail when it meets ours. It is not waited for: a command can make one and keep
 // it. A git that holds it replaces the file, which is looked at again then.
 func (f *heldFile) restore(aside func(string) error) (bad []string, err error) {
-	if _, _, bad, err = f.judge(); err == nil && len(bad) == 0 || errors.Is(err, fs.ErrNotExist) {
+	if _, _, bad, err = f.findForbidden(); err == nil && len(bad) == 0 || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	real, _ := RealConfig(f.path)
@@ -154,7 +155,7 @@ func (f *heldFile) restore(aside func(string) error) (bad []string, err error) {
 	if unlock, err := lockConfig(real, 0); err == nil {
 		defer unlock()
 	}
-	now, m, bad, err := f.judge()
+	now, m, bad, err := f.findForbidden()
 	switch {
 	case errors.Is(err, errUnreadable):
 		if err = aside(f.path); err == nil {
@@ -167,8 +168,8 @@ func (f *heldFile) restore(aside func(string) error) (bad []string, err error) {
 	return bad, writeInPlace(real, now, m.Text)
 }
 
-// judge finds the keys that are not allowed. It reads again what git replaces meanwhile.
-func (f *heldFile) judge() (now []byte, m Merged, bad []string, err error) {
+// findForbidden finds the forbidden keys. It reads again what git replaces meanwhile.
+func (f *heldFile) findForbidden() (now []byte, m Merged, bad []string, err error) {
 	for range 10 {
 		if now, err = readConfig(f.path); !errors.Is(err, errUnreadable) {
 			break

@@ -29,7 +29,7 @@ func (f Finding) String() string {
 // inspector looks at repositories that a command made or changed.
 type inspector struct {
 	root   string // the project
-	common string // the repository of the project; "" is none
+	common string // the repository of the project; "" means none
 	aside  func(path string) error
 	found  []Finding
 }
@@ -175,7 +175,7 @@ func (x *inspector) inspectLinked(dir string) {
 	x.config(filepath.Join(dir, "config"), dir, "")
 }
 
-// ReadLine is what a file of git with one line says; "" is that it is none.
+// ReadLine returns the line of a one-line git file; "" if it is not one.
 func ReadLine(path string) string {
 	data, err := readRegular(path)
 	if err != nil || len(data) > 8<<10 {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Git of the user changes its configuration by a new file in place of the old one. That takes away what is
-// mounted on the file for commands, and the new file has a name of its own before. So while commands can
-// run, the file lies in a folder of its own in .git, with a symlink in its place. Git makes its lock and
-// the new file where the link leads to. For commands the folder is read-only and the link is covered, and
-// neither of the two is ever replaced.
+// The user's git changes its configuration by a new file in place of the old one. That takes
+// away what is mounted on the file for commands, and the new file has its own name before. So
+// while commands can run, the file lies in its own folder in .git, with a symlink in its place.
+// Git makes its lock and the new file where the link leads to. For commands the folder is
+// read-only and the link is covered, and neither of the two is ever replaced.
 //
 // The link works for every program without us. A lathe that was killed leaves it, and the next one that
 // runs a command there takes it back. Where there can be no such link, [Watch.Hold] must do.
@@ -25,8 +25,8 @@ const (
 	linkTarget = linkFolder + "/config"
 )
 
-// RealConfig is the file that a configuration file is: itself, or where our link leads. No other symlink
-// is followed, whoever made it.
+// RealConfig is the file that a configuration file is: itself, or where our link leads. No
+// other symlink is followed.
 func RealConfig(config string) (real string, linked bool) {
 	real = filepath.Join(filepath.Dir(config), linkFolder, "config")
 	if target, err := os.Readlink(config); err != nil || target != linkTarget || filepath.Base(config) != "config" {
@@ -49,7 +49,7 @@ type Link struct {
 
 	mu     sync.Mutex
 	uses   int
-	lock   *os.File // shared by all processes whose commands run there; nil is none
+	lock   *os.File // shared by all processes whose commands run there; nil means none
 	idle   *time.Timer
 	closed bool
 }
@@ -118,8 +118,8 @@ func (l *Link) Close() {
 	}
 }
 
-// join takes a share of the lock. Who is alone makes the link first: commands of others would lose their
-// covers with it.
+// join takes a share of the lock. The first process makes the link: later, the commands of
+// others would lose their mounts.
 func (l *Link) join() (*os.File, error) {
 	if err := os.MkdirAll(l.locks, 0o700); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (l *Link) join() (*os.File, error) {
 	return f, nil
 }
 
-// restore puts the file back if nobody else needs the link.
+// restore puts the file back if no other process needs the link.
 func (l *Link) restore() {
 	if l.lock == nil {
 		return
@@ -187,13 +187,13 @@ func (l *Link) convert() (err error) {
 	if err := exchange(real, l.config); err != nil {
 		return err
 	}
-	if err := isPlain(real); err != nil { // somebody put it there meanwhile
+	if err := isPlain(real); err != nil { // another process put it there meanwhile
 		return errors.Join(err, exchange(real, l.config))
 	}
 	return nil
 }
 
-// isPlain is an error for what is not linked: what is no file of ours, and what stands in for one.
+// isPlain is an error for files that are not linked: foreign files, and placeholders.
 func isPlain(config string) error {
 	info, err := os.Lstat(config)
 	if err == nil && (!info.Mode().IsRegular() || info.Mode()&fs.ModeSticky != 0 || !ours(info) || relativeCondition(config)) {
@@ -252,15 +252,16 @@ func isOurLink(path string) bool {
 	return err == nil && target == linkTarget
 }
 
-// clear removes the folder if git reads a file in its usual place. It goes in one step: a git that has
-// found the link before, and makes its lock only now, must fail and not change what nobody reads.
+// clear removes the folder if git reads a file in its usual place. It goes in one step: a git
+// that has found the link before, and makes its lock only now, must fail and not change an
+// unused file.
 func (l *Link) clear() {
 	folder := filepath.Join(filepath.Dir(l.config), linkFolder)
 	info, err := os.Lstat(folder)
 	if err != nil || !info.IsDir() || !ours(info) {
 		return
 	}
-	if _, err := os.Lstat(l.config); errors.Is(err, fs.ErrNotExist) { // somebody removed the link
+	if _, err := os.Lstat(l.config); errors.Is(err, fs.ErrNotExist) { // another process removed the link
 		if left, err := os.Lstat(filepath.Join(folder, "config")); err == nil && left.Mode().IsRegular() {
 			_ = os.Link(filepath.Join(folder, "config"), l.config)
 		}
@@ -277,7 +278,7 @@ func (l *Link) clear() {
 	if os.Rename(folder, away) != nil {
 		return
 	}
-	_, _ = root.Remove("config"), root.Remove("config.lock") // of ours, or of a git that was killed
+	_, _ = root.Remove("config"), root.Remove("config.lock") // of lathe, or of a killed git
 	if os.Remove(away) != nil {
 		_ = os.Rename(away, folder) // something of others is in it
 	}

@@ -24,7 +24,7 @@ func ours(info fs.FileInfo) bool {
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
-// lockAlone takes a lock that nobody else has a share of, or fails at once. A share that was held is lost.
+// lockAlone takes an exclusive lock, or fails at once. A share that was held is lost.
 func lockAlone(f *os.File) error { return flock(f, unix.LOCK_EX|unix.LOCK_NB) }
 
 // lockShared takes a share of a lock. Others have it alone for moments only.

@@ -8,12 +8,12 @@ import (
 	"github.com/lathe-agent/lathe/internal/gitobj"
 )
 
-// Merged is what [Merge] made of a change.
+// Merged is the result of [Merge].
 type Merged struct {
-	// Text is the configuration file with the allowed changes; nil is that nothing changes.
+	// Text is the configuration file with the allowed changes; nil means that nothing changes.
 	Text []byte
-	// Applied are the keys that were taken over, Refused those that may not be, and Kept those
-	// that somebody else changed meanwhile to something else, which stays.
+	// Applied are the keys that were taken over, Refused the keys that may not be, and Kept the
+	// keys that another process changed meanwhile: its value stays.
 	Applied, Refused, Conflicts []string
 }
 
@@ -57,7 +57,7 @@ func Merge(base, copied, now []byte, further ...func(key, value string) bool) (M
 	return out, nil
 }
 
-// settings are the values of a file by key, in order.
+// settings are the ordered values of a file by key.
 type settings struct {
 	keys   []string
 	values map[string][]string
@@ -207,7 +207,7 @@ func cutLine(text []byte, l gitobj.ConfigLine, head gitobj.ConfigLine) []byte {
 	for start > 0 && (text[start-1] == ' ' || text[start-1] == '\t') {
 		start--
 	}
-	if start > 0 && text[start-1] != '\n' { // it stands behind its header
+	if start > 0 && text[start-1] != '\n' { // it is after its header
 		return slices.Concat(text[:start], []byte("\n"), text[l.End:])
 	}
 	rest := strings.TrimLeft(string(text[l.End:]), " \t\r\n")

@@ -98,7 +98,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A text that is read in another way once something stands behind it is left alone.
+// A text that is read in another way once something stands after it is left alone.
 func TestMerge_NotUnderstood(t *testing.T) {
 	for _, now := range []string{"[a", "[user]\n\tname = a\\", "[user]\n\tname = \"a"} {
 		got, err := Merge(nil, []byte("[user]\n\temail = x\n"), []byte(now))

@@ -56,7 +56,7 @@ func viewsOf(folder, project string) string {
 }
 
 // OpenView copies configuration files, which need not exist, for a command in a project. Folder
-// is where views are kept.
+// holds the views.
 func OpenView(folder, project string, files []string) (_ *View, err error) {
 	top := viewsOf(folder, project)
 	if err := os.MkdirAll(top, 0o700); err != nil {
@@ -89,7 +89,7 @@ func (v *View) fill() (err error) {
 	if err != nil {
 		return err
 	}
-	unlocked := filepath.Join(v.dir, "list.new") // under its name it is always locked, or nobody's
+	unlocked := filepath.Join(v.dir, "list.new") // under its name it is always locked, or unused
 	list, err := os.OpenFile(unlocked, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (v *View) Remove() {
 	_ = os.RemoveAll(v.dir) // the next start finds the rest
 }
 
-// Change is what became of the changes to one configuration file.
+// Change is the result for the changes to one configuration file.
 type Change struct {
 	File                        string
 	Applied, Refused, Conflicts []string
@@ -217,8 +217,8 @@ func lockConfig(file string, most time.Duration) (func(), error) {
 	}
 }
 
-// writeInPlace replaces the content of a file so that it is whole at every moment: what is shorter
-// is first written with empty lines behind it.
+// writeInPlace replaces the content of a file so that it is valid at every moment: a shorter
+// text is first padded with empty lines.
 func writeInPlace(file string, old, text []byte) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|openFlags, 0o644)
 	if err != nil && errors.Is(err, fs.ErrPermission) && os.Chmod(file, 0o644) == nil {
@@ -270,14 +270,14 @@ func readRegular(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, largest))
 }
 
-// Unwatched is what is known of a project in which commands ran that nobody looked after to their end. The
+// Unwatched describes a project in which commands ran that were not watched to their end. The
 // zero value is that there were none.
 type Unwatched struct {
 	Since     time.Time // from when on files were not looked at
 	Protected []string  // configuration files that the commands had copies of: their repositories were protected
 }
 
-// Recover carries over what views of a project have that nobody uses: their lathe was killed.
+// Recover applies the changes in unused views of a project, whose lathe was killed.
 func Recover(folder, project string) (changes []Change, u Unwatched) {
 	top := viewsOf(folder, project)
 	entries, _ := os.ReadDir(top) // most often there is none
@@ -296,7 +296,7 @@ func Recover(folder, project string) (changes []Change, u Unwatched) {
 	return changes, u
 }
 
-// reopen takes over a view that nobody uses. One that has no list yet is being made, or was never
+// reopen takes over an unused view. One that has no list yet is being made, or was never
 // finished; after a while it is taken away.
 func reopen(dir string) (*View, bool) {
 	f, err := os.OpenFile(filepath.Join(dir, "list"), os.O_RDWR, 0)

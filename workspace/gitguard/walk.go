@@ -18,8 +18,8 @@ const (
 	settled = 50 * time.Millisecond
 )
 
-// stamp tells whether a folder is still the one that it was: no program can choose the time at
-// which Linux says that it was changed.
+// stamp identifies the state of a folder: no program can choose the change time that Linux
+// reports.
 type stamp struct {
 	inode uint64
 	time  time.Time

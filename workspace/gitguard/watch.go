@@ -14,9 +14,9 @@ import (
 	"github.com/lathe-agent/lathe/internal/gitobj"
 )
 
-// Watch looks after one project while commands run in it. What is there when the first of them
-// begins is the user's. What is found later was made by a command, for all that is known, and must
-// pass the checks until no command runs any more.
+// Watch monitors one project while commands run in it. Files that exist when the first of them
+// starts are the user's. Later files may come from a command and must pass the checks until no
+// command runs anymore.
 //
 // It does not look at the repositories that were there: the sandbox keeps commands from writing
 // what matters in them.
@@ -42,7 +42,7 @@ type Watch struct {
 
 // RepoDirs is where the repository of a project lies.
 type RepoDirs struct {
-	Own    string // the folder of its work tree: HEAD, index; "" is that there is no repository
+	Own    string // the folder of its work tree: HEAD, index; "" means that there is no repository
 	Common string // the folder that all work trees share
 }
 
@@ -97,8 +97,8 @@ func (w *Watch) inside(repos []found) (paths []string) {
 	return paths
 }
 
-// Check looks at all that a command may have made. One that is not full looks only at what is known
-// and at the top of the project.
+// Check inspects all files that a command may have made. One that is not full looks only at
+// what is known and at the top of the project.
 func (w *Watch) Check(full bool) []Finding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,7 +176,7 @@ func (w *Watch) remember(repos []found, u Unwatched) {
 	}
 }
 
-// identity tells a repository from another under its name. Of one that is not held its
+// identity distinguishes repositories under the same name. Of one that is not held its
 // configuration counts too.
 func identity(path string, held bool) stamp {
 	info, err := os.Lstat(path)

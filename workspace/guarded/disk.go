@@ -10,8 +10,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// onDisk is what is guarded by what lies around a file: another name leads to it, it is part of a
-// repository under any name, or git was told to run it.
+// onDisk finds files that are guarded because of other files: another name leads to it, it is
+// part of a repository under any name, or git is configured to run it.
 func onDisk(path, home string) (why string, ok bool) {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if why, ok := linked(dir, path); ok {
@@ -75,7 +75,7 @@ func inRepository(dir, path string) bool {
 	return slices.ContainsFunc(repositoryNames, known) && isHead(filepath.Join(dir, "HEAD"))
 }
 
-// isHead reports whether a file is what git takes for the HEAD of a repository.
+// isHead reports whether git accepts a file as the HEAD of a repository.
 func isHead(path string) bool {
 	if to, err := os.Readlink(path); err == nil {
 		return strings.HasPrefix(filepath.ToSlash(to), "refs/")
@@ -137,8 +137,8 @@ func HookNames() []string {
 	}
 }
 
-// ExpandPath is a path of git's settings, which may be relative to a folder or to the user's; "" is none, or
-// one that lies elsewhere, as in the folder of git.
+// ExpandPath is a path of git's settings, which may be relative to a folder or to the user's;
+// "" means none, or one that lies elsewhere, as in the folder of git.
 func ExpandPath(dir, home, path string) string {
 	switch rest, ofHome := strings.CutPrefix(path, "~/"); {
 	case path == "" || strings.HasPrefix(path, "%("):

@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// List is what is guarded on a machine. The zero List guards what is so in every project. Paths are
-// absolute and real.
+// List holds the guarded names of a machine. The zero List guards the names of every project.
+// Paths are absolute and real.
 type List struct {
 	Home   string   // the user's folder: names with a dot in it are guarded
 	Config string   // the user's folder for settings
@@ -23,8 +23,8 @@ type List struct {
 // disk. Both are real paths.
 type Project struct{ Dir, Root string }
 
-// Check says why a file is guarded, in a few words for a person. The file is judged by both of its
-// names: as it was asked for, and where that leads.
+// Check says why a file is guarded, in a few words for a person. It checks both names of the
+// file: the requested one and its real path.
 func (l List) Check(p Project, f workspace.File) (why string, ok bool) {
 	path, name := p.below(f.Path), p.below(f.Name)
 	linked := path != name
@@ -45,8 +45,8 @@ func (l List) Check(p Project, f workspace.File) (why string, ok bool) {
 	return l.elsewhere(p, f.Path)
 }
 
-// below is the part of a path that is judged by its names. What the project itself lies in was
-// chosen by the user, such as .claude/worktrees/x, unless that is a repository of its own.
+// below is the part of a path whose names are checked. What the project itself lies in was
+// chosen by the user, such as .claude/worktrees/x, unless that is its own repository.
 func (p Project) below(path string) string {
 	base := p.Root
 	if base == "" || filepath.Dir(base) == base || workspace.Inside(p.Dir, path) && exists(filepath.Join(p.Dir, ".git")) {
@@ -62,8 +62,8 @@ func (p Project) below(path string) string {
 	return rel
 }
 
-// elsewhere is what is guarded beside projects: what belongs to this program, and what programs of
-// the user obey.
+// elsewhere are the guarded files outside of projects: lathe's own, and config files of the
+// user's programs.
 func (l List) elsewhere(p Project, path string) (string, bool) {
 	if slices.ContainsFunc(l.Own, func(dir string) bool { return dir != "" && workspace.Inside(dir, path) }) {
 		return whyOwn, true

@@ -16,7 +16,7 @@ type name struct {
 	hold  Protection
 }
 
-// Protection is how the sandbox of commands holds a name that is not there yet.
+// Protection is how the sandbox of commands holds a name that does not exist yet.
 type Protection int
 
 const (

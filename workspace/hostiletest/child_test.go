@@ -82,8 +82,8 @@ func child(ctx context.Context, role string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// spawn runs a child to its end and returns what it wrote. It skips the test where nobody
-// can watch.
+// spawn runs a child to its end and returns what it wrote. It skips the test where system calls
+// cannot be traced.
 func spawn(t *testing.T, role string, args ...string) (out []byte, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -207,7 +207,7 @@ func openChild(args []string) error {
 	for {
 		var q request
 		if err := in.Decode(&q); err != nil {
-			return e.Close() // nobody asks any more
+			return e.Close() // no client asks any more
 		}
 		r, err := openDirectory(ctx, e, q)
 		if err != nil {
@@ -269,7 +269,7 @@ func (w *watched) ask(t *testing.T, q request) (r report, err error) {
 
 func (w *watched) start(t *testing.T) {
 	t.Helper()
-	if _, err := spawn(t, "threads"); err != nil { // or skip, where nobody can watch
+	if _, err := spawn(t, "threads"); err != nil { // or skip, without tracing
 		t.Fatal(err)
 	}
 	dir, err := os.MkdirTemp("", "hostile-data-")

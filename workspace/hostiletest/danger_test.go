@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/config"
 )
 
-// dangers lists the settings that run, redirect or allow something, whoever said them. It
+// dangers lists the config keys that run, redirect or allow something, from any source. It
 // judges the result alone and knows nothing of how config comes to it.
 func dangers(l *config.Loaded) []string {
 	d := &finder{}
@@ -109,7 +109,7 @@ func (v value) isOn() bool { return v != nil && string(v) != "false" }
 
 func (v value) member(name string) value { return v.members()[name] }
 
-// shellIn finds a command in a template, also one that an argument nobody gives uncovers.
+// shellIn finds a command in a template, also one that a missing argument uncovers.
 var shellIn = regexp.MustCompile("!(\\$(\\d+|ARGUMENTS))*`")
 
 // leads reports whether a path or pattern can lead out of the project, or is an address.

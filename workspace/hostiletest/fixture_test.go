@@ -132,7 +132,7 @@ func (s *scene) write(path, text string) {
 	}
 }
 
-// put writes a file of the repository anew.
+// put writes a file of the repository again.
 func (s *scene) put(name, text string) { s.write(s.path(name), s.fill(text)) }
 
 func (s *scene) link(target, name string) {

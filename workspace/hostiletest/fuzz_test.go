@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-agent/lathe/config"
 )
 
-// Whatever stands in the settings of a project that nobody trusts, none of it runs,
-// redirects or allows anything.
+// Whatever stands in the settings of a project that is not trusted, none of it runs, redirects
+// or allows anything.
 func FuzzUntrusted(f *testing.F) {
 	for _, x := range settingFixtures {
 		for name, text := range x.files {

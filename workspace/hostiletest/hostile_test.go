@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Opening a hostile repository that nobody trusts starts nothing, reaches nobody and lets
-// none of its wishes count.
+// Opening a hostile repository that is not trusted starts nothing, connects to no host and
+// applies none of its config.
 func TestHostile_Untrusted(t *testing.T) {
 	all := slices.Concat(settingFixtures, gitFixtures)
 	if len(all) < 20 {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// pipe makes a named pipe, which nobody writes to.
+// pipe makes a named pipe without a writer.
 func (s *scene) pipe(name string) {
 	s.t.Helper()
 	s.mkdir(filepath.Dir(s.path(name)))

@@ -252,7 +252,7 @@ var settingFixtures = []fixture{
 		keys:  []string{"lathe.json: shell"},
 	},
 	{
-		// Decoders forgive the case of keys; whoever looks for risks must not be fooled.
+		// Decoders forgive the case of keys; the search for risks must not be fooled.
 		name: "keys in other letters",
 		files: map[string]string{"lathe.json": `{"Shell":"TRAP","MCP":{"x":{"type":"local","command":["TRAP"]}},"PLUGIN":["evil"],"\u017fhell":"TRAP",
 			"Permission":"allow","Provider":{"x":{"api":"https://EVIL"}},"LSP":true,"agent":{"build":{"Permission":"allow","PERMISSION":{"bash":"allow"}}},

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// repository tells the branch and how many files differ from what the index has of them.
+// repository returns the branch and the number of files that differ from the index.
 func repository(ctx context.Context, dir string) []string {
 	top, git, common, ok := workspace.GitDirs(dir)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// manifests tells which of the files are here that say how a project is built, and how.
+// manifests lists the build files of a project and their commands.
 func manifests(dir string) []string {
 	var found, commands []string
 	for _, m := range []struct {

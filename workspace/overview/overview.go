@@ -1,5 +1,5 @@
-// Package overview describes a directory and the tools on the machine has for it, so
-// that a model need not find out first.
+// Package overview describes a directory and the tools on the machine, so that a model need not
+// find out first.
 //
 // It reads names, a few manifests, and the index of a repository; it executes nothing, follows no
 // links, and gives up at its deadline. It owns no state: [Take] may be called by many goroutines.
@@ -31,7 +31,7 @@ const (
 // Config is the environment of the program.
 type Config struct {
 	Path string // the PATH variable
-	// Excludes returns the path of the user's global gitignore file; nil is none.
+	// Excludes returns the path of the user's global gitignore file; nil means none.
 	Excludes func() string
 }
 
@@ -128,7 +128,7 @@ func suffixes() []string {
 	return []string{""}
 }
 
-// machine tells how much work fits.
+// machine describes the capacity of the machine.
 func machine() string {
 	line := fmt.Sprintf("Machine: %d cores", runtime.NumCPU())
 	for _, l := range strings.Split(string(readSome("/proc/meminfo")), "\n") {

@@ -28,7 +28,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// taken is a survey without what differs between machines.
+// taken is a overview without what differs between machines.
 func taken(t *testing.T, dir, path string) string {
 	t.Helper()
 	text := overview.Describe(context.Background(), dir, overview.Config{Path: path})
@@ -87,7 +87,8 @@ func TestTake_Git(t *testing.T) {
 	}
 }
 
-// However much there is, the survey stays short and every directory of the first level has its name.
+// However much there is, the overview stays short and every directory of the first level has
+// its name.
 func TestTake_Large(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{}

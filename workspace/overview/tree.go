@@ -29,11 +29,11 @@ func tree(ctx context.Context, dir, excludesFile string) []string {
 		return []string{"The directory is empty."}
 	}
 	// Every name of the first level has its place before any of the second.
-	room := max(0, maxNames-len(folders)-len(files))
+	budget := max(0, maxNames-len(folders)-len(files))
 	var lines []string
 	for _, name := range folders[:min(len(folders), maxNames)] {
-		line, used := l.folder(dir, name, rules, room)
-		lines, room = append(lines, line), room-used
+		line, used := l.folder(dir, name, rules, budget)
+		lines, budget = append(lines, line), budget-used
 	}
 	if n := len(folders) - maxNames; n > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more directories", n))
@@ -86,7 +86,7 @@ func (l *lister) list(dir string, rules *search.GitRules) (folders, files []stri
 }
 
 // folder is one line: the name of a directory and what is in it.
-func (l *lister) folder(dir, name string, rules *search.GitRules, room int) (line string, used int) {
+func (l *lister) folder(dir, name string, rules *search.GitRules, budget int) (line string, used int) {
 	path := filepath.Join(dir, name)
 	rules = rules.Enter(filepath.ToSlash(path), string(readSome(filepath.Join(path, search.GitIgnoreFile))))
 	folders, files := l.list(path, rules)
@@ -96,7 +96,7 @@ func (l *lister) folder(dir, name string, rules *search.GitRules, room int) (lin
 	}
 	all = append(all, files...)
 	const most = 8 // of one directory, so that the first does not take all
-	used = min(len(all), room, most)
+	used = min(len(all), budget, most)
 	line = name + "/"
 	switch rest := len(all) - used; {
 	case used == 0 && rest > 0:
@@ -110,11 +110,11 @@ func (l *lister) folder(dir, name string, rules *search.GitRules, room int) (lin
 }
 
 // files is one line for the files at the top.
-func (l *lister) files(names []string, room int) []string {
+func (l *lister) files(names []string, budget int) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	shown := names[:min(len(names), max(room, 0))]
+	shown := names[:min(len(names), max(budget, 0))]
 	if len(shown) == 0 {
 		return []string{fmt.Sprintf("and %d files", len(names))}
 	}

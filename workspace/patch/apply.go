@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Change is what a patch makes of a file.
+// Change is the result of a patch for a file.
 type Change struct {
 	Kind    Kind
 	Path    string
@@ -27,10 +27,10 @@ type HunkShift struct {
 	Line int // of the file
 }
 
-// Apply works out what a patch makes of the files it names, and writes nothing. read returns the
-// content of a file as it is, and false if there is none. Sections see what earlier ones made;
-// the result has each file once, in the order they were first named. Any section that cannot be
-// applied is the error, a [*Refusal], and then there is no result.
+// Apply computes the results of a patch for the files it names, and writes nothing. read
+// returns the content of a file as it is, and false if there is none. Sections see what earlier
+// ones made; the result has each file once, in the order they were first named. Any section
+// that cannot be applied is the error, a [*Refusal], and then there is no result.
 func (p Patch) Apply(read func(path string) (string, bool, error)) ([]Change, error) {
 	d := &disk{read: read, files: map[string]*entry{}}
 	for _, f := range p.Files {
@@ -284,7 +284,7 @@ func (f *File) unclear(k *seeker, hunk int, places []place) *Refusal {
 	return r
 }
 
-// unfound says which line of a hunk is not in the file, and what stands at the likeliest place.
+// unfound says which line of a hunk is not in the file, and what is at the likeliest place.
 func (f *File) unfound(k *seeker, hunk, cursor int) *Refusal {
 	h := &f.Hunks[hunk]
 	from := cursor

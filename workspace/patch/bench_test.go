@@ -17,7 +17,8 @@ func large() string {
 	return out.String()
 }
 
-// BenchmarkReplace has a file of 5 MB: an exact match is to stay under 100 ms, giving up under 2 s.
+// BenchmarkReplace has a file of 5 MB: an exact match must stay under 100 ms, giving up under 2
+// s.
 func BenchmarkReplace(b *testing.B) {
 	text := large()
 	for _, bb := range []struct {

@@ -29,8 +29,8 @@ type mutation struct {
 	name  string
 	spoil func(r *rand.Rand, text string) string
 	file  func(text string) string // the file is another as well
-	// once spoils only old: what the model writes has no mistake. all spoils also what it writes
-	// anew; otherwise it goes on with what it quoted.
+	// once spoils only old: what the model writes has no mistake. all spoils also what it
+	// writes again; otherwise it continues what it quoted.
 	once, all bool
 }
 
@@ -207,28 +207,28 @@ func makeCall(r *rand.Rand, lang, content string, m mutation) (call, bool) {
 	n := 1 + r.IntN(8)
 	first := r.IntN(len(lines) - n)
 	c := call{lang: lang, kind: m.name, content: content, first: first, n: n}
-	meant := lines[first : first+n]
-	c.trueOld = strings.Join(meant, "\n")
+	target := lines[first : first+n]
+	c.trueOld = strings.Join(target, "\n")
 	if strings.TrimSpace(lines[first]) == "" || strings.TrimSpace(lines[first+n-1]) == "" || strings.Count(content, c.trueOld) != 1 {
 		return c, false
 	}
 	ch := change{op: r.IntN(6), line: r.IntN(n)}
-	if strings.TrimSpace(meant[ch.line]) == "" {
+	if strings.TrimSpace(target[ch.line]) == "" {
 		return c, false
 	}
-	c.trueNew = ch.apply(meant, ch.line, meant[ch.line])
+	c.trueNew = ch.apply(target, ch.line, target[ch.line])
 	c.old = m.spoil(r, c.trueOld)
 	switch {
 	case m.once:
 		c.new = c.trueNew
 	case m.all:
 		c.new = m.spoil(r, c.trueNew)
-	default: // what it quoted wrongly it goes on with
+	default: // what it quoted wrongly it continues
 		list := strings.Split(c.old, "\n")
 		at := ch.line
 		if len(list) != n {
-			at = slices.Index(list, meant[ch.line])
-			if slices.Index(meant, meant[ch.line]) != ch.line {
+			at = slices.Index(list, target[ch.line])
+			if slices.Index(target, target[ch.line]) != ch.line {
 				return c, false
 			}
 		}
@@ -237,7 +237,7 @@ func makeCall(r *rand.Rand, lang, content string, m mutation) (call, bool) {
 		}
 		like := list[at]
 		if m.name == "first line without indentation" {
-			like = meant[ch.line]
+			like = target[ch.line]
 			if ch.op == 1 && ch.line == 0 {
 				like = ""
 			}

@@ -33,15 +33,15 @@ func unescape(text string) string {
 
 // unescaped finds what the quoted text means when its escapes are read.
 func (s *search) unescaped() []hit {
-	meant := plain(unescape(s.old))
-	if meant == s.old || blank(meant) {
+	quoted := plain(unescape(s.old))
+	if quoted == s.old || blank(quoted) {
 		return nil
 	}
 	var out []hit
-	for _, sp := range s.occurrences(meant) {
+	for _, sp := range s.occurrences(quoted) {
 		h := hit{span: sp, whole: sp, inline: true, put: s.new}
 		h.first = s.src.lineAt(sp.start) - 1
-		h.n = strings.Count(meant, "\n") + 1
+		h.n = strings.Count(quoted, "\n") + 1
 		out = append(out, h)
 		if !s.work.spend(sp.end / 16) {
 			return nil
@@ -55,12 +55,12 @@ func (s *search) escapedFile() []hit {
 	if !strings.Contains(s.src.text, `\`) || !s.work.spend(4*len(s.src.text)) {
 		return nil
 	}
-	meant := strings.TrimSuffix(plain(unescape(s.old)), "\n")
+	quoted := strings.TrimSuffix(plain(unescape(s.old)), "\n")
 	keys := make([]string, len(s.src.lines))
 	for i, line := range s.src.lines {
 		if keys[i] = line; strings.Contains(line, `\`) { // one at its end escapes the line break
 			keys[i] = strings.TrimSuffix(unescape(line+"\n"), "\n")
 		}
 	}
-	return s.windows(keys, strings.Split(meant, "\n"))
+	return s.windows(keys, strings.Split(quoted, "\n"))
 }

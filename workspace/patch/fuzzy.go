@@ -26,7 +26,7 @@ func (s *search) blocks() []block {
 		return nil
 	}
 	var out []block
-	next := -1 // the line that ends a block begun two lines above
+	next := -1 // the line that ends a block which starts two lines above
 	for i := len(s.trimmed) - 1; i >= 0; i-- {
 		if i+2 < len(s.trimmed) && s.trimmed[i+2] == end {
 			next = i + 2
@@ -44,11 +44,11 @@ func (s *search) blockAnchors() []hit {
 	if strings.Count(s.old, "\n") < 2 {
 		return nil
 	}
-	room := max(1, len(s.want)/4)
+	tolerance := max(1, len(s.want)/4)
 	normal := collapse(s.old)
 	var alike, same []hit
 	for _, b := range s.blocks() {
-		if d := b.n - len(s.want); d > room || -d > room {
+		if d := b.n - len(s.want); d > tolerance || -d > tolerance {
 			continue
 		}
 		if s.work.spent() || len(alike) > maxHits {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// shareWords reports whether a line with a word in it stands in both.
+// shareWords reports whether a line with a word in it is in both.
 func shareWords(have, want []string) bool {
 	return slices.ContainsFunc(want, func(line string) bool {
 		return strings.ContainsFunc(line, wordRune) && slices.Contains(have, line)
@@ -124,7 +124,7 @@ func (s *search) known(have, want string, fresh []string) bool {
 	return differ
 }
 
-// tokenList is the words and signs of a text. White space is one where it stands in quotes.
+// tokenList is the words and signs of a text. White space is one where it is in quotes.
 func tokenList(text string) []string {
 	t := tokens{text: text, word: -1, space: -1}
 	for i, r := range text {
@@ -260,7 +260,7 @@ func (s *search) shift(h hit) *Shift {
 		return nil
 	}
 	moved := s.movedIndents(h)
-	told := false
+	reported := false
 	i, j := 0, 0
 	for _, g := range append(gaps, gap{len(s.want), len(s.want), len(put), len(put)}) {
 		for ; i < g.have; i, j = i+1, j+1 {
@@ -271,12 +271,12 @@ func (s *search) shift(h hit) *Shift {
 			if given != file {
 				return &Shift{File: file, Given: given}
 			}
-			told = told || given != indent(s.want[i])
+			reported = reported || given != indent(s.want[i])
 		}
 		i, j = g.haveEnd, g.wantEnd
 	}
 	for k, line := range put {
-		if file, ok := moved[indent(line)]; ok && filled(line) && !told && (k > 0 || !h.inline) {
+		if file, ok := moved[indent(line)]; ok && filled(line) && !reported && (k > 0 || !h.inline) {
 			return &Shift{File: file, Given: indent(line)}
 		}
 	}

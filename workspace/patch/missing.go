@@ -12,7 +12,7 @@ const searchWork = 100_000_000
 
 func sign(r rune) string { return fmt.Sprintf("%c (U+%04X)", r, r) }
 
-// missing says that the quoted text is not there, and what is.
+// missing says that the quoted text was not found, and shows the nearest text.
 func (s *search) missing() *Refusal {
 	r := refuse(Missing, "oldString is not in the file, and nothing close enough to it is. Nothing was changed.")
 	s.src.split()

@@ -32,7 +32,7 @@ func nearest(lines, want []string, work *budget) (int, bool) {
 		}
 	}
 	votes := map[int]float64{}
-	for j, line := range want { // in order: sums of floats depend on it
+	for j, line := range want { // sorted: sums of floats depend on the order
 		key := squeeze(line)
 		at := found[key]
 		for _, i := range at {

@@ -7,10 +7,10 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Patch is what a model wants to change, file by file, in its order.
+// Patch lists the changes that a model wants, file by file, in its order.
 type Patch struct{ Files []File }
 
-// Kind is what happens to a file.
+// Kind is the kind of change to a file.
 type Kind string
 
 // The kinds. Move only comes out of [Patch.Apply]; a [File] that moves is an Update.
@@ -35,7 +35,7 @@ type File struct {
 type Hunk struct {
 	Anchors []string // lines to find first, the outermost first
 	Lines   []Line
-	End     bool // it stands at the end of the file
+	End     bool // it is at the end of the file
 	Line    int  // of its first line in the text
 }
 
@@ -56,7 +56,7 @@ const (
 	moveMark  = "*** Move to:"
 )
 
-// example is what a model is shown when it wrote something else.
+// example is the patch shown to a model that wrote something else.
 const example = "*** Begin Patch\n*** Update File: src/a.go\n@@ func main() {\n context line\n-old line\n+new line\n*** End Patch"
 
 // Parse reads a patch. What stands before its first and after its last line is ignored, so that a
@@ -94,7 +94,7 @@ func fault(line int, format string, args ...any) *Refusal {
 	return refuse(Syntax, "Line %d of patchText: %s. Nothing was changed.", line+1, fmt.Sprintf(format, args...))
 }
 
-// markers finds where the patch begins and ends. A mark that stands at the beginning of its line
+// markers finds where the patch begins and ends. A mark that is at the beginning of its line
 // goes before one with white space in front: that may be a line of a file.
 func (p *parser) markers() *Refusal {
 	p.begin, p.end = -1, -1

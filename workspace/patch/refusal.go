@@ -21,11 +21,11 @@ const (
 	Doubtful  Reason = "doubtful"  // only something similar is there, and the change would do harm
 	TooMuch   Reason = "too much"  // finding out would take too long
 	Syntax    Reason = "syntax"    // the patch cannot be read
-	NoFile    Reason = "no file"   // the patch changes a file that is not there
+	NoFile    Reason = "no file"   // the patch changes a file that does not exist
 	Exists    Reason = "exists"    // the patch moves a file onto another
 )
 
-// Refusal says to a model why nothing was changed: what is wrong, what is true instead, and what
+// Refusal tells a model why nothing was changed: the error, the actual text, and a way that
 // would work.
 type Refusal struct {
 	Reason  Reason
@@ -45,7 +45,7 @@ func refuse(why Reason, format string, args ...any) *Refusal {
 	return &Refusal{Reason: why, Text: fmt.Sprintf(format, args...)}
 }
 
-// doubt is what is wrong with a find.
+// doubt is the reason why a match is uncertain.
 type doubt int
 
 const (

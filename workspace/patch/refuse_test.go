@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace/patch"
 )
 
-// TestReplace_Refusals has what must not be changed, and what the model must be told.
+// TestReplace_Refusals has edits that must be refused, and the messages to the model.
 func TestReplace_Refusals(t *testing.T) {
 	const block = "begin {\n\talpha := compute(a, b, c)\n\tbeta := other(alpha)\n\tgamma := third(beta)\n}\n"
 	tests := []struct {

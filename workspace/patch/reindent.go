@@ -26,7 +26,7 @@ type Shift struct {
 	Uniform bool
 }
 
-// indents tells where the file has the indentation that a quote has elsewhere.
+// indents maps the indentation of a quote to that of the file.
 type indents struct {
 	known    map[string]string // the file's by the quote's
 	add, cut string            // the one amount: what the file has more, or less
@@ -106,15 +106,15 @@ func (m *indents) move(line string) string {
 	return m.of(in) + line[len(in):]
 }
 
-// reindented is what a hit puts in, moved to the indentation of the file: lines that new keeps have
-// exactly that of the file, others go as far as their neighbors. It is nil where nothing was moved, or
-// new has the file's indentation already.
+// reindented is the replacement of a hit, moved to the indentation of the file: lines that new
+// keeps have exactly that of the file, others go as far as their neighbors. It is nil where
+// nothing was moved, or new has the file's indentation already.
 func (s *search) reindented(h hit) (put string, shift *Shift) {
 	if h.n != len(s.want) || s.shift(h) == nil {
 		return h.put, nil
 	}
 	file, want := s.src.lines[h.first:h.first+h.n], s.want
-	if h.inline { // the first line begins behind its indentation
+	if h.inline { // the first line begins after its indentation
 		file, want = file[1:], want[1:]
 	}
 	m := newIndents(file, want)

@@ -29,7 +29,7 @@ type Replacement struct {
 	Content  string
 	Matcher  Matcher
 	Count    int       // how many passages were replaced
-	Passages []Passage // the first of them, in order
+	Passages []Passage // the first of them, sorted
 	// First and Last are the lines of Content, counted from 1, from the first thing put in to
 	// the last.
 	First, Last int
@@ -51,9 +51,9 @@ const maxWork = 200_000_000
 // letter it is looked for in the ways of [Matcher], one after the other. Line endings of old and
 // new do not matter: they become those of the lines they replace.
 //
-// It refuses, with a [*Refusal], what it cannot do for certain: a passage that is not there, that
-// is there more than once, or that is only similar where new would then undo something old does
-// not show.
+// It refuses, with a [*Refusal], what it cannot do for certain: a passage that does not exist,
+// that is there more than once, or that is only similar where new would then undo something old
+// does not show.
 func Replace(content, old, new string, all bool) (Replacement, error) {
 	src := newSource(content)
 	s := &search{src: src, old: plain(old), new: plain(new), all: all, work: &budget{left: maxWork}}

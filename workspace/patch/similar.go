@@ -54,8 +54,8 @@ func foldRune(r rune) string {
 // collapse writes every run of white space as one space, and none at the ends.
 func collapse(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// squeeze has no white space, no typeset punctuation and no capitals: what is left is what two
-// people would call the same line.
+// squeeze has no white space, no typeset punctuation and no capitals: lines that look the same
+// become equal.
 func squeeze(line string) string { return string(squeezed(nil, line)) }
 
 // squeezed appends a squeezed line to a buffer.

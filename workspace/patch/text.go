@@ -91,7 +91,7 @@ func (s *source) ending(sp span) string {
 	return "\n"
 }
 
-// put replaces spans, which are in order and do not overlap, by a text with plain endings.
+// put replaces spans, which are sorted and do not overlap, by a text with plain endings.
 func (s *source) put(spans []span, text string) string {
 	var out strings.Builder
 	out.Grow(len(s.raw) + len(bom) + len(spans)*len(text))

@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// dfa tells which lines a program matches, reading each byte once. It makes the states of a
-// deterministic automaton when it first needs them, and forgets all of them when they become too
-// many. It answers what [regexp.Regexp.Match] would for each line. It belongs to one goroutine.
+// dfa finds the lines that a program matches, reading each byte once. It makes the states of a
+// deterministic automaton when it first needs them, and forgets all of them when they become
+// too many. It answers what [regexp.Regexp.Match] would for each line. It belongs to one
+// goroutine.
 type dfa struct {
 	prog *syntax.Prog
 	// next has the state after each byte of ASCII, 128 for a state; 0 is not known yet.
@@ -216,7 +217,7 @@ func (d *dfa) step(s int32, rest []byte) (to int32, width int) {
 	case b < utf8.RuneSelf:
 		at := int(s)<<7 | int(b)
 		if to = d.next[at]; to == unknown {
-			s = d.roomy(s)
+			s = d.makeSpace(s)
 			to = d.after(s, rune(b))
 			d.next[int(s)<<7|int(b)] = to
 		}
@@ -226,7 +227,7 @@ func (d *dfa) step(s int32, rest []byte) (to int32, width int) {
 	key := uint64(s)<<32 | uint64(r)
 	to, ok := d.wide[key]
 	if !ok {
-		s = d.roomy(s)
+		s = d.makeSpace(s)
 		to = d.after(s, r)
 		if len(d.wide) >= maxWide {
 			clear(d.wide)
@@ -236,9 +237,9 @@ func (d *dfa) step(s int32, rest []byte) (to int32, width int) {
 	return to, width
 }
 
-// roomy makes space for one more state. It returns the state that is meant by s
+// makeSpace makes space for one more state. It returns the state that is meant by s
 // afterwards.
-func (d *dfa) roomy(s int32) int32 {
+func (d *dfa) makeSpace(s int32) int32 {
 	if len(d.sets) < maxStates && d.size < maxSize {
 		return s
 	}

@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// Query is what files are looked for and where.
+// Query says which files to find and where.
 type Query struct {
 	// Root is the directory: absolute, and a real path. Nothing outside of it is read but ignore
 	// files above it.
 	Root string
 	// Limit is how many results are returned; all are counted. 0 is no limit.
 	Limit int
-	// Hidden includes names that begin with a dot, All what is ignored. The directory .git is never
-	// looked into.
+	// Hidden includes names that begin with a dot, All includes ignored files. The directory
+	// .git is never looked into.
 	Hidden, All bool
 	// ExcludesFile is the file of what the user ignores in all repositories, as
-	// [workspace.UserExcludes] finds it; "" is none.
+	// [workspace.UserExcludes] finds it; "" means none.
 	ExcludesFile string
 	// Skip reports whether a file, by its path from the root with slashes, is not to be opened; nil
 	// skips none. It is called by many goroutines, for a search by content.
@@ -32,8 +32,8 @@ type Query struct {
 type Files struct {
 	Paths []string // from the root, with slashes, in the order of their names; up to the limit
 	Total int
-	// Dirs are the directories that hold all of them, the fullest first: those at the first level at
-	// which the pattern leaves a choice. "" is that level itself.
+	// Dirs are the directories that hold all of them, the fullest first: those at the first
+	// level at which the pattern leaves a choice. "" means that level itself.
 	Dirs       []DirCount
 	Unreadable int // directories that could not be read
 }
@@ -85,7 +85,7 @@ func Glob(ctx context.Context, q Query, p *Pattern) (Files, error) {
 	return out, nil
 }
 
-// globber is what one worker found.
+// globber holds the results of one worker.
 type globber struct {
 	pattern *Pattern
 	limit   int

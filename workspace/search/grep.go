@@ -12,7 +12,7 @@ import (
 // moreFiles is how many files beyond the last whose lines are returned are returned with a count.
 const moreFiles = 20
 
-// Matches is what a [Grep] found.
+// Matches is the result of a [Grep].
 type Matches struct {
 	// Files are in the order of their names. The first of them have their lines, up to the limit in
 	// all; a few more only say how many they have.
@@ -25,7 +25,7 @@ type Matches struct {
 	Searched   int // files that were looked through
 }
 
-// FileMatches is what one file has.
+// FileMatches are the matches in one file.
 type FileMatches struct {
 	Path  string // from the root, with slashes
 	Count int
@@ -59,9 +59,9 @@ func Grep(ctx context.Context, q Query, re *Regexp, include *Pattern) (Matches, 
 	return out, nil
 }
 
-// GrepReader finds the lines of one text that match, up to the limit of q; the rest of q does not
-// matter. Path is what the result calls it. Its error is that of the reader or of ctx; a binary
-// file is no error.
+// GrepReader finds the lines of one text that match, up to the limit of q; the rest of q does
+// not matter. Path is its name in the result. Its error is that of the reader or of ctx; a
+// binary file is no error.
 func GrepReader(ctx context.Context, q Query, re *Regexp, path string, r io.Reader) (Matches, error) {
 	var stop atomic.Bool
 	defer context.AfterFunc(ctx, func() { stop.Store(true) })()

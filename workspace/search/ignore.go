@@ -86,7 +86,7 @@ func (g *ignores) enter(dir string, has special, read func(name string) string) 
 		return g
 	}
 	in := *g
-	if has&hasGit != 0 { // a repository of its own: what git ignores further up does not reach in
+	if has&hasGit != 0 { // its own repository: what git ignores further up does not reach in
 		in.repository, in.git = true, nil
 		in.exclude = (*level)(nil).push(dir, parseRules(excludes(dir)))
 		in.user = (*level)(nil).push(dir, in.everywhere)
@@ -201,8 +201,8 @@ func linked(dir, text, mark string) string {
 	return line
 }
 
-// readRules reads an ignore file by its path. One that cannot be read or is no regular file has no
-// rules: whoever made it can hide nothing else by that.
+// readRules reads an ignore file by its path. One that cannot be read or is no regular file has
+// no rules: so it can hide no other file.
 func readRules(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -224,13 +224,14 @@ func limited(r io.Reader) string {
 	return string(text)
 }
 
-// GitRules is what git ignores in one directory, without the files that only search tools read. It does
-// not change: a directory below gets its own.
+// GitRules are git's ignore rules for one directory, without the files that only search tools
+// read. It does not change: a directory below gets its own.
 type GitRules struct{ all ignores }
 
-// NewGitRules is what holds at the top of a work tree before its own ignore file is read: the rules of
-// info/exclude if there is a repository. Without one, ignore files count all the same. Root is absolute
-// and real. ExcludesFile is the file of what a person ignores in all repositories, "" for none.
+// NewGitRules returns the rules at the top of a work tree before its own ignore file is read:
+// the rules of info/exclude if there is a repository. Without one, ignore files count all the
+// same. Root is absolute and real. ExcludesFile is the file of what a person ignores in all
+// repositories, "" for none.
 func NewGitRules(root, excludesFile string) *GitRules {
 	g := &GitRules{ignores{repository: true}}
 	root = filepath.ToSlash(root)
@@ -248,7 +249,7 @@ func (g *GitRules) Enter(dir, text string) *GitRules {
 	return &in
 }
 
-// Ignores judges an entry of the directory at a path.
+// Ignores reports whether an entry of the directory is ignored.
 func (g *GitRules) Ignores(at, name string, dir bool) bool {
 	return g.all.match(at, name, dir) == ignored
 }

@@ -14,14 +14,14 @@ const (
 	maxLiteral  = 100 // bytes of one
 )
 
-// literals is what a regular expression says about the texts it matches.
+// literals are the literal texts in the matches of a regular expression.
 type literals struct {
 	// exact are all texts it can match; nil where they are too many to list.
 	exact []string
 	// need has a text that every match contains, or several of which it contains one; nil if there
 	// is none that is known.
 	need []string
-	// fold says that the texts are in small letters and case does not count.
+	// fold says that the texts are in lower case and case does not count.
 	fold bool
 	// sure says that exact is the whole truth: whatever contains one of the texts matches.
 	sure bool
@@ -213,7 +213,7 @@ func (l literals) best() []string {
 	return texts
 }
 
-// better chooses what is found less often: long texts, few of them.
+// better chooses the rarer texts: long ones, few of them.
 func better(a, b literals) literals {
 	if score(b) > score(a) {
 		return b

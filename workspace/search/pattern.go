@@ -16,7 +16,7 @@ type Pattern struct {
 	name    bool // matched against the last name
 	negated bool
 	suffix  string // the common suffix of all matches, for a quick check
-	exact   bool   // the suffix behind one star is all there is to match
+	exact   bool   // only the suffix after one star must match
 	// dirs are the names the path of every match begins with.
 	dirs []string
 	// dotted says that the pattern spells a name that begins with a dot, so that hidden files are

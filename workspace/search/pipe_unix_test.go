@@ -19,7 +19,7 @@ func mustPipe(t *testing.T, path string) {
 	}
 }
 
-// A pipe nobody writes to would block whoever opens it, be it found in the tree, in the place of an
+// A pipe without a writer would block its reader, be it found in the tree, in the place of an
 // ignore file, or in the place of a file since the directory was listed.
 func TestSearch_Pipes(t *testing.T) {
 	root := gittest.RealTemp(t)

@@ -26,7 +26,7 @@ type PatternError struct {
 	Offset int    // of the first byte that is wrong
 	At     string // the text there
 	Reason string
-	// Literal matches the text of Expr as it stands.
+	// Literal matches the text of Expr as it is.
 	Literal string
 }
 
@@ -195,7 +195,7 @@ func explain(expr string, err error) error {
 	return out
 }
 
-// parens returns where the last parenthesis stands that is never closed, and where the first stands
+// parens returns where the last parenthesis stands that is never closed, and where the first is
 // that closes none.
 func parens(expr string) (open, closing int) {
 	var stack []int

@@ -15,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
-// ripgrep returns a function that runs it in a directory, without anybody's settings.
+// ripgrep returns a function that runs it in a directory, without user settings.
 func ripgrep(t testing.TB) func(dir string, args ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("rg")

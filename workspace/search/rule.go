@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// verdict is what ignore rules say of a path.
+// verdict is the result of ignore rules for a path.
 type verdict uint8
 
 const (
@@ -114,7 +114,7 @@ type rules struct {
 	paths          bool  // some rule needs the whole path
 }
 
-// places is where in the file the last rule stands, plus one; 0 is none.
+// places is where in the file the last rule stands, plus one; 0 means none.
 type places struct{ any, dir int }
 
 // parseRules reads an ignore file; nil where it has no rules.

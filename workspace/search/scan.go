@@ -17,7 +17,7 @@ const (
 	overlap   = 64 << 10
 	// sniffed is how much of a file is looked at to see whether it is binary.
 	sniffed = 8 << 10
-	// maxText is how many characters of a line are kept.
+	// maxText limits the characters of a line in a result.
 	maxText = 2000
 )
 
@@ -103,7 +103,7 @@ func (s *scanner) fill(r io.Reader, have int, size int64) (int, bool, error) {
 		n, err := r.Read(s.buf[have:])
 		have += n
 		if errors.Is(err, io.EOF) || size > 0 && s.offset+int64(have) >= size && have < len(s.buf) {
-			return have, true, nil // most files are smaller than the buffer: one read tells it all
+			return have, true, nil // most files are smaller than the buffer: one read is enough
 		}
 		if err != nil {
 			return have, false, err
@@ -229,7 +229,7 @@ func (s *scanner) hit(b []byte, start, end int) {
 	s.lines = append(s.lines, cut(l, line))
 }
 
-// wants counts a match and reports whether it is to be kept.
+// wants counts a match and reports whether to store it.
 func (s *scanner) wants() bool {
 	s.count++
 	if s.wanted < 0 {

@@ -14,7 +14,7 @@ type wide struct {
 	in    *bufio.Reader
 	order binary.ByteOrder
 	out   []byte // decoded bytes not read yet
-	held  uint16 // a unit that was read too early; 0 is none
+	held  uint16 // a unit that was read too early; 0 means none
 }
 
 func newUTF16(r io.Reader) io.Reader {

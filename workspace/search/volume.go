@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// kind is what an entry of a directory is.
+// kind is the kind of a directory entry.
 type kind uint8
 
 const (
@@ -40,7 +40,7 @@ type folder interface {
 	close()
 }
 
-// content is an open file. Size is what it was when it was opened; it may grow or shrink.
+// content is an open file. Size is its size when it was opened; it may grow or shrink.
 type content interface {
 	io.ReadCloser
 	size() int64

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openVolume opens the tree at a real path. Linux can be told to follow no symlink anywhere, so
+// openVolume opens the tree at a real path. Linux can refuse symlinks anywhere in a path, so
 // that one name is enough to open a directory however deep, and the entries and files of a
 // directory are reached by its handle.
 func openVolume(dir string) (volume, error) {

@@ -24,7 +24,7 @@ const (
 )
 
 // walk is one pass over a tree by several workers. Each takes a directory, lists it, gives its
-// files to its visitor and leaves the directories below to whoever is free.
+// files to its visitor and leaves the directories below to idle workers.
 type walk struct {
 	root     string // absolute and real, with slashes
 	volume   volume
@@ -77,7 +77,7 @@ func newWalk(root string) (*walk, error) {
 	return w, nil
 }
 
-// kernelDir reports whether a directory of Linux holds no files of anybody.
+// kernelDir reports whether a Linux directory holds only kernel files.
 func kernelDir(dir string) bool {
 	if runtime.GOOS != "linux" {
 		return false
@@ -91,7 +91,7 @@ func kernelDir(dir string) bool {
 }
 
 // run visits all files and returns when every worker is done. Its error is that of ctx, or a
-// mistake of ours; what cannot be read is only counted. The walk cannot be run again.
+// bug; unreadable files are only counted. The walk cannot be run again.
 func (w *walk) run(ctx context.Context, workers int, visitors func() visitor) error {
 	defer w.volume.close()
 	if workers <= 0 {
@@ -125,7 +125,7 @@ func (w *walk) halt() {
 
 func (w *walk) worker(v visitor) {
 	defer func() {
-		if r := recover(); r != nil { // nobody else can catch it, and it must not end the process
+		if r := recover(); r != nil { // no other code can catch it, and it must not end the process
 			err := fmt.Errorf("search %s: %v\n%s", w.root, r, debug.Stack())
 			w.mu.Lock()
 			w.err = errors.Join(w.err, err)
@@ -207,7 +207,7 @@ func (w *walk) do(t task, v visitor, list []entry) []entry {
 	return list
 }
 
-// sift gives away the directories among the entries, and returns the files that are to be visited.
+// sift gives away the directories among the entries, and returns the files to visit.
 func (w *walk) sift(t task, in folder, list []entry) []string {
 	at := w.root
 	if t.dir != "" {

@@ -288,12 +288,12 @@ func TestSearch_Roots(t *testing.T) {
 	}
 }
 
-// slow is a visitor that waits until it may go on.
-type slow struct{ begun, release chan struct{} }
+// slow is a visitor that waits until it may continue.
+type slow struct{ started, release chan struct{} }
 
 func (s slow) visit(folder, string, string) {
 	select {
-	case s.begun <- struct{}{}:
+	case s.started <- struct{}{}:
 	default:
 	}
 	<-s.release
@@ -309,10 +309,10 @@ func TestWalk_CancelStopsWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	s := slow{begun: make(chan struct{}, 1), release: make(chan struct{})}
+	s := slow{started: make(chan struct{}, 1), release: make(chan struct{})}
 	reason := errors.New("enough")
 	go func() {
-		<-s.begun
+		<-s.started
 		cancel(reason)
 		for !w.stop.Load() {
 			runtime.Gosched()
@@ -389,7 +389,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return copy(p, "\nneedle\n"), nil
 }
 
-// 2 GB take no more room than a small file, whether in one line or in many.
+// 2 GB take no more memory than a small file, whether in one line or in many.
 func TestGrepReader_HugeTextsInBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 4 GB")

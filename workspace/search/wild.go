@@ -90,7 +90,7 @@ func compileStars(pattern string, i int, slashes bool) (step, int) {
 	return step{kind: stepStar}, end
 }
 
-// compileSet reads a bracket expression from behind its bracket.
+// compileSet reads a bracket expression from after its bracket.
 func compileSet(p string, i int) (set *byteSet, next int, ok bool) {
 	r := setReader{p: p, i: i, set: &byteSet{}}
 	negated := i < len(p) && (p[i] == '!' || p[i] == '^')

@@ -8,7 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
-// Format is how the secrets of a file are told from its other settings.
+// Format is the syntax by which the secrets of a file are found.
 type Format string
 
 const (

@@ -1,5 +1,5 @@
-// Package secret knows where a user's credentials lie: private keys, tokens of command lines,
-// browser profiles, password stores, histories of what was typed.
+// Package secret knows the locations of a user's credentials: private keys, tokens of
+// command-line tools, browser profiles, password stores, shell histories.
 //
 // It is one table (places.txt) with a reason for each place, which the sandbox hides from commands and
 // the file tools ask about. It opens nothing by itself and reads no environment: callers pass both
@@ -20,7 +20,7 @@ import (
 type Location struct {
 	Path   string // absolute
 	Reason string // a few words: "SSH private keys"
-	Tool   string // the program whose lines may see it when sandbox.credentials names it; "" is none
+	Tool   string // the program whose lines may see it when sandbox.credentials names it; "" means none
 	// Redact is not empty for a file whose other lines programs need.
 	Redact Format
 

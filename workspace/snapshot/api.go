@@ -12,7 +12,7 @@ type Options struct {
 	MaxBytes int64         // size of the whole store after [Store.Tidy]; 0 is 1 GiB
 	Now      func() time.Time
 	Log      *slog.Logger
-	// Excludes returns the path of the user's global gitignore file; nil is none.
+	// Excludes returns the path of the user's global gitignore file; nil means none.
 	Excludes func() string
 }
 
@@ -43,7 +43,7 @@ type Entry struct {
 	ID   string // of the blob, 40 hex
 }
 
-// Change is what a plan does with one file.
+// Change is the action of a plan for one file.
 type Change struct {
 	Path     string // absolute
 	From, To Entry

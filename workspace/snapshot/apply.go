@@ -33,7 +33,7 @@ func (w *Worktree) Apply(ctx context.Context, key string, p Plan) (Applied, erro
 		return Applied{}, lathe.Errorf(lathe.Unavailable, "undo: %w", err)
 	}
 	defer release()
-	if err := t.mendLocked(); err != nil {
+	if err := t.repairLocked(); err != nil {
 		return Applied{}, err
 	}
 	done := Applied{Plan: Plan{slices.Clone(p.Changes)}}
@@ -229,7 +229,7 @@ func (t *sharedTree) revertInterrupted(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	return t.mendLocked()
+	return t.repairLocked()
 }
 
 // revertInterruptedOnce is revertInterrupted for readers, which need nothing else that is loaded.
@@ -241,7 +241,7 @@ func (t *sharedTree) revertInterruptedOnce() {
 	}
 }
 
-func (t *sharedTree) mendLocked() error {
+func (t *sharedTree) repairLocked() error {
 	names, err := os.ReadDir(t.path(undoDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -25,7 +25,7 @@ func TestFrame_IgnoreRulesChange(t *testing.T) {
 	b.command(st, func() {
 		b.write(".gitignore", "plain\n")
 		b.write("made", "by command\n")
-		b.write("build/made", "by command\n") // nobody knew what was in there
+		b.write("build/made", "by command\n") // its content was unknown
 	})
 	done := b.end(st)
 	if got := b.rels(done.Files); !slices.Equal(got, []string{".gitignore", "made"}) {
@@ -101,7 +101,7 @@ func TestFrame_Large(t *testing.T) {
 	b.command(st, func() {
 		b.write("tracked", large+"y")
 		b.write("grows", large)
-		b.write("untracked", "now small\n") // what it was is not known, so this is nobody's
+		b.write("untracked", "now small\n") // its former state is unknown, so it belongs to no step
 		b.write("new", large)
 	})
 	b.tool(st, "by tool", func() { b.write("by tool", large) })
@@ -116,7 +116,7 @@ func TestFrame_Large(t *testing.T) {
 	}
 }
 
-// Above the limit the change is told and cannot be undone.
+// Above the limit the change is reported and cannot be undone.
 func TestCapture_TooLarge(t *testing.T) {
 	b := newBench(t, gittest.RealTemp(t))
 	must(t, os.WriteFile(b.path("huge"), nil, 0o644))
@@ -396,7 +396,7 @@ func TestFrame_IgnoredFolder(t *testing.T) {
 	b.write(".gitignore", "/big\n")
 	must(t, os.MkdirAll(b.path("big/a/b"), 0o755))
 	must(t, os.WriteFile(b.path("big/a/b/huge"), nil, 0o644))
-	must(t, os.Truncate(b.path("big/a/b/huge"), 10<<30)) // it takes no room
+	must(t, os.Truncate(b.path("big/a/b/huge"), 10<<30)) // it takes no space
 	var opened []string
 	must(t, b.work.t.walk(t.Context(), ""))
 	compare(nil, b.work.t.known, "", func(path string, _, y *item) { opened = append(opened, fmt.Sprint(path, y.passed())) })

@@ -9,8 +9,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
-// What other programs obey goes back to what the user had, and what a model had made of it does not
-// come back with a redo, of which nobody is asked.
+// What other programs obey goes back to what the user had, and what a model had made of it does
+// not come back with a redo, which asks no permission.
 func TestRedo_LeavesGuardedAlone(t *testing.T) {
 	b := newBench(t, gittest.RealTemp(t))
 	b.write(".npmrc", "user\n")

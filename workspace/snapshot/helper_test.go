@@ -200,7 +200,7 @@ func (g gitRunner) commit(dir string) {
 	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "first")
 }
 
-// writeTree is the tree git would make of the directory, by an index of its own.
+// writeTree is the tree git would make of the directory, by its own index.
 func (g gitRunner) writeTree(dir string) string {
 	g.Helper()
 	apart := g.With("GIT_INDEX_FILE=" + filepath.Join(g.TempDir(), "index"))

@@ -43,7 +43,7 @@ func (t *sharedTree) save(file string) error {
 // walk finds skipped items again.
 func appendDir(out []byte, d *dir) []byte {
 	var tree oid
-	if id := d.tree.Load(); id != nil && d.kept.Load() {
+	if id := d.tree.Load(); id != nil && d.treeStored.Load() {
 		tree = *id
 	}
 	out = append(out, tree[:]...)
@@ -115,7 +115,7 @@ func (r *indexReader) dir(depth int) *dir {
 	d := &dir{}
 	if tree := r.oid(); tree != (oid{}) {
 		d.tree.Store(&tree)
-		d.kept.Store(true)
+		d.treeStored.Store(true)
 	}
 	n := r.number()
 	if n > uint64(len(r.rest)) || depth > 2*maxDepth {

@@ -186,7 +186,7 @@ func TestKill_Capture(t *testing.T) {
 		b.apply("ses", plan)
 		want := maps.Clone(first)
 		if _, known := slices.BinarySearch(p.Files, b.work.t.abs("c")); !known {
-			want["c"] = left["c"] // the command died with us, and what it did is nobody's
+			want["c"] = left["c"] // the command died with us, and its changes belong to no step
 		}
 		got := b.files()
 		maps.DeleteFunc(got, func(name, _ string) bool { return strings.HasPrefix(filepath.Base(name), tempPrefix) })
@@ -225,7 +225,7 @@ func TestKill_Apply(t *testing.T) {
 	}, func(b *bench, point int) {
 		t := b.t
 		steps := []StepRef{{Key: "msg_one"}, {Key: "msg_two"}}
-		plan, err := b.work.Undo(t.Context(), steps) // whoever comes next mends
+		plan, err := b.work.Undo(t.Context(), steps) // the next reader repairs
 		must(t, err)
 		got := b.files()
 		maps.DeleteFunc(got, func(name, _ string) bool { return strings.HasSuffix(name, ".tmp") })
@@ -260,14 +260,14 @@ func TestKill_Tidy(t *testing.T) {
 		age(b.t, b.work.t.path(objectsDir))
 	}, func(b *bench, point int) {
 		t := b.t
-		kept := 0
+		records := 0
 		for i := steps - 1; i >= 0; i-- {
 			r, err := readRecord(b.work.t.recordPath(fmt.Sprintf("msg_%02d", i)))
 			must(t, err)
 			if r == nil {
 				continue
 			}
-			kept++
+			records++
 			for _, s := range r.Files[0].Changes {
 				if !b.work.t.available(s.Before) || !b.work.t.available(s.After) {
 					t.Errorf("point %d: step %d has a record and no content", point, i)
@@ -279,8 +279,8 @@ func TestKill_Tidy(t *testing.T) {
 				}
 			}
 		}
-		if kept == 0 || kept == steps && point > 200 {
-			t.Errorf("point %d: %d records are left", point, kept)
+		if records == 0 || records == steps && point > 200 {
+			t.Errorf("point %d: %d records are left", point, records)
 		}
 		must(t, b.store.Tidy(t.Context()))
 		b.undo("ses", StepRef{Key: fmt.Sprintf("msg_%02d", steps-1)})

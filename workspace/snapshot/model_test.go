@@ -14,10 +14,10 @@ import (
 	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
-// The undo model: an agent and a person work on the same files, and now and then the agent's work is
-// taken back. A second, tiny account of who wrote what says what must be left.
+// The undo model: an agent and a person work on the same files, and now and then the agent's
+// work is undone. A second, tiny account of who wrote what says what must be left.
 
-// act is one change by somebody, in the order of time.
+// act is one change by a user, in the order of time.
 type act struct {
 	step     int // -1 is the person
 	from, to string
@@ -101,8 +101,8 @@ func (m *model) change(step int) (name string, do func()) {
 	}
 }
 
-// expect says what a file must be after steps are undone: back along their own acts as long as nobody
-// else was there.
+// expect says what a file must be after steps are undone: back along their own acts as long as
+// no other process was there.
 func (m *model) expect(name string, undone func(step int) bool) string {
 	acts := results(m.acts[name])
 	now := m.present(name)

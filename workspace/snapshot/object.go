@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxContent is how many bytes of a file are kept. What is larger cannot be undone.
+	// maxContent limits the stored bytes of a file. Larger files cannot be undone.
 	maxContent = 64 << 20
 	// rawTree is from which size on trees are not compressed: they are mostly hashes, so it would
 	// only take time.
@@ -64,8 +64,8 @@ func objectHead(kind gitobj.Kind, size int) []byte {
 	return append(strconv.AppendInt(head, int64(size), 10), 0)
 }
 
-// objects is where contents and trees are kept: in packs of ours, and behind them in the objects of the
-// project, which are only read.
+// objects stores contents and trees in its own packs. It also reads, and never writes, the
+// objects of the project.
 type objects struct {
 	disk     *disk
 	dir      string

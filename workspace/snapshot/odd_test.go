@@ -43,7 +43,7 @@ func TestFrame_Names(t *testing.T) {
 	}
 }
 
-// In somebody's home our own files are not part of the project.
+// In a user's home our own files are not part of the project.
 func TestFrame_OwnFiles(t *testing.T) {
 	dir := gittest.RealTemp(t)
 	b := &bench{t: t, dir: dir}

@@ -19,9 +19,9 @@ import (
 // never written again; only tidying replaces it by a smaller one.
 
 const (
-	// packSize is from which size on a heap is closed and another begun.
+	// packSize is the size at which a pack is closed and another started.
 	packSize = 16 << 20
-	// headSize is what stands before each object: its name, and how many bytes follow.
+	// headSize is the header of each object: its name, and how many bytes follow.
 	headSize = len(oid{}) + 4
 	// graceTime protects a new packfile from Tidy: a process may be about to refer to its objects.
 	graceTime = time.Hour

@@ -158,7 +158,7 @@ func (t *sharedTree) patchOf(r *record) Patch {
 	return p
 }
 
-// journal is what a step has on disk while it runs. The lock of the file says that it does.
+// journal is the file of a running step. The lock of the file says that it does.
 type journal struct {
 	file *os.File
 	path string
@@ -241,7 +241,7 @@ func (j *journal) append(d *disk, entries ...entry) error {
 	return nil
 }
 
-// readJournal puts together what is in a journal. A last line that is not whole was never acted upon.
+// readJournal reads a journal. A last line that is not whole was never acted upon.
 func readJournal(f *os.File) (map[string]*trace, map[string]time.Time, error) {
 	traces, captured := map[string]*trace{}, map[string]time.Time{}
 	lines := bufio.NewReader(f)
@@ -283,8 +283,8 @@ func readJournal(f *os.File) (map[string]*trace, map[string]time.Time, error) {
 // the work of a person.
 const writeTime = 10 * time.Second
 
-// Recover tells what a step had written whose process died, and keeps it as if the step had ended. A
-// Patch without files means that nothing is known, or that the step still runs.
+// Recover returns the writes of a step whose process died, and records them as if the step had
+// ended. A Patch without files means that nothing is known, or that the step still runs.
 func (w *Worktree) Recover(ctx context.Context, key string) (Patch, error) {
 	t := w.t
 	if r, err := readRecord(t.recordPath(key)); r != nil || err != nil {

@@ -69,7 +69,7 @@ func TestTidy_Month(t *testing.T) {
 		t.Errorf("the last step cannot be undone: %+v", before)
 	}
 	noDamage(t, b.store.o.Dir)
-	// When all is too old and nobody is there, nothing is left.
+	// When everything is too old and unused, nothing is left.
 	must(t, b.store.Close())
 	now = now.Add(365 * 24 * time.Hour)
 	age(t, b.store.o.Dir)

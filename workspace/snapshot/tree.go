@@ -20,8 +20,8 @@ type dir struct {
 	// walk.
 	above, rules *search.GitRules
 
-	tree atomic.Pointer[oid] // its tree ID, once requested
-	kept atomic.Bool         // that tree and all below are stored
+	tree       atomic.Pointer[oid] // its tree ID, once requested
+	treeStored atomic.Bool         // that tree and all below are stored
 }
 
 // item is an entry of a directory.
@@ -37,12 +37,12 @@ type item struct {
 type itemFlags uint8
 
 const (
-	racy     itemFlags = 1 << iota // may have changed without a change of its stat
-	lost                           // content not stored: too large
-	pinned                         // not checked out, which is no deletion
-	ignored                        // skipped because of a rule
-	folder                         // skipped, and a directory
-	unjudged                       // set by a tool, whatever the ignore rules say
+	racy       itemFlags = 1 << iota // may have changed without a change of its stat
+	lost                             // content not stored: too large
+	pinned                           // not checked out, which is no deletion
+	ignored                          // skipped because of a rule
+	folder                           // skipped, and a directory
+	unfiltered                       // set by a tool, whatever the ignore rules say
 )
 
 func (it *item) isFile() bool        { return it != nil && it.sub == nil && it.mode != 0 }
@@ -103,7 +103,7 @@ func (d *dir) with(path string, it item) *dir {
 	if more {
 		old := d.get(name)
 		var below *dir
-		flags := unjudged
+		flags := unfiltered
 		if old != nil && old.sub != nil {
 			below, flags = old.sub, old.flags
 		}
@@ -221,7 +221,7 @@ func (o *objects) keepTree(d *dir) (oid, error) {
 	if d == nil {
 		return oid{}, nil
 	}
-	if id := d.tree.Load(); id != nil && d.kept.Load() {
+	if id := d.tree.Load(); id != nil && d.treeStored.Load() {
 		return *id, nil
 	}
 	type line struct {
@@ -247,7 +247,7 @@ func (o *objects) keepTree(d *dir) (oid, error) {
 	}
 	if len(lines) == 0 {
 		d.tree.Store(&oid{})
-		d.kept.Store(true)
+		d.treeStored.Store(true)
 		return oid{}, nil
 	}
 	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.name, b.name) })
@@ -266,7 +266,7 @@ func (o *objects) keepTree(d *dir) (oid, error) {
 		}
 	}
 	d.tree.Store(&id)
-	d.kept.Store(true)
+	d.treeStored.Store(true)
 	return id, nil
 }
 

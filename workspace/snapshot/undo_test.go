@@ -171,7 +171,7 @@ func TestUndo_WithoutRecords(t *testing.T) {
 	}
 }
 
-// What a dead step captured long before the file was last written may be anybody's.
+// What a dead step captured long before the file was last written may be the user's.
 func TestRecover_LateWrite(t *testing.T) {
 	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "first\n")

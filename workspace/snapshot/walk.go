@@ -160,10 +160,10 @@ func (w *walker) rulesIn(h handle, path string, known *dir, above *search.GitRul
 
 // dir reads a directory and all below it.
 func (w *walker) dir(h handle, path string, known *dir, above *search.GitRules) (*dir, error) {
-	room := w.buffers.Get().(*walkBuffers)
-	defer w.buffers.Put(room)
-	list, err := h.list(known, room.list[:0], &room.scan)
-	room.list = list
+	buf := w.buffers.Get().(*walkBuffers)
+	defer w.buffers.Put(buf)
+	list, err := h.list(known, buf.list[:0], &buf.scan)
+	buf.list = list
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (s *scan) entry(e *listed) {
 // isIgnored checks the ignore rules, unless the known item already has the answer.
 func (s *scan) isIgnored(e *listed, old *item) bool {
 	isDir := e.kind == aFolder
-	if s.trusted && old != nil && !old.is(unjudged) {
+	if s.trusted && old != nil && !old.is(unfiltered) {
 		if wasDir := old.sub != nil || old.is(folder) || old.mode == modeRepo; wasDir == isDir {
 			return old.is(ignored)
 		}
@@ -336,7 +336,7 @@ func (s *scan) file(e *listed, old *item) {
 		s.pass(e, old, 0)
 		return
 	}
-	if old.isFile() && old.mode == mode && old.stat == now && old.flags&(racy|unjudged|pinned) == 0 {
+	if old.isFile() && old.mode == mode && old.stat == now && old.flags&(racy|unfiltered|pinned) == 0 {
 		return
 	}
 	it := s.renew(e, old, now, mode)

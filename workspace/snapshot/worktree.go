@@ -79,7 +79,7 @@ type touch struct {
 	step *Step
 }
 
-// live tells other processes that this one uses the worktree.
+// live shows other processes that this one uses the worktree.
 type live struct {
 	file *os.File
 	name string
@@ -253,7 +253,7 @@ func (t *sharedTree) note(rel string, it item, step *Step) uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seq++
-	it.flags |= unjudged
+	it.flags |= unfiltered
 	if it.mode == 0 {
 		it.flags = 0
 	}
@@ -294,7 +294,7 @@ func sameKnown(old, it *item) bool {
 	if old == nil || it.mode == 0 || old.sub != nil {
 		return old == nil && it.mode == 0
 	}
-	return old.mode == it.mode && old.id == it.id && old.stat == it.stat && (old.flags|unjudged) == it.flags
+	return old.mode == it.mode && old.id == it.id && old.stat == it.stat && (old.flags|unfiltered) == it.flags
 }
 
 // moment returns the known state and a new sequence number.

@@ -6,13 +6,14 @@ import (
 )
 
 const (
-	// BufferLimit is how much of what a terminal showed is kept, in characters as clients count them.
+	// BufferLimit is the size of a terminal's output buffer, in characters as clients count
+	// them.
 	BufferLimit = 2 << 20
 
 	chunkSize = 16 << 10 // bytes, about
 )
 
-// buffer is what a terminal has shown lately. Positions are counted from its first character on,
+// buffer is the recent output of a terminal. Positions are counted from its first character on,
 // in units of UTF-16, which is what the strings of most clients consist of.
 type buffer struct {
 	mu         sync.Mutex // guards the fields below
@@ -110,7 +111,7 @@ func (b *buffer) bounds() (start, end int64) {
 // Output is a part of what a terminal showed.
 type Output struct {
 	Text  string
-	Next  int64           // the position behind it
+	Next  int64           // the position after it
 	More  <-chan struct{} // of an empty one: closed when there is more, or nothing more will come
 	Ended bool            // nothing more comes
 }
@@ -131,20 +132,20 @@ func (b *buffer) read(from int64, limit int) Output {
 		return Output{Next: b.end, More: b.changed}
 	}
 	var out []byte
-	skip, room := from-b.start, int64(limit)
+	skip, space := from-b.start, int64(limit)
 	for _, c := range b.chunks {
 		if skip >= int64(c.units) {
 			skip -= int64(c.units)
 			continue
 		}
-		part, over := c.cut(skip, room)
+		part, over := c.cut(skip, space)
 		if part.units == 0 && over == 0 {
 			break // the next character does not fit
 		}
 		out = append(out, part.text...)
-		room -= int64(part.units)
+		space -= int64(part.units)
 		from += over + int64(part.units)
-		if skip = 0; room <= 0 {
+		if skip = 0; space <= 0 {
 			break
 		}
 	}
@@ -152,9 +153,9 @@ func (b *buffer) read(from int64, limit int) Output {
 }
 
 // cut returns up to limit units after the first skip ones. over is how many units more were
-// skipped, because a position inside of a pair means the character behind it.
-func (c chunk) cut(skip, room int64) (part chunk, over int64) {
-	if skip == 0 && int64(c.units) <= room {
+// skipped, because a position inside of a pair means the character after it.
+func (c chunk) cut(skip, space int64) (part chunk, over int64) {
+	if skip == 0 && int64(c.units) <= space {
 		return c, 0
 	}
 	from := 0
@@ -167,7 +168,7 @@ func (c chunk) cut(skip, room int64) (part chunk, over int64) {
 	for to < len(c.text) {
 		r, size := utf8.DecodeRune(c.text[to:])
 		u := int64(units(r))
-		if n+u > room {
+		if n+u > space {
 			break
 		}
 		n += u

@@ -18,9 +18,9 @@ import (
 type Options struct {
 	Runner  *sandbox.Runner
 	Env     []string // of terminals, as name=value
-	Shell   string   // the one the user prefers, a path or a name; "" is what the machine has
+	Shell   string   // the user's preferred shell, a path or a name; "" is the default
 	IDs     *lathe.IDs
-	Publish func(...lathe.Event) // tells what happens
+	Publish func(...lathe.Event) // publishes events
 	Max     int                  // terminals at a time; 0 is 50
 	// Confine says what the terminals of a directory are confined to; nil is nothing.
 	Confine func(workspace.Place) (sandbox.Profile, error)
@@ -31,11 +31,11 @@ type Set struct {
 	Options
 	work sync.WaitGroup // the readers
 
-	mu     sync.Mutex // guards the fields below
-	all    map[lathe.PtyID]*Terminal
-	opened []lathe.PtyID // in the order they were made
-	begun  int           // that are being started
-	closed bool
+	mu       sync.Mutex // guards the fields below
+	all      map[lathe.PtyID]*Terminal
+	opened   []lathe.PtyID // in the order they were made
+	starting int           // that are being started
+	closed   bool
 }
 
 // Open makes a set. It starts nothing.
@@ -46,7 +46,7 @@ func Open(o Options) *Set {
 	return &Set{Options: o, all: map[lathe.PtyID]*Terminal{}}
 }
 
-// CreateOptions is what a terminal may be given; all of it may be left out.
+// CreateOptions are the optional settings of a terminal.
 type CreateOptions struct {
 	Command string // a path, or a name on the PATH; "" is the user's shell
 	Args    []string
@@ -55,7 +55,7 @@ type CreateOptions struct {
 	Env     map[string]string
 }
 
-// Create starts a terminal in a directory and tells so.
+// Create starts a terminal in a directory and publishes it.
 func (s *Set) Create(at workspace.Place, in CreateOptions) (lathe.Pty, error) {
 	c, err := s.command(at, in)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Set) Create(at workspace.Place, in CreateOptions) (lathe.Pty, error) {
 		run.Stop()
 		return lathe.Pty{}, errClosed
 	}
-	s.tell(at, &lathe.PtyCreated{Info: info})
+	s.publish(at, &lathe.PtyCreated{Info: info})
 	go t.follow()
 	return info, nil
 }
@@ -99,17 +99,17 @@ func (s *Set) begin() error {
 	switch {
 	case s.closed:
 		return errClosed
-	case len(s.all)+s.begun >= s.Max:
+	case len(s.all)+s.starting >= s.Max:
 		return lathe.Errorf(lathe.Limited, "there are %d terminals already; close one of them first", s.Max)
 	}
-	s.begun++
+	s.starting++
 	return nil
 }
 
 func (s *Set) began() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begun--
+	s.starting--
 }
 
 func (s *Set) enter(t *Terminal) bool {
@@ -153,7 +153,7 @@ func (s *Set) List(dir string) []lathe.Pty {
 	return out
 }
 
-// Find returns a terminal of a directory; nil is that none of that id runs there.
+// Find returns a terminal of a directory; nil means that none of that id runs there.
 func (s *Set) Find(dir string, id lathe.PtyID) *Terminal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +179,7 @@ func (s *Set) Close() error {
 	return nil
 }
 
-func (s *Set) tell(at workspace.Place, f lathe.Fact) {
+func (s *Set) publish(at workspace.Place, f lathe.Fact) {
 	s.Publish(lathe.Event{ID: s.IDs.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: f})
 }
 

@@ -75,8 +75,8 @@ func absolute(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// environment is that of a terminal: ours, what the client gave, and what tells programs where
-// they are.
+// environment is the environment of a terminal: ours, that of the client, and variables that
+// describe the terminal.
 func (s *Set) environment(more map[string]string) []string {
 	set := map[string]string{}
 	maps.Copy(set, more)

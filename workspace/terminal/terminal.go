@@ -21,14 +21,14 @@ type Terminal struct {
 	info lathe.Pty
 }
 
-// Info is what is told of the terminal now.
+// Info is the terminal's current state as sent to clients.
 func (t *Terminal) Info() lathe.Pty {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.info
 }
 
-// follow reads what the program shows until it has ended, and tells that.
+// follow reads the output of the program until its end, and publishes that.
 func (t *Terminal) follow() {
 	defer t.set.work.Done()
 	buf := make([]byte, 32<<10)
@@ -49,24 +49,23 @@ func (t *Terminal) follow() {
 	t.mu.Unlock()
 	in := t.set.leave(id)
 	t.shown.finish()
-	if in { // else it was removed, which was told
-		t.set.tell(t.at, &lathe.PtyExited{ID: id, ExitCode: code})
-		t.set.tell(t.at, &lathe.PtyDeleted{ID: id})
+	if in { // else it was removed, which was published
+		t.set.publish(t.at, &lathe.PtyExited{ID: id, ExitCode: code})
+		t.set.publish(t.at, &lathe.PtyDeleted{ID: id})
 	}
 }
 
-// Remove ends the program and all it started, and tells that the terminal is gone. It does not
-// wait for the end.
+// Remove ends the program and its processes, and publishes that. It does not wait for the end.
 func (t *Terminal) Remove() {
 	id := t.Info().ID
 	if !t.set.leave(id) {
 		return
 	}
-	t.set.tell(t.at, &lathe.PtyDeleted{ID: id})
+	t.set.publish(t.at, &lathe.PtyDeleted{ID: id})
 	go t.run.Stop() // the reader waits for the end of it
 }
 
-// Rename gives it another title and tells so.
+// Rename changes its title and publishes that.
 func (t *Terminal) Rename(title string) error {
 	if err := checkTitle(title); err != nil {
 		return err
@@ -75,11 +74,11 @@ func (t *Terminal) Rename(title string) error {
 	t.info.Title = title
 	info := t.info
 	t.mu.Unlock()
-	t.set.tell(t.at, &lathe.PtyChanged{Info: info})
+	t.set.publish(t.at, &lathe.PtyChanged{Info: info})
 	return nil
 }
 
-// Resize tells the program how large its terminal is now.
+// Resize sets the size of the terminal.
 func (t *Terminal) Resize(rows, cols int) error {
 	const most = 10_000
 	if rows < 1 || cols < 1 || rows > most || cols > most {
@@ -88,7 +87,7 @@ func (t *Terminal) Resize(rows, cols int) error {
 	return t.run.Resize(rows, cols)
 }
 
-// writeTime is how long a program may not read before what is typed is lost.
+// writeTime is how long typed input waits for the program before it is dropped.
 const writeTime = 3 * time.Second
 
 // Type sends input to the program. Input that overflows the terminal's buffer is lost, as
@@ -102,9 +101,9 @@ func (t *Terminal) Type(input []byte) error {
 	return err
 }
 
-// Read returns what was shown from a position on, up to limit characters. What is no longer kept
-// is passed over.
+// Read returns what was shown from a position on, up to limit characters. It skips output that
+// is no longer in the buffer.
 func (t *Terminal) Read(from int64, limit int) Output { return t.shown.read(from, limit) }
 
-// Bounds are the positions of the oldest character that is kept, and behind the newest.
+// Bounds are the positions of the oldest character in the buffer, and after the newest.
 func (t *Terminal) Bounds() (start, end int64) { return t.shown.bounds() }

@@ -23,27 +23,27 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// room is a set with a directory, and what it told.
-type room struct {
+// fixture is a set with a directory, and its events.
+type fixture struct {
 	*testing.T
 	*terminal.Set
-	at   workspace.Place
-	told chan lathe.Event
+	at     workspace.Place
+	events chan lathe.Event
 }
 
-func begin(t *testing.T, most int) *room {
+func begin(t *testing.T, most int) *fixture {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Grace: 300 * time.Millisecond})
-	r := &room{T: t, at: workspace.Place{Directory: dir, ProjectID: "p"}, told: make(chan lathe.Event, 1000)}
+	r := &fixture{T: t, at: workspace.Place{Directory: dir, ProjectID: "p"}, events: make(chan lathe.Event, 1000)}
 	r.Set = terminal.Open(terminal.Options{
 		Runner: runner, Env: []string{"PATH=/usr/bin:/bin", "PS1=$ ", "A=1", "HOME=" + dir}, Shell: "/bin/sh", IDs: lathe.NewIDs(), Max: most,
 		Publish: func(all ...lathe.Event) {
 			for _, e := range all {
-				r.told <- e
+				r.events <- e
 			}
 		},
 	})
@@ -58,7 +58,7 @@ func begin(t *testing.T, most int) *room {
 	return r
 }
 
-func (r *room) create(in terminal.CreateOptions) *terminal.Terminal {
+func (r *fixture) create(in terminal.CreateOptions) *terminal.Terminal {
 	r.Helper()
 	info, err := r.Create(r.at, in)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *room) create(in terminal.CreateOptions) *terminal.Terminal {
 }
 
 // shows reads until a word was shown.
-func (r *room) shows(t *terminal.Terminal, word string) string {
+func (r *fixture) shows(t *terminal.Terminal, word string) string {
 	r.Helper()
 	all, late := "", time.After(20*time.Second)
 	for at := int64(0); !strings.Contains(all, word); {
@@ -92,11 +92,11 @@ func (r *room) shows(t *terminal.Terminal, word string) string {
 	return all
 }
 
-func (r *room) hears(kind string) lathe.Event {
+func (r *fixture) hears(kind string) lathe.Event {
 	r.Helper()
 	for {
 		select {
-		case e := <-r.told:
+		case e := <-r.events:
 			if e.Fact.Type() == kind {
 				return e
 			}
@@ -176,7 +176,7 @@ func TestCreate_Refuses(t *testing.T) {
 	}
 }
 
-// A program that does not read what is typed makes nobody wait for long.
+// A program that does not read its input blocks no client for long.
 func TestType_Unread(t *testing.T) {
 	r := begin(t, 0)
 	term := r.create(terminal.CreateOptions{Command: "sh", Args: []string{"-c", "stty raw -echo; echo ready; exec sleep 60"}})

@@ -71,6 +71,18 @@ func (g *Terminal) control(arguments string, what byte) {
 		g.Style = strings.TrimPrefix(strings.TrimPrefix(arguments, "0"), ";")
 	case 'A': // not above the screen
 		g.row = max(g.row-max(1, n), max(0, len(g.Rows)-g.height))
+	case 'C':
+		g.col = min(g.col+max(1, n), g.Width-1)
+	case 'h', 'l', 'u': // modes change no cell
+		if !strings.HasPrefix(arguments, "?") && !strings.ContainsAny(arguments, "<>") {
+			g.Unknown = append(g.Unknown, "CSI "+arguments+string(what))
+		}
+	case 'K':
+		if n == 2 {
+			g.Rows[g.row] = nil
+		} else {
+			g.Rows[g.row] = g.Rows[g.row][:min(g.col, len(g.Rows[g.row]))]
+		}
 	case 'J':
 		g.Rows = g.Rows[:g.row+1]
 		g.Rows[g.row] = g.Rows[g.row][:min(g.col, len(g.Rows[g.row]))]

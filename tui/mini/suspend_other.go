@@ -1,0 +1,6 @@
+//go:build !unix
+
+package mini
+
+// suspend does nothing: this system has no job control.
+func suspend() {}
