@@ -96,8 +96,10 @@ var archImports = archtest.Table{
 	{From: "lathetest", May: []string{"."}},
 	// It says where files are, before any of them is read.
 	{From: "config/datadir", May: []string{"."}},
+	// It translates texts of another program and reads no file, so that imports can use it alone.
+	{From: "config/claudecode", May: nil},
 	// It says which names of tools with credentials there are.
-	{From: "config", May: []string{".", "model/catalog", "workspace/secret"}},
+	{From: "config", May: []string{".", "config/claudecode", "model/catalog", "workspace/secret"}},
 
 	// It is what a server needs of an engine, for the tests of front ends.
 	{From: "server/servertest", May: []string{".", "server", "engine", "model", "model/modeltest", "model/openai", "tool", "tool/tooltest", "workspace"}},
