@@ -39,6 +39,8 @@ var archImports = archtest.Table{
 	{From: "model/bedrock", May: []string{"^", "model/wire", ".", "internal/*"}},
 	{From: "model/gemini", May: []string{"^", "model/wire", ".", "internal/*"}},
 	{From: "model/openai", May: []string{"^", "model/wire", ".", "internal/*"}},
+	// It reads files of other tools into credentials.
+	{From: "model/auth/othertool", May: []string{"model/auth", ".", "internal/*"}},
 	{From: "model/*", May: []string{"^", ".", "internal/*"}},
 	{From: "bus/*", May: []string{"^", ".", "internal/*"}},
 	{From: "store/storetest", May: []string{"^", ".", "internal/*", "lathetest"}},

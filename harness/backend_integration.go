@@ -51,7 +51,7 @@ func (b *backend) connections(p *catalog.Provider, c auth.Credential) []server.C
 	switch c.(type) {
 	case auth.Key:
 		out = append(out, server.Connection{Type: "credential", ID: p.ID, Label: "API key"})
-	case auth.OAuth:
+	case auth.OAuth, auth.Reference:
 		out = append(out, server.Connection{Type: "credential", ID: p.ID, Label: "Login"})
 	case auth.WellKnown, nil: // the token of an organization belongs to a variable
 	}

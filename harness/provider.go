@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/modelname"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/auth/othertool"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
 )
@@ -85,6 +87,7 @@ func (a *Host) ProvidersOf(l *config.Loaded, at datadir.Folders) (*Providers, er
 		Env: a.withTokens(p.Credentials), Credentials: p.Credentials, IDs: lathe.NewIDs(),
 		Token: provider.Tokens(p.File, a.AuthClient(), a.Logins), AWS: a.signer,
 	}
+	p.filter.Adapt = provider.ForCredentials(p.Credentials)
 	p.Catalog = p.With(p.filter)
 	return p, nil
 }
@@ -115,7 +118,10 @@ func filterOf(l *config.Loaded, experimental bool) catalog.Filter {
 
 // CredentialFile opens the credential file and makes it unreadable to other users.
 func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
-	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.opencodeCredentials()})
+	f := auth.Open(auth.Source{
+		Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.opencodeCredentials(),
+		Resolve: a.OtherTools(nil).Resolve,
+	})
 	fixed, err := f.FixPermissions()
 	if fixed {
 		a.Notify("Warning: other users could read %s; now only you can (mode 0600). If they may have read it, create new keys.", a.DisplayPath(at.Credentials()))
@@ -137,6 +143,21 @@ func (a *Host) ForeignAuth() string {
 		dir = filepath.Join(a.Home(), ".local", "share")
 	}
 	return filepath.Join(dir, "opencode", "auth.json")
+}
+
+// OtherTools returns where other tools keep their credentials. The catalog names the variables that hold
+// keys; without one, no variable is known.
+func (a *Host) OtherTools(c *catalog.Catalog) othertool.Machine {
+	m := othertool.Machine{Home: a.Home(), Env: a.Env, Windows: runtime.GOOS == "windows"}
+	if c == nil {
+		return m
+	}
+	for _, p := range c.Providers() {
+		for _, name := range provider.EnvVars(p) {
+			m.Variables = append(m.Variables, othertool.Variable{Name: name, Provider: p.ID})
+		}
+	}
+	return m
 }
 
 // DisplayPath shortens a path for people, with ~ for the home folder.

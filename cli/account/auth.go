@@ -30,14 +30,19 @@ func NewAuth(a *cli.App) *cobra.Command {
 		Short:   "Manage provider credentials",
 		Long: `Manage API keys and logins of model providers. They are stored in one file that only you can read.
 An API key in the config (provider.ID.options.apiKey, as {env:NAME} or {file:path}) overrides the
-file, and the file overrides environment variables. No command prints an API key.`,
+file, and the file overrides environment variables. No command prints an API key.
+
+Logins that you already have with other tools (Codex, GitHub Copilot, OpenCode and more) can be
+imported instead of logging in again.`,
 		Example: `  lathe auth login anthropic
+  lathe auth import
+  lathe auth import codex
   lathe auth list
   lathe auth logout anthropic`,
 		Args: cobra.ArbitraryArgs,
 		RunE: cli.RequireSubcommand,
 	}
-	cmd.AddCommand(newAuthLogin(a), newAuthList(a), newAuthLogout(a))
+	cmd.AddCommand(newAuthLogin(a), newAuthImport(a), newAuthList(a), newAuthCheck(a), newAuthLogout(a))
 	return cmd
 }
 
@@ -63,8 +68,12 @@ type credentialJSON struct {
 	Type     string     `json:"type"`
 	From     string     `json:"from"`
 	Variable string     `json:"variable,omitempty"`
+	Tool     string     `json:"tool,omitempty"` // of a reference
+	Path     string     `json:"path,omitempty"`
 	Expires  *time.Time `json:"expires,omitempty"`
 	Used     bool       `json:"used"`
+
+	renew string // the command of the tool, for a reference that has expired
 }
 
 // authJSON is the output of `lathe auth list --json`.
@@ -76,11 +85,12 @@ type authJSON struct {
 
 // The places a credential can come from.
 const (
-	fromSettings = "settings"
-	fromFile     = "file"
-	fromBorrowed = "opencode"
-	fromContent  = "LATHE_AUTH_CONTENT"
-	fromEnv      = "environment"
+	fromSettings  = "settings"
+	fromFile      = "file"
+	fromReference = "reference"
+	fromBorrowed  = "opencode"
+	fromContent   = "LATHE_AUTH_CONTENT"
+	fromEnv       = "environment"
 )
 
 // listAuth lists all credentials in their order of precedence, so that users see which one a provider uses.
@@ -162,9 +172,13 @@ func storedCredentials(a *cli.App, p *harness.Providers, add func(credentialJSON
 	if err != nil {
 		return err
 	}
+	references := p.File.References()
 	for _, id := range slices.Sorted(maps.Keys(p.Credentials)) {
 		c := credentialJSON{Provider: id, Type: typeKey, From: fromFile}
+		ref, refers := references[id]
 		switch {
+		case refers:
+			c.From, c.Tool, c.Path, c.renew = fromReference, ref.Tool, ref.Path, cmp.Or(ref.Renew, ref.Name)
 		case a.Variable("AUTH_CONTENT") != "":
 			c.From = fromContent
 		case slices.Contains(borrowed, id):
@@ -174,10 +188,15 @@ func storedCredentials(a *cli.App, p *harness.Providers, add func(credentialJSON
 		case auth.Key:
 		case auth.OAuth:
 			c.Type = typeLogin
+			if !one.Refresh.IsEmpty() {
+				c.renew = "" // lathe renews it
+			}
 			if !one.Expires.IsZero() {
 				at := one.Expires.UTC()
 				c.Expires = &at
 			}
+		case auth.Reference: // it cannot be read now
+			c.Type = typeLogin
 		case auth.WellKnown:
 			c.Type, c.Variable = typeToken, one.Variable
 		}
@@ -194,13 +213,18 @@ func credentialTable(a *cli.App, p *harness.Providers, list []credentialJSON) la
 		switch c.From {
 		case fromFile:
 			from = a.DisplayPath(p.At.Credentials())
+		case fromReference:
+			from = a.DisplayPath(c.Path)
 		case fromBorrowed:
 			from = a.DisplayPath(a.ForeignAuth())
 		case fromEnv:
 			from = "$" + c.Variable
 		}
 		kind := map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token for $" + c.Variable}[c.Type]
-		if c.Expires != nil && c.Expires.Before(a.Now()) {
+		switch expired := c.Expires != nil && c.Expires.Before(a.Now()); {
+		case expired && c.renew != "":
+			kind += " (expired; run `" + c.renew + "`)"
+		case expired:
 			kind += " (renewed on use)"
 		}
 		if !c.Used && c.Type != typeToken {

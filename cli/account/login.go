@@ -20,12 +20,14 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/provider"
 )
 
 // LoginFlags are the answers that a user gave in advance, so that the login does not ask for them.
 type LoginFlags struct {
 	Provider, Method, client, server string
 	noBrowser, yes                   bool
+	noCheck, force                   bool
 }
 
 // newAuthLogin also accepts the address of an organization's server, like OpenCode does.
@@ -37,9 +39,15 @@ func newAuthLogin(a *cli.App) *cobra.Command {
 		Long: `Save a provider's API key, typed on the terminal with hidden input, or piped in. Without a
 provider, lathe asks which one. An existing API key is replaced.
 
+lathe checks the key at once: it asks the provider for its list of models, which costs nothing. A wrong
+key is not saved, unless you pass --force. If the account has no credit or the provider cannot be
+reached, the key is saved with a warning. --no-check saves it without asking the provider.
+
 Some providers have a login: OpenRouter in the browser, GitHub Copilot with a device code. The latter
 needs the client ID of a GitHub OAuth app with device flow (--client-id, or
-provider.github-copilot.options.clientId in the config), because lathe has no app of its own.
+provider.github-copilot.options.clientId in the config), because lathe has no app of its own. To use the
+Copilot or ChatGPT login that you already have with another tool, see ` + "`lathe auth import --help`" + `.
+A provider of your own logs in by OAuth if the config has provider.ID.options.oauth.
 
 With the URL of an organization's server, lathe asks the server for its login command, shows the
 command and runs it after you confirm. Its output is saved as the token.`,
@@ -68,6 +76,8 @@ command and runs it after you confirm. Its output is saved as the token.`,
 	cmd.Flags().StringVar(&f.server, "enterprise-url", "", "`URL` of a GitHub Enterprise server")
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "print the URL instead of opening a browser")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "run the login command of an organization's server without asking")
+	cmd.Flags().BoolVar(&f.noCheck, "no-check", false, "save the key without asking the provider")
+	cmd.Flags().BoolVar(&f.force, "force", false, "save the key even if the provider refuses it")
 	return a.JSONFlag(cmd)
 }
 
@@ -76,6 +86,8 @@ type loginJSON struct {
 	Provider string `json:"provider"`
 	Type     string `json:"type,omitempty"`
 	Path     string `json:"path"`
+	Check    string `json:"check,omitempty"` // the verdict on a key
+	Detail   string `json:"detail,omitempty"`
 }
 
 // LogIn saves an API key or the result of a login. It asks for the missing values on a terminal.
@@ -99,9 +111,10 @@ func LogIn(ctx context.Context, a *cli.App, f LoginFlags) error {
 		return err
 	}
 	var c auth.Credential
+	var checked provider.KeyCheck
 	kind := typeKey
 	if byKey {
-		c, err = readKey(ctx, a, name)
+		c, checked, err = readCheckedKey(ctx, a, p, all, f, name)
 	} else {
 		c, err = logInBy(ctx, a, how, f)
 		if _, ok := c.(auth.OAuth); ok {
@@ -111,17 +124,36 @@ func LogIn(ctx context.Context, a *cli.App, f LoginFlags) error {
 	if err != nil {
 		return err
 	}
-	return saveCredential(ctx, a, p, f.Provider, name, kind, c)
+	return saveCredential(ctx, a, p, f.Provider, name, kind, c, checked)
+}
+
+// readCheckedKey reads a key and asks its provider about it.
+func readCheckedKey(ctx context.Context, a *cli.App, p *harness.Providers, all *catalog.Catalog, f LoginFlags, name string) (auth.Credential, provider.KeyCheck, error) {
+	if page := catalog.KeyPage(f.Provider); page != "" && cli.IsTerminal(a.Stdin) {
+		a.Notify("Create a key at %s", page)
+	}
+	k, err := readKey(ctx, a, name)
+	if err != nil || f.noCheck {
+		return k, provider.KeyCheck{}, err
+	}
+	checked := CheckKey(ctx, p, all.Provider(f.Provider), k)
+	if err := context.Cause(ctx); err != nil {
+		return nil, checked, err
+	}
+	if checked.Verdict == provider.Refused && !f.force {
+		return nil, checked, refusedKey(f.Provider, name, checked)
+	}
+	return k, checked, nil
 }
 
 // saveCredential saves a credential and reports it.
-func saveCredential(ctx context.Context, a *cli.App, p *harness.Providers, id, name, kind string, c auth.Credential) error {
+func saveCredential(ctx context.Context, a *cli.App, p *harness.Providers, id, name, kind string, c auth.Credential, checked provider.KeyCheck) error {
 	_, had := p.Credentials[id]
 	if err := p.File.Set(ctx, id, c); err != nil {
 		return err
 	}
 	if a.JSON {
-		return a.PrintJSON(loginJSON{id, kind, p.At.Credentials()})
+		return a.PrintJSON(loginJSON{id, kind, p.At.Credentials(), string(checked.Verdict), checked.Detail})
 	}
 	format := "Saved the %s %s to %s\n"
 	if had {
@@ -129,6 +161,7 @@ func saveCredential(ctx context.Context, a *cli.App, p *harness.Providers, id, n
 	}
 	a.Printf(format, termtext.Plain(name), map[string]string{typeKey: "API key", typeLogin: "login", typeToken: "token"}[kind], a.DisplayPath(p.At.Credentials()))
 	a.Flush()
+	noteCheck(a, id, name, checked)
 	switch {
 	case p.Settings.Config.Providers[id].Options.Text("apiKey") != "":
 		a.Notify("Your config also has an API key (provider.%s.options.apiKey), which takes precedence.", termtext.Plain(id))
@@ -181,14 +214,14 @@ func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFl
 }
 
 // readKey reads an API key from the terminal without echo, or from a pipe.
-func readKey(ctx context.Context, a *cli.App, name string) (auth.Credential, error) {
+func readKey(ctx context.Context, a *cli.App, name string) (k auth.Key, err error) {
 	const most = 64 << 10
 	read := func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.Stdin, most)) }
 	if cli.IsTerminal(a.Stdin) {
 		fd := int(a.Stdin.Fd())
 		before, err := term.GetState(fd)
 		if err != nil {
-			return nil, err
+			return k, err
 		}
 		var asked sync.WaitGroup
 		asked.Go(func() {
@@ -204,11 +237,11 @@ func readKey(ctx context.Context, a *cli.App, name string) (auth.Credential, err
 	}
 	text, err := cli.ReadOrCancel(ctx, read)
 	if err != nil && len(text) == 0 && !errors.Is(err, io.EOF) {
-		return nil, err
+		return k, err
 	}
 	key, err := auth.ParseKey(string(text))
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Invalid, "%w; nothing was changed", err)
+		return k, lathe.Errorf(lathe.Invalid, "%w; nothing was changed", err)
 	}
 	return auth.Key{Key: key}, nil
 }

@@ -64,7 +64,7 @@ func loginAt(ctx context.Context, a *cli.App, f LoginFlags) error {
 		a.Notify("The server also offers a config, which this version does not read.")
 	}
 	if a.JSON {
-		return a.PrintJSON(loginJSON{address, typeToken, at.Credentials()})
+		return a.PrintJSON(loginJSON{Provider: address, Type: typeToken, Path: at.Credentials()})
 	}
 	a.Printf("Saved the token for %s to %s as the value of $%s\n", termtext.Plain(address), a.DisplayPath(at.Credentials()), termtext.Plain(known.Auth.Env))
 	return nil
@@ -130,16 +130,11 @@ func agreesToRun(ctx context.Context, a *cli.App, yes bool) (bool, error) {
 	if !cli.IsTerminal(a.Stdin) {
 		return false, lathe.Errorf(lathe.Denied, "cannot ask for confirmation without a terminal; pass --yes to confirm")
 	}
-	a.Ask("Run it? [y/N] ")
-	line, err := a.ReadLine(ctx)
-	if err != nil {
-		return false, err
-	}
-	if line = strings.ToLower(line); line != "y" && line != "yes" {
+	sure, err := agrees(ctx, a, "Run it")
+	if err == nil && !sure {
 		a.Notify("Canceled; the command did not run.")
-		return false, nil
 	}
-	return true, nil
+	return sure, err
 }
 
 // runLogin runs the command and returns its output as the token.

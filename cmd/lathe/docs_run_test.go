@@ -117,7 +117,7 @@ func newDocFixture(t *testing.T, doc string) *docFixture {
 		}
 	}
 	w.env = append(os.Environ(), "HOME="+w.home, "TZ=UTC", "GORACE=atexit_sleep_ms=0", "LATHE_DATA=", "LATHE_TRUST=",
-		"XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "KEY=sk-own", "CI=",
+		"XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "KEY=sk-own", "CI=", "HTTPS_PROXY=http://127.0.0.1:9",
 		"GIT_CONFIG_GLOBAL="+filepath.Join(w.home, "none.gitconfig"), "GIT_AUTHOR_NAME=dev", "GIT_AUTHOR_EMAIL=dev@example.org", "GIT_COMMITTER_NAME=dev", "GIT_COMMITTER_EMAIL=dev@example.org")
 	w.must(`git init -q -b main . && git add a.go && git commit -qm one && git update-ref refs/remotes/origin/main HEAD &&
 echo "// New." >> a.go && git add -A && git commit -qm two && echo "// Newer." >> a.go`)

@@ -114,6 +114,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("LATHE_DATA", filepath.Join(env.WorkDir, "data"))
 	env.Setenv("TZ", "UTC")
+	env.Setenv("HTTPS_PROXY", "http://127.0.0.1:9") // no command reaches the network
 	env.Values[serverKey{}] = new(scripted)
 	if env.Getenv("GORACE") == "" {
 		env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second

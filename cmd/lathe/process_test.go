@@ -21,7 +21,7 @@ func command(t *testing.T, home string, args ...string) *exec.Cmd {
 	cmd := exec.Command("lathe", args...)
 	cmd.Dir = home
 	cmd.Env = append(os.Environ(), "HOME="+home, "LATHE_DATA="+filepath.Join(home, "data"), "TMPDIR="+home, "TZ=UTC",
-		"GORACE=atexit_sleep_ms=0")
+		"GORACE=atexit_sleep_ms=0", "HTTPS_PROXY=http://127.0.0.1:9")
 	return cmd
 }
 

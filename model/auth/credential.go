@@ -13,6 +13,7 @@
 package auth
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -110,11 +111,25 @@ type (
 		Variable string
 		Token    Secret
 	}
+	// Reference points to a login in a file of another tool. lathe reads that file each time and never
+	// writes it.
+	Reference struct {
+		Tool, Name string // the tool's ID and its name for people
+		Path       string // its file
+		Entry      string // the login in the file, if it has several
+		Renew      string // the tool's command that renews the login
+		// Short is the short-lived token that the provider gave for the login, and For the digest of
+		// the login that it was given for: a new login of the tool makes it worthless.
+		Short   Secret
+		Expires time.Time
+		For     string
+	}
 )
 
 func (Key) credential()       {}
 func (OAuth) credential()     {}
 func (WellKnown) credential() {}
+func (Reference) credential() {}
 
 // margin is how long before its end a token counts as expired, so that it does not end on
 // the way.
@@ -139,6 +154,37 @@ type wire struct {
 	Token         string            `json:"token"`
 }
 
+// wireReference is an entry that points to a file of another tool.
+type wireReference struct {
+	Tool    string   `json:"tool"`
+	Name    string   `json:"name"`
+	Path    string   `json:"path"`
+	Entry   string   `json:"entry"`
+	Renew   string   `json:"renew"`
+	Token   string   `json:"token"`
+	Expires *float64 `json:"expires"`
+	For     string   `json:"for"`
+}
+
+func decodeReference(raw json.RawMessage) (c Credential, ok bool) {
+	var w wireReference
+	if json.Unmarshal(raw, &w) != nil || w.Tool == "" || w.Path == "" {
+		return nil, false
+	}
+	return Reference{
+		Tool: w.Tool, Name: cmp.Or(w.Name, w.Tool), Path: w.Path, Entry: w.Entry, Renew: w.Renew,
+		Short: NewSecret(w.Token), Expires: until(w.Expires), For: w.For,
+	}, true
+}
+
+// until reads a time in milliseconds; zero is no time.
+func until(ms *float64) time.Time {
+	if ms == nil || *ms <= 0 || *ms >= 1<<53 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(*ms))
+}
+
 // decode reads an entry; ok is false for one that is not valid.
 func decode(raw json.RawMessage) (c Credential, ok bool) {
 	var w wire
@@ -149,13 +195,14 @@ func decode(raw json.RawMessage) (c Credential, ok bool) {
 	case w.Type == "api" && w.Key != "":
 		return Key{Key: NewSecret(w.Key), Metadata: w.Metadata}, true
 	case w.Type == "oauth" && w.Refresh != nil && w.Access != nil && w.Expires != nil:
-		o := OAuth{Refresh: NewSecret(*w.Refresh), Access: NewSecret(*w.Access), AccountID: w.AccountID, EnterpriseURL: w.EnterpriseURL, ClientID: w.ClientID}
-		if ms := *w.Expires; ms > 0 && ms < 1<<53 {
-			o.Expires = time.UnixMilli(int64(ms))
-		}
-		return o, true
+		return OAuth{
+			Refresh: NewSecret(*w.Refresh), Access: NewSecret(*w.Access), Expires: until(w.Expires),
+			AccountID: w.AccountID, EnterpriseURL: w.EnterpriseURL, ClientID: w.ClientID,
+		}, true
 	case w.Type == "wellknown" && w.Key != "" && w.Token != "":
 		return WellKnown{Variable: w.Key, Token: NewSecret(w.Token)}, true
+	case w.Type == "reference":
+		return decodeReference(raw)
 	}
 	return nil, false
 }
@@ -172,14 +219,18 @@ func encode(c Credential, old json.RawMessage) (json.RawMessage, error) {
 		}
 	case OAuth:
 		members["type"], members["refresh"], members["access"] = "oauth", c.Refresh.Reveal(), c.Access.Reveal()
-		members["expires"] = 0
-		if !c.Expires.IsZero() {
-			members["expires"] = c.Expires.UnixMilli()
-		}
+		members["expires"] = millis(c.Expires)
 		members["accountId"], members["enterpriseUrl"] = orNil(c.AccountID), orNil(c.EnterpriseURL)
 		members["clientId"] = orNil(c.ClientID)
 	case WellKnown:
 		members["type"], members["key"], members["token"] = "wellknown", c.Variable, c.Token.Reveal()
+	case Reference:
+		members["type"], members["tool"], members["name"], members["path"] = "reference", c.Tool, c.Name, c.Path
+		members["entry"], members["renew"] = orNil(c.Entry), orNil(c.Renew)
+		members["token"], members["for"], members["expires"] = orNil(c.Short.Reveal()), orNil(c.For), nil
+		if !c.Short.IsEmpty() {
+			members["expires"] = millis(c.Expires)
+		}
 	}
 	var before map[string]json.RawMessage
 	var kind any
@@ -196,6 +247,13 @@ func encode(c Credential, old json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	return json.Marshal(members)
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
 }
 
 func orNil(s string) any {

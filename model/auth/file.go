@@ -27,6 +27,9 @@ type Source struct {
 	// Borrowed is another program's file, in which what Path lacks is looked up. It is never
 	// written, and its tokens are not renewed: that would end them for their owner.
 	Borrowed string
+	// Resolve reads the login that a reference points to; nil finds none. Package othertool has one. A
+	// refresh token in its result must be one that does not change when it is used.
+	Resolve func(Reference) (Credential, error)
 }
 
 // File is the credential file.
@@ -44,7 +47,7 @@ func Open(s Source) *File {
 }
 
 // All returns every valid credential by provider id. Entries that are not valid are passed
-// over.
+// over. A reference stands for the login that it points to, unless that cannot be read.
 func (f *File) All() (map[string]Credential, error) {
 	entries, err := f.entries()
 	if err != nil {
@@ -57,6 +60,13 @@ func (f *File) All() (map[string]Credential, error) {
 		}
 	}
 	maps.Copy(out, decodeAll(entries))
+	for id, c := range out {
+		if ref, ok := c.(Reference); ok {
+			if login, err := f.resolve(ref); err == nil { // FreshToken reports the error to whoever needs the login
+				out[id] = login
+			}
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for id, token := range f.unsaved {

@@ -26,6 +26,9 @@ func (f *File) FreshToken(ctx context.Context, id string, now func() time.Time, 
 	if err != nil || !token.Expired(now()) {
 		return token, err
 	}
+	if ref, ok := f.References()[clean(id)]; ok {
+		return f.renewReference(ctx, id, ref, token, renew)
+	}
 	if !f.owns(id) {
 		return OAuth{}, missing(id, "the OpenCode login for %s has expired: renew it in OpenCode, or run \"lathe auth login %s\"")
 	}
@@ -57,6 +60,10 @@ func (f *File) token(id string) (OAuth, error) {
 	if err != nil {
 		return OAuth{}, err
 	}
+	if ref, ok := c.(Reference); ok {
+		_, err := f.resolve(ref)
+		return OAuth{}, authFault(id, "cannot use the %s login for %s: %w", ref.Name, id, err)
+	}
 	token, ok := c.(OAuth)
 	if !ok {
 		return OAuth{}, missing(id, "not logged in to %s: run \"lathe auth login %s\"")
@@ -64,8 +71,11 @@ func (f *File) token(id string) (OAuth, error) {
 	return token, nil
 }
 
-func missing(id, format string) error {
-	e := lathe.Errorf(lathe.Unauthorized, format, id, id)
+func missing(id, format string) error { return authFault(id, format, id, id) }
+
+// authFault is an error that messages show as a missing login.
+func authFault(id, format string, args ...any) error {
+	e := lathe.Errorf(lathe.Unauthorized, format, args...)
 	e.Fault = &lathe.ProviderAuthFault{ProviderID: id, Message: e.Message}
 	return e
 }

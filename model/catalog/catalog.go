@@ -65,6 +65,9 @@ func (c *Catalog) find(id string) answer {
 			if out.provider != nil {
 				out.provider = c.filter.provider(out.provider)
 			}
+			if out.provider != nil && c.filter.Adapt != nil {
+				out.provider = c.filter.Adapt(out.provider)
+			}
 			return out
 		}))
 	}
@@ -134,6 +137,9 @@ type Filter struct {
 	Experimental bool // with models of status alpha
 	// Policies allow and deny providers; the last that matches counts.
 	Policies []Policy
+	// Adapt changes a provider to what the user's credentials give; nil changes nothing. It must not
+	// change the value it gets.
+	Adapt func(*Provider) *Provider
 }
 
 // Policy allows or denies the providers whose id matches Resource, in which * stands for any

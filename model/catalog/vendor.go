@@ -100,6 +100,19 @@ func VendorOf(id string) Vendor {
 	return Vendor{}
 }
 
+// keyPages are the pages where vendors give out API keys.
+var keyPages = map[string]string{
+	"anthropic": "https://console.anthropic.com/settings/keys", "cerebras": "https://cloud.cerebras.ai", "cohere": "https://dashboard.cohere.com/api-keys",
+	"deepseek": "https://platform.deepseek.com/api_keys", "fireworks-ai": "https://app.fireworks.ai/settings/users/api-keys",
+	"google": "https://aistudio.google.com/apikey", "groq": "https://console.groq.com/keys", "mistral": "https://console.mistral.ai/api-keys",
+	"moonshotai": "https://platform.moonshot.ai/console/api-keys", "openai": "https://platform.openai.com/api-keys", "opencode": "https://opencode.ai/auth",
+	"openrouter": "https://openrouter.ai/settings/keys", "perplexity": "https://www.perplexity.ai/settings/api",
+	"togetherai": "https://api.together.ai/settings/api-keys", "xai": "https://console.x.ai",
+}
+
+// KeyPage is the page where a provider gives out API keys, "" if it is not known.
+func KeyPage(id string) string { return keyPages[id] }
+
 // LocalVendors are the vendors that run on the machine itself and can be asked for their models.
 func LocalVendors() []Vendor {
 	return []Vendor{VendorOf("ollama"), VendorOf("lmstudio"), VendorOf("llama.cpp"), VendorOf("vllm")}

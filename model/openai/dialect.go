@@ -28,6 +28,9 @@ type Dialect struct {
 	Costs bool
 	// Custom offers free-form tools as custom tools, in Responses.
 	Custom bool
+	// Instructions is for servers of Responses that want the system prompt in a field of that name and
+	// reject a limit of the answer.
+	Instructions bool
 }
 
 // Azure is the addressing of Azure's servers. The key is in the endpoint's header api-key, and the

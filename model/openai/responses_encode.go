@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
@@ -20,6 +21,9 @@ type responsesEncoder struct {
 // does not keep them.
 const encryptedReasoning = "reasoning.encrypted_content"
 
+// noInstructions stands for a system prompt where the server does without none.
+const noInstructions = "You are a helpful assistant."
+
 // request encodes the whole body. Equal requests give equal bytes, and a longer
 // history starts with the bytes of a shorter one: the input stands last.
 func (e *responsesEncoder) request(r model.Request) []byte {
@@ -28,12 +32,16 @@ func (e *responsesEncoder) request(r model.Request) []byte {
 	f.SetString("model", r.Model)
 	f.set("stream", []byte("true"))
 	f.set("store", []byte("false"))
-	if r.MaxOutput > 0 {
+	if r.MaxOutput > 0 && !d.Instructions {
 		f.SetInt("max_output_tokens", r.MaxOutput)
 	}
 	f.SetFloat("temperature", r.Temperature)
 	f.SetFloat("top_p", r.TopP)
 	texts := slices.DeleteFunc(slices.Clone(r.System), func(s string) bool { return s == "" })
+	if d.Instructions {
+		f.SetString("instructions", or(strings.Join(texts, "\n\n"), noInstructions))
+		texts = nil
+	}
 	tools := d.tools(&e.cache, r, e.tool)
 	d.responsesOptions(&f, r.Options)
 	d.setTools(&f, r, tools, func(name []byte) []byte {

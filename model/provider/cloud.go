@@ -48,6 +48,9 @@ func (c *client) isToken() bool {
 // address is the base address of requests. What settings say wins.
 func (c *client) address() (string, error) {
 	base := cmp.Or(c.options.BaseURL, c.options.Endpoint)
+	if base == "" && onPlan(c.provider, c.key) {
+		return planBase, nil // OPENAI_BASE_URL names another server, which must not get the token
+	}
 	if base == "" && c.proto.baseEnv != "" && c.model.API == "" {
 		base = c.deps.env(c.proto.baseEnv)
 	}

@@ -136,6 +136,7 @@ func (c *client) dialect(p Protocol) openai.Dialect {
 			d.Reasoning = f
 		}
 	}
+	d.Instructions = p == Responses && onPlan(c.provider, c.key)
 	c.vendor(&d, id)
 	d.ShortIDs = c.model.NPM == catalog.Mistral || wire.IsMistral(id)
 	d.Noop = d.Noop || c.options.LiteLLM || strings.Contains(strings.ToLower(c.provider.ID), "litellm")

@@ -91,6 +91,9 @@ func Open(p *catalog.Provider, m *catalog.Model, d Deps) (model.Model, Info, err
 	if c.key, info.Source, err = c.findKey(); err != nil {
 		return nil, info, err
 	}
+	if onPlan(p, c.key) {
+		info.Price = model.Price{}
+	}
 	if c.base, err = c.address(); err != nil {
 		return nil, info, err
 	}
@@ -157,6 +160,12 @@ func (c *client) header() map[string]string {
 		out[name] = keyValue(name, c.key.secret.Reveal())
 	}
 	add(vendorHeaders(c.provider.ID))
+	switch {
+	case onPlan(c.provider, c.key):
+		add(planHeaders(c.key))
+	case c.model.NPM == catalog.Copilot && c.key.login:
+		add(map[string]string{"Editor-Version": "lathe/1.0", "Copilot-Integration-Id": "vscode-chat"}) // the server refuses short-lived tokens without
+	}
 	add(c.options.Headers)
 	add(c.model.Headers)
 	return out

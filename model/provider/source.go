@@ -29,6 +29,7 @@ const (
 type key struct {
 	secret   auth.Secret
 	login    bool // a token of a login, not a key
+	account  string
 	metadata map[string]string
 }
 
@@ -53,7 +54,7 @@ func ActiveProviders(c *catalog.Catalog, d Deps) (out []Active) {
 			p = free(p)
 		}
 		if ok && len(p.Models) > 0 {
-			out = append(out, Active{p, s, s == FromLogin && k.secret.IsEmpty()})
+			out = append(out, Active{p, s, s == FromLogin && !k.login && k.secret.IsEmpty()})
 		}
 	}
 	return out
@@ -95,7 +96,9 @@ func find(p *catalog.Provider, o options, d Deps) (key, Source, bool) {
 	case auth.Key:
 		return key{secret: c.Key, metadata: c.Metadata}, FromAPI, true
 	case auth.OAuth:
-		return key{secret: c.Access, login: true}, FromLogin, true
+		return key{secret: c.Access, login: true, account: c.AccountID}, FromLogin, true
+	case auth.Reference: // it cannot be read now; Token says why
+		return key{login: true}, FromLogin, true
 	case auth.WellKnown: // its token is for a variable
 	}
 	for _, name := range EnvVars(p) {
@@ -225,7 +228,7 @@ func Tokens(f *auth.File, c auth.Client, methods []auth.Method) func(ctx context
 		renew := c.Renew(m)
 		if !known {
 			renew = func(context.Context, auth.OAuth) (auth.OAuth, error) {
-				e := lathe.Errorf(lathe.Unauthorized, "the login to %s has expired and cannot be renewed here: log in again in OpenCode, or add an API key with \"lathe auth login %s\"", provider, provider)
+				e := lathe.Errorf(lathe.Unauthorized, "the login to %s has expired and cannot be renewed here: import it again with \"lathe auth import\", or add an API key with \"lathe auth login %s\"", provider, provider)
 				e.Fault = &lathe.ProviderAuthFault{ProviderID: provider, Message: e.Message}
 				return auth.OAuth{}, e
 			}
