@@ -38,6 +38,8 @@ type keyVerdict struct {
 	Detail   string `json:"detail,omitempty"`
 }
 
+// checkKeys asks one provider after the other: each takes a moment, and a user with many keys sees which one
+// hangs.
 func checkKeys(ctx context.Context, a *cli.App, only []string) error {
 	p, err := a.Providers()
 	if err != nil {

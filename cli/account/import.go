@@ -28,6 +28,8 @@ type importFlags struct {
 	noCheck                             bool
 }
 
+// newAuthImport needs a TOOL to import: what other tools have may be listed at once, but each tool is a
+// decision of its own.
 func newAuthImport(a *cli.App) *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
@@ -173,6 +175,7 @@ func asJSON(a *cli.App, all []othertool.Login, problems []othertool.Problem, f i
 	return out
 }
 
+// kindOf is the type of a login, in the words of the credentials file.
 func kindOf(l othertool.Login) string {
 	if _, ok := l.Credential.(auth.Key); ok {
 		return typeKey
@@ -180,6 +183,7 @@ func kindOf(l othertool.Login) string {
 	return typeLogin
 }
 
+// sourceOf is where scripts find a login: its file, or its variable with a dollar sign.
 func sourceOf(l othertool.Login) string {
 	if l.Path == "" {
 		return "$" + l.Variable
@@ -269,6 +273,7 @@ func importFrom(ctx context.Context, a *cli.App, tool string, f importFlags) err
 	return nil
 }
 
+// findIn looks in the tool's usual files, or in the one that the user names.
 func findIn(a *cli.App, p *harness.Providers, tool string, f importFlags) (found []othertool.Login, problems []othertool.Problem, err error) {
 	m := a.OtherTools(p.With(catalog.Filter{Experimental: true}))
 	if f.file != "" {
@@ -357,6 +362,8 @@ func (r *importing) has(id string, c auth.Credential) bool {
 	return reflect.DeepEqual(r.providers.Credentials[id], c)
 }
 
+// note prints a line for people. Names in it may come from files of other tools, so they are made safe for a
+// terminal.
 func (r *importing) note(format string, args ...any) {
 	for i := range args {
 		if text, ok := args[i].(string); ok {

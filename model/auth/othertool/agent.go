@@ -13,11 +13,15 @@ import (
 
 // OpenCode and Crush keep keys and logins of many providers in one file.
 
+// opencodeFiles is where OpenCode keeps its credentials on every system: it follows the XDG rules also on
+// macOS and Windows.
 func opencodeFiles(m Machine) []source {
 	dir := filepath.Join(m.dir("XDG_DATA_HOME", ".local", "share"), "opencode")
 	return []source{{filepath.Join(dir, "auth.json"), parseOpenCode}}
 }
 
+// parseOpenCode reads entries by provider, in the format that our own file has too: keys (api), logins
+// (oauth) and tokens of organizations (wellknown), which name a variable and are not for a provider.
 func parseOpenCode(src []byte) (out []Login, err error) {
 	var f map[string]json.RawMessage
 	if json.Unmarshal(src, &f) != nil {
@@ -83,6 +87,7 @@ func loginOf(provider, entry string, t foreignToken) []Login {
 	return []Login{l}
 }
 
+// latest prefers the end that the file names: the one in the token is only a fallback.
 func latest(a, b time.Time) time.Time {
 	if a.IsZero() {
 		return b
@@ -90,6 +95,8 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
+// crushFiles are the file that Crush writes itself, with keys and logins, and the config that its user
+// writes, which may hold keys.
 func crushFiles(m Machine) []source {
 	data := filepath.Join(m.folder("CRUSH_GLOBAL_DATA", filepath.Join(m.data(), "crush")), "crush.json")
 	own := filepath.Join(m.folder("CRUSH_GLOBAL_CONFIG", filepath.Join(m.config(), "crush")), "crush.json")
@@ -107,6 +114,8 @@ var crushNames = map[string]string{
 	"vertexai": "google-vertex", "zhipu": "zhipuai", "zhipu-coding": "zhipuai-coding-plan",
 }
 
+// parseCrush reads the providers section. Values with a dollar sign are templates that Crush runs through a
+// shell; lathe runs nothing of another tool.
 func parseCrush(src []byte) (out []Login, err error) {
 	var f struct {
 		Providers map[string]struct {

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// aiderFiles are those in the home folder. aider also reads files of the current project, which belong to
+// the repository and not to the user.
 func (m Machine) aiderFiles(Machine) []source {
 	return []source{
 		{filepath.Join(m.Home, ".aider.conf.yml"), m.parseAider},

@@ -15,6 +15,8 @@ import (
 // errNotJSON says nothing of the content, which is secret.
 var errNotJSON = errors.New("it is not a JSON object of the known format")
 
+// codexFiles is the one file of Codex. With its keyring setting there is none, which the hint of the tool
+// explains.
 func codexFiles(m Machine) []source {
 	return []source{{filepath.Join(m.dir("CODEX_HOME", ".codex"), "auth.json"), parseCodex}}
 }
@@ -72,6 +74,8 @@ type claims struct {
 	} `json:"https://api.openai.com/auth"`
 }
 
+// claimsOf reads the middle part of a token. Text that is no such token has no claims, and then neither an
+// end nor an account is known.
 func claimsOf(token string) (c claims) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

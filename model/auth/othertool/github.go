@@ -13,6 +13,7 @@ import (
 // copilot is the provider of both tools of GitHub.
 const copilot = "github-copilot"
 
+// copilotFiles are those of Copilot in editors: apps.json is the newer one and comes first.
 func copilotFiles(m Machine) []source {
 	dir := filepath.Join(m.config(), "github-copilot")
 	return []source{{filepath.Join(dir, "apps.json"), parseCopilot}, {filepath.Join(dir, "hosts.json"), parseCopilot}}
@@ -60,6 +61,7 @@ func enterprise(host string) (string, bool) {
 	return "https://" + host, !bad && strings.Contains(host, ".")
 }
 
+// ghFiles is gh's list of hosts. Newer versions keep only the tokens elsewhere.
 func ghFiles(m Machine) []source {
 	dir := filepath.Join(m.config(), "gh")
 	if m.Windows {

@@ -146,6 +146,7 @@ func (m Machine) Missing(id string) error {
 	return lathe.Errorf(lathe.NotFound, "no credentials of %s found in %s: %s", t.name, strings.Join(paths, ", "), t.hint)
 }
 
+// tool finds a tool by its ID. The error lists all of them.
 func (m Machine) tool(id string) (tool, error) {
 	all := m.tools()
 	if i := slices.IndexFunc(all, func(t tool) bool { return t.id == id }); i >= 0 {
@@ -298,6 +299,7 @@ func (m Machine) config() string {
 	return m.dir("XDG_CONFIG_HOME", ".config")
 }
 
+// data is the folder of files that programs write for themselves.
 func (m Machine) data() string {
 	if m.Windows {
 		return m.dir("LOCALAPPDATA", "AppData", "Local")

@@ -66,6 +66,8 @@ func refuse(path string, err error) error {
 	return lathe.Errorf(lathe.Denied, "cannot read %s: %w", path, err)
 }
 
+// anotherUser is the error for a file that the user does not own. Root gets it too: a login of the user who
+// ran sudo is not root's to send prompts with.
 func anotherUser(path string, uid uint32) error {
 	return lathe.Errorf(lathe.Denied, "%s belongs to another user (uid %d); lathe reads only your own credential files", path, uid)
 }

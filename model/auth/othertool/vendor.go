@@ -17,6 +17,8 @@ const (
 	refusedGoogle = "Google's terms allow the login of Gemini CLI in Gemini CLI only; create an API key at " + geminiKeys
 )
 
+// claudeFiles are the files with keys first, so that a key is found before a login that lathe may not
+// use.
 func claudeFiles(m Machine) []source {
 	dir := m.dir("CLAUDE_CONFIG_DIR", ".claude")
 	return []source{
@@ -26,6 +28,7 @@ func claudeFiles(m Machine) []source {
 	}
 }
 
+// parseClaudeMain reads the key that Claude Code creates for users of Anthropic's console.
 func parseClaudeMain(src []byte) ([]Login, error) {
 	var f struct {
 		Key string `json:"primaryApiKey"`
@@ -36,6 +39,8 @@ func parseClaudeMain(src []byte) ([]Login, error) {
 	return oneKey("anthropic", "primaryApiKey", f.Key), nil
 }
 
+// parseClaudeSettings reads the variables of the user's settings. A helper program for keys (apiKeyHelper) is
+// not run.
 func parseClaudeSettings(src []byte) ([]Login, error) {
 	var f struct {
 		Env map[string]any `json:"env"`
@@ -61,6 +66,7 @@ func parseClaudeLogin(src []byte) ([]Login, error) {
 	return []Login{{Provider: "anthropic", Entry: "claudeAiOauth", Refused: refusedClaude}}, nil
 }
 
+// geminiFiles are the variables that Gemini CLI loads, and its login.
 func geminiFiles(m Machine) []source {
 	dir := filepath.Join(m.Home, ".gemini")
 	return []source{
@@ -69,6 +75,7 @@ func geminiFiles(m Machine) []source {
 	}
 }
 
+// parseGeminiEnv reads the key by the names that Gemini CLI looks for, in its order.
 func parseGeminiEnv(src []byte) ([]Login, error) {
 	values := readEnv(src)
 	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"} {
@@ -79,6 +86,7 @@ func parseGeminiEnv(src []byte) ([]Login, error) {
 	return nil, nil
 }
 
+// parseGeminiLogin only notices the login, like parseClaudeLogin.
 func parseGeminiLogin(src []byte) ([]Login, error) {
 	var f map[string]json.RawMessage
 	if json.Unmarshal(src, &f) != nil {
@@ -90,6 +98,7 @@ func parseGeminiLogin(src []byte) ([]Login, error) {
 	return []Login{{Provider: "google", Entry: "oauth", Refused: refusedGoogle}}, nil
 }
 
+// oneKey is a list with one key, or an empty one if the text cannot be a key.
 func oneKey(provider, entry, text string) []Login {
 	if l, ok := key(provider, entry, text); ok {
 		return []Login{l}
