@@ -108,7 +108,9 @@ var archImports = archtest.Table{
 	{From: "api", May: []string{".", "grant"}},
 	// Front ends know the vocabulary and the operations of package api, never the engine.
 	{From: "server/...", May: []string{".", "api", "grant", "internal/*", "workspace", "workspace/git", "workspace/search", "workspace/terminal", "config", "server/*"}},
-	{From: "acp", May: []string{".", "api", "internal/*"}},
+	// It answers permission requests, whose grants it proposes.
+	{From: "acp", May: []string{".", "api", "acp/wire", "grant", "internal/*"}},
+	{From: "acp/wire", May: nil},
 	{From: "client", May: []string{".", "api", "grant", "internal/*"}},
 	{From: "tui/...", May: []string{".", "api", "grant", "internal/*", "tui/*"}},
 

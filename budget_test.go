@@ -47,7 +47,7 @@ var archCeilings = map[string]archtest.Exception{
 	"fields workspace/search.dfa":           {Max: 16, Why: "one automaton with its caches"},
 	"fields workspace/snapshot.sharedTree":  {Max: 22, Why: "to be cut: the index apart from the walk"},
 	"lines config":                          {Max: 5900, Why: "tables of settings"},
-	"lines engine":                          {Max: 8100, Why: "the loop of turns, with retries, compaction, sub-agents and recovery"},
+	"lines engine":                          {Max: 8120, Why: "the loop of turns, with retries, compaction, sub-agents and recovery"},
 	"lines lathe":                           {Max: 5500, Why: "the vocabulary of the wire"},
 	"lines sandbox":                         {Max: 7200, Why: "three systems behind one interface"},
 	"lines server":                          {Max: 7250, Why: "one file for each family of routes"},

@@ -51,6 +51,9 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 		c.settings = t.started.settings
 	default:
 		c.settings, c.err = e.env.Settings(ctx, t.place)
+		if source, ok := e.env.(sessionSource); ok && c.err == nil {
+			c.settings, c.err = source.SessionSettings(ctx, u.Session, c.settings)
+		}
 	}
 	if c.err != nil {
 		return c
@@ -74,6 +77,11 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 	c.output.Limits = prompt.FamilyOf(c.model.Name).Limits(c.output.Limits)
 	t.started = c
 	return c
+}
+
+// sessionSource is an [Environment] with MCP servers for single sessions.
+type sessionSource interface {
+	SessionSettings(ctx context.Context, id lathe.SessionID, of *StepSettings) (*StepSettings, error)
 }
 
 // editable is a [Environment] whose settings people may change while a turn runs.

@@ -145,7 +145,7 @@ func (g *Set) Apply(ctx context.Context, base *engine.StepSettings) (*engine.Ste
 	out.Hooks = g.hooks(base.Hooks)
 	out.Commands = g.commands(base.Commands)
 	out.Instructions = g.instructions(base.Instructions)
-	out.Resource = g.resource
+	out.Resource = g.resourceOr(base.Resource)
 	g.cached = cachedSettings{base, generation, &out}
 	return g.cached.out, nil
 }

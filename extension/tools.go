@@ -166,6 +166,19 @@ func (g *Set) instructions(base []prompt.Instruction) []prompt.Instruction {
 	return out
 }
 
+// resourceOr reads resources of the servers here, and of others as the settings do.
+func (g *Set) resourceOr(base func(context.Context, string, string) ([]prompt.Resource, error)) func(context.Context, string, string) ([]prompt.Resource, error) {
+	if base == nil {
+		return g.resource
+	}
+	return func(ctx context.Context, server, uri string) ([]prompt.Resource, error) {
+		if _, ours := g.servers.Status()[server]; ours {
+			return g.resource(ctx, server, uri)
+		}
+		return base(ctx, server, uri)
+	}
+}
+
 func (g *Set) resource(ctx context.Context, server, uri string) ([]prompt.Resource, error) {
 	contents, err := g.servers.ReadResource(ctx, server, uri)
 	out := make([]prompt.Resource, len(contents))

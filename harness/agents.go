@@ -43,7 +43,7 @@ func (s *Harness) agents(l *config.Loaded, place workspace.Place) (out []engine.
 
 // agentFolders returns the folders that the rules of agents name.
 func (s *Harness) agentFolders(l *config.Loaded, place workspace.Place) permission.Folders {
-	at := permission.Folders{Worktree: place.Worktree, Outputs: s.outputs, Plans: s.plans, Open: []string{filepath.Join(os.TempDir(), "lathe")}}
+	at := permission.Folders{Worktree: place.Worktree, Outputs: s.Folders.Outputs(), Plans: s.Folders.Plans(), Open: []string{filepath.Join(os.TempDir(), "lathe")}}
 	for _, sk := range l.Skills {
 		at.Open = append(at.Open, filepath.Dir(sk.Path))
 	}
@@ -106,7 +106,7 @@ func (s *Harness) brief(k *DirConfig, out *engine.StepSettings) {
 		}
 	}
 	out.Commands = commandsOf(k.loaded, out.Skills)
-	out.Headless, out.Plans, out.Home = s.headless, s.plans, s.app.Home()
+	out.Headless, out.Plans, out.Home = s.headless, s.Folders.Plans(), s.app.Home()
 	if on := k.loaded.Config.Overview; on == nil || *on {
 		out.Overview = &overview.Config{Path: s.app.Env("PATH"), Excludes: s.app.UserExcludes}
 	}

@@ -43,8 +43,6 @@ type Harness struct {
 	environ []string        // of commands; nil is the one of the program
 	Confine *confine.Policy // of those of models
 	seen    *builtin.ReadTracker
-	outputs string        // folder for long tool outputs
-	plans   string        // and plans that belong to no repository
 	pages   *pages        // instructions from addresses
 	skills  *skillIndexes // and skills
 	// headless means that no person can answer questions.
@@ -60,6 +58,7 @@ type Harness struct {
 	added         map[string]string   // by plugins to the settings of a directory
 
 	extensionSets extensionSets
+	*Editor
 }
 
 // DirConfig is the cached config of one directory.
@@ -74,12 +73,14 @@ type DirConfig struct {
 
 func New(a *Host, at datadir.Folders) *Harness {
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Forbidden: sandbox.ServedByLathe})
-	return &Harness{
+	s := &Harness{
 		app: a, Folders: at, loader: config.NewLoader(), Runner: runner, Confine: confine.New(a.ConfineHost(), runner.Kernel), seen: builtin.NewReadTracker(),
-		outputs: at.Outputs(), plans: at.Plans(), pages: newPages(at.Instructions(), a.agent(), a.Log), dirs: map[string]*DirConfig{},
+		pages: newPages(at.Instructions(), a.agent(), a.Log), dirs: map[string]*DirConfig{},
 		skills: newSkillIndexes(at.Skills(), a.agent(), a.Log), fetchedSkills: map[string][]string{}, added: map[string]string{},
 		extensionSets: extensionSets{tokens: MCPLogins(at), dirs: map[string]*extensionSet{}},
 	}
+	s.Editor = &Editor{setup: s}
+	return s
 }
 
 // Close ends the engine, in which turns are settled, then extensions, what commands have left running, and what is
@@ -91,7 +92,7 @@ func (s *Harness) Close() (err error) {
 	s.pages.close()
 	s.skills.close()
 	s.Confine.Close()
-	return errors.Join(err, s.extensionSets.close(), s.Runner.Close())
+	return errors.Join(err, s.closeServers(), s.extensionSets.close(), s.Runner.Close())
 }
 
 // ConfigFor returns the config of a directory and reads it again if a file changed.

@@ -29,10 +29,14 @@ type Local struct {
 	unwatch func()
 }
 
-// Local returns the host of a front end. While it is open, it publishes file changes in a directory.
+// Local returns the host of a front end. While it is open, it publishes file changes in a directory, or in none if it
+// is "".
 func (s *Harness) Local(ctx context.Context, dir, version string) (*Local, error) {
-	l := &Local{served: s.newServed(), version: version}
+	l := &Local{served: s.newServed(), version: version, unwatch: func() {}}
 	l.Reports = l.served.reports()
+	if dir == "" {
+		return l, nil
+	}
 	at, err := l.place(ctx, dir)
 	if err != nil {
 		return nil, err

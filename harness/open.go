@@ -12,6 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/store/sqlite"
+	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
@@ -23,6 +24,7 @@ type Options struct {
 	HasClients bool              // clients may answer permission requests
 	Environ    []string          // of commands; nil is the one of the program
 	Tracer     *otlp.Tracer
+	Buffers    builtin.Buffers // unsaved files of an editor; nil has none
 	// Wrap may put a layer between the engine and the config; nil adds none.
 	Wrap func(engine.Environment) engine.Environment
 }
@@ -34,7 +36,7 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 		return nil, err
 	}
 	s := New(a, at)
-	s.wire, s.Keyless, s.headless, s.serves, s.environ = o.Transport, o.Keyless, o.Headless, o.HasClients, o.Environ
+	s.wire, s.Keyless, s.headless, s.serves, s.environ, s.Editor.buffers = o.Transport, o.Keyless, o.Headless, o.HasClients, o.Environ, o.Buffers
 	asks := engine.Environment(s)
 	if o.Wrap != nil {
 		asks = o.Wrap(s)
@@ -43,6 +45,7 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 		Environment: asks, Tracer: o.Tracer,
 		OnDelete: func(id lathe.SessionID) {
 			s.Runner.EndSession(string(id))
+			s.RemoveSessionServers(id)
 			confine.RemoveSessionTemp(at, id)
 		},
 	})

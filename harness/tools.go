@@ -28,7 +28,7 @@ import (
 func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.StepSettings) {
 	c := k.loaded.Config
 	commands := bash.Config{
-		Runner: s.Runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), ExtraEnv: s.Confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Runner: s.Runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), ExtraEnv: s.Confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.Folders.Outputs(), Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
 			for _, p := range k.Providers.Catalog.Providers() {
 				names = append(names, p.Env...)
@@ -46,8 +46,8 @@ func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.StepSet
 	}
 	tools := builtin.All(builtin.Config{
 		Bash:   commands,
-		Read:   builtin.ReadConfig{Tracker: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
-		Write:  builtin.WriteConfig{Tracker: s.seen, AllowStale: s.app.Variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.ConfineHost())},
+		Read:   builtin.ReadConfig{Tracker: s.seen, Buffers: s.buffers, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
+		Write:  builtin.WriteConfig{Tracker: s.seen, Buffers: s.buffers, AllowStale: s.app.Variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.ConfineHost())},
 		Web:    s.app.webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
 		Files:  builtin.FilesConfig{Excludes: s.app.UserExcludes},

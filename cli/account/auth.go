@@ -42,7 +42,7 @@ imported instead of logging in again.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: cli.RequireSubcommand,
 	}
-	cmd.AddCommand(newAuthLogin(a), newAuthImport(a), newAuthList(a), newAuthCheck(a), newAuthLogout(a))
+	cmd.AddCommand(NewLogin(a), newAuthImport(a), newAuthList(a), newAuthCheck(a), newAuthLogout(a))
 	return cmd
 }
 

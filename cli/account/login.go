@@ -30,8 +30,8 @@ type LoginFlags struct {
 	noCheck, force                   bool
 }
 
-// newAuthLogin also accepts the address of an organization's server, like OpenCode does.
-func newAuthLogin(a *cli.App) *cobra.Command {
+// NewLogin also accepts the address of an organization's server, like OpenCode does.
+func NewLogin(a *cli.App) *cobra.Command {
 	var f LoginFlags
 	cmd := &cobra.Command{
 		Use:   "login [PROVIDER | ADDRESS]",

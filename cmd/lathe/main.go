@@ -18,6 +18,7 @@ import (
 
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/account"
+	"github.com/lathe-agent/lathe/cli/acpserver"
 	"github.com/lathe-agent/lathe/cli/database"
 	"github.com/lathe-agent/lathe/cli/debug"
 	"github.com/lathe-agent/lathe/cli/demo"
@@ -94,6 +95,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		screen.NewAttach(a),
 		serve.New(a),
 		newMCP(a),
+		acpserver.New(a, account.NewLogin(a)),
 		session.New(a),
 		settings.NewAgent(a),
 		session.NewExport(a),

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // The limits where nothing else is said.
@@ -38,6 +40,15 @@ type Config struct {
 	Notify func(method string, params json.RawMessage)
 	// Skipped hears why something was passed over, in the goroutine that reads.
 	Skipped func(reason error)
+	// CancelMethod is the notification that takes a request back, and CancelMember its member with the id. By
+	// default they are those of language servers.
+	CancelMethod, CancelMember string
+	// BusyCode is the code of the error for a request above Concurrent.
+	BusyCode int
+	// AnswerInvalid answers invalid messages with an error without an id, where the other side reads.
+	AnswerInvalid bool
+	// Drain is how long requests are answered after the other side has closed its end.
+	Drain time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -50,6 +61,8 @@ func (c Config) withDefaults() Config {
 	set(&c.Queue, DefaultQueue)
 	set(&c.Concurrent, DefaultConcurrent)
 	set(&c.MaxSkipped, DefaultMaxSkipped)
+	c.CancelMethod, c.CancelMember = cmp.Or(c.CancelMethod, "$/cancelRequest"), cmp.Or(c.CancelMember, "id")
+	c.BusyCode = cmp.Or(c.BusyCode, CodeBusy)
 	return c
 }
 
@@ -143,7 +156,7 @@ func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) 
 		return r.result, r.err
 	case <-ctx.Done():
 		// Where the queue is full the other side does not read, and would not hear of it anyway.
-		_ = c.TryNotify(cancelMethod, fmt.Appendf(nil, `{"id":%d}`, id))
+		_ = c.TryNotify(c.conf.CancelMethod, fmt.Appendf(nil, `{%q:%d}`, c.conf.CancelMember, id))
 		return nil, context.Cause(ctx)
 	}
 }
@@ -197,7 +210,8 @@ func (c *Conn) send(ctx context.Context, data []byte) error {
 	}
 }
 
-// write is the goroutine that writes. A pipe that breaks ends the conversation.
+// write is the goroutine that writes. Messages that wait are written together. A pipe that breaks ends the
+// conversation.
 func (c *Conn) write() {
 	defer close(c.wrote)
 	for {
@@ -205,11 +219,61 @@ func (c *Conn) write() {
 		case <-c.ctx.Done():
 			return
 		case data := <-c.out:
+			data, last := c.collect(data)
 			if _, err := c.w.Write(data); err != nil {
 				c.end(fmt.Errorf("%w: %w", ErrClosed, err))
 				return
 			}
+			if last {
+				return
+			}
 		}
+	}
+}
+
+// collect adds the messages that wait behind one, up to a size. It reports an empty one, which is the last.
+func (c *Conn) collect(data []byte) (all []byte, last bool) {
+	if len(data) == 0 {
+		return nil, true
+	}
+	for len(data) < bufferSize {
+		select {
+		case next := <-c.out:
+			if len(next) == 0 {
+				return data, true
+			}
+			data = append(data, next...)
+		default:
+			return data, false
+		}
+	}
+	return data, false
+}
+
+// drain gives requests that are being answered a little time, and writes what waits.
+func (c *Conn) drain() {
+	timer := time.NewTimer(c.conf.Drain)
+	defer timer.Stop()
+	for range c.conf.Concurrent {
+		select {
+		case c.busy <- struct{}{}:
+		case <-timer.C:
+			return
+		case <-c.ctx.Done():
+			return
+		}
+	}
+	select {
+	case c.out <- nil:
+	case <-timer.C:
+		return
+	case <-c.ctx.Done():
+		return
+	}
+	select {
+	case <-c.wrote:
+	case <-timer.C:
+	case <-c.ctx.Done():
 	}
 }
 
@@ -243,6 +307,9 @@ func (c *Conn) read() {
 		case errors.As(err, &long):
 			err = c.overlong(long)
 		case err != nil:
+			if errors.Is(err, io.EOF) && c.conf.Drain > 0 {
+				c.drain()
+			}
 			c.end(closing(err))
 			return
 		default:
@@ -253,6 +320,9 @@ func (c *Conn) read() {
 			continue
 		}
 		c.skip(err)
+		if c.conf.AnswerInvalid {
+			_ = c.refuse(json.RawMessage("null"), &Error{Code: CodeParse, Message: err.Error()})
+		}
 		if row++; row >= c.conf.MaxSkipped {
 			c.end(fmt.Errorf("%w: %d in a row", ErrInvalid, row))
 			return

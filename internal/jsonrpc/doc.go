@@ -1,7 +1,7 @@
 // Package jsonrpc speaks JSON-RPC 2.0 with another program over a pair of pipes, in both directions
 // at once: to plugins with one message a line, to language servers with a length before each.
 //
-// It owns the framing, the ids of calls, cancellation (the notification $/cancelRequest, both
+// It owns the framing, the ids of calls, cancellation (a notification, both
 // ways), and limits: the size of a message, queued writes, concurrent requests, and invalid
 // messages before it gives up. It starts and ends no program and knows no method. Batches are
 // not supported and count as invalid.

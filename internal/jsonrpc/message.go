@@ -40,9 +40,6 @@ var (
 	ErrInvalid = errors.New("too many invalid messages")
 )
 
-// cancelMethod is the notification that takes a request back.
-const cancelMethod = "$/cancelRequest"
-
 // message is any message that comes in. The kinds differ in what is there.
 type message struct {
 	ID     json.RawMessage `json:"id"`

@@ -28,7 +28,7 @@ func (c *Conn) take(data []byte) error {
 		} else {
 			c.settle(id, r) // or it was given up, and the answer comes too late
 		}
-	case m.ID == nil && *m.Method == cancelMethod:
+	case m.ID == nil && *m.Method == c.conf.CancelMethod:
 		return c.cancel(m.Params)
 	case m.ID == nil:
 		if c.conf.Notify != nil {
@@ -42,14 +42,12 @@ func (c *Conn) take(data []byte) error {
 
 // cancel ends a request of the other side, if it is still being answered.
 func (c *Conn) cancel(params json.RawMessage) error {
-	var p struct {
-		ID json.RawMessage `json:"id"`
-	}
-	if err := json.Unmarshal(params, &p); err != nil || len(p.ID) == 0 {
-		return fmt.Errorf("%s without an id", cancelMethod)
+	var p map[string]json.RawMessage
+	if err := json.Unmarshal(params, &p); err != nil || len(p[c.conf.CancelMember]) == 0 {
+		return fmt.Errorf("%s without an id", c.conf.CancelMethod)
 	}
 	c.mu.Lock()
-	stop := c.answers[string(p.ID)]
+	stop := c.answers[string(p[c.conf.CancelMember])]
 	c.mu.Unlock()
 	if stop != nil {
 		stop()
@@ -65,9 +63,11 @@ func (c *Conn) accept(m message) error {
 	select {
 	case c.busy <- struct{}{}:
 	default:
-		return c.refuse(m.ID, &Error{Code: CodeBusy, Message: fmt.Sprintf("%d requests are being answered, which is all at once", c.conf.Concurrent)})
+		return c.refuse(m.ID, &Error{Code: c.conf.BusyCode, Message: fmt.Sprintf("%d requests are being answered, which is all at once", c.conf.Concurrent)})
 	}
 	ctx, stop := context.WithCancel(c.ctx)
+	after := &[]func(){}
+	ctx = context.WithValue(ctx, afterKey{}, after)
 	c.mu.Lock()
 	_, twice := c.answers[string(m.ID)]
 	if !twice {
@@ -86,9 +86,24 @@ func (c *Conn) accept(m message) error {
 		c.mu.Lock()
 		delete(c.answers, string(m.ID))
 		c.mu.Unlock()
-		_ = c.send(c.ctx, data) // or the connection has ended
+		if c.send(c.ctx, data) == nil { // or the connection has ended
+			for _, f := range *after {
+				f()
+			}
+		}
 	}()
 	return nil
+}
+
+// afterKey finds what a handler wants to be done after its answer.
+type afterKey struct{}
+
+// AfterReply has a function run when the answer to the request of a handler's context is on its way, so that
+// notifications that refer to the answer follow it. It is for the goroutine of the handler.
+func AfterReply(ctx context.Context, f func()) {
+	if after, ok := ctx.Value(afterKey{}).(*[]func()); ok {
+		*after = append(*after, f)
+	}
 }
 
 // refuse answers without work, and does not wait where the other side writes more than it reads.

@@ -36,7 +36,7 @@ func ApplyPatch(cfg EditConfig) tool.Tool {
 		if err != nil {
 			return tool.Result{}, tool.Failf("apply_patch verification failed: %w", err)
 		}
-		a := patchRun{cfg: cfg, call: c, patch: p, targets: map[string]target.Target{}}
+		a := patchRun{cfg: cfg, call: c, patch: p, targets: map[string]target.Target{}, unsaved: map[string]bool{}}
 		if err := a.locate(ctx); err != nil {
 			return tool.Result{}, err
 		}
@@ -50,7 +50,10 @@ type patchRun struct {
 	call    *tool.Call
 	patch   patch.Patch
 	targets map[string]target.Target // by the path that is shown, which the patch has from locate on
+	unsaved map[string]bool          // the files that are taken from the editor
 }
+
+func (a *patchRun) files() overlay { return overlay{a.cfg.Buffers, a.call} }
 
 // locate finds the files of the patch, and asks about those outside.
 func (a *patchRun) locate(ctx context.Context) error {
@@ -125,12 +128,18 @@ type patched struct {
 	patch.Change
 	change
 	from, to target.Target // the same unless it is moved
+	files    overlay
+	unsaved  bool // it is written by the editor
 }
 
 // work applies the patch to what the files are now, and writes nothing.
 func (a *patchRun) work(ctx context.Context) ([]patched, error) {
 	list, err := a.patch.Apply(func(path string) (string, bool, error) {
-		c, err := load(a.targets[path])
+		c, err := a.files().load(ctx, a.targets[path])
+		if err == nil {
+			err = a.files().check(a.targets[path], c)
+		}
+		a.unsaved[path] = c.unsaved
 		return c.text, c.exists, err
 	})
 	if r, ok := errors.AsType[*patch.Refusal](err); ok {
@@ -145,7 +154,10 @@ func (a *patchRun) work(ctx context.Context) ([]patched, error) {
 		if c.Kind == patch.Move {
 			to = a.targets[c.MoveTo]
 		}
-		out[i] = patched{Change: c, change: changeOf(c.Path, c.Before, c.After), from: from, to: to}
+		out[i] = patched{Change: c, change: changeOf(c.Path, c.Before, c.After), from: from, to: to, files: a.files(), unsaved: a.unsaved[c.Path]}
+		if out[i].unsaved && c.Kind != patch.Update { // an editor can only write
+			return nil, unsavedRefusal(from)
+		}
 	}
 	return out, nil
 }
@@ -163,7 +175,7 @@ func (a *patchRun) explain(ctx context.Context, r *patch.Refusal) error {
 	if err != nil {
 		return err
 	}
-	now, err := load(t)
+	now, err := a.files().load(ctx, t)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type Config struct {
 // All returns the tools every agent may have, in the order clients know. Which of them a
 // model sees is decided by rules, and by [Unsuited]. There is no websearch without a key.
 func All(c Config) []tool.Tool {
-	edit := EditConfig{Tracker: c.Write.Tracker, Syntax: c.Write.Syntax, Guard: c.Write.Guard}
+	edit := EditConfig{Tracker: c.Write.Tracker, Syntax: c.Write.Syntax, Guard: c.Write.Guard, Buffers: c.Write.Buffers}
 	all := []tool.Tool{
 		Question(), bash.New(c.Bash), Read(c.Read), Glob(c.Files), Grep(c.Files), Edit(edit), Write(c.Write), Task(c.Task), web.Fetch(c.Web), TodoWrite(c.Todo),
 	}

@@ -26,6 +26,7 @@ type EditConfig struct {
 	Tracker *ReadTracker   // shared with the tools that read and write
 	Syntax  *SyntaxChecker // looks at what was written; nil does not
 	Guard   guarded.List   // the files that are never written without a question
+	Buffers Buffers        // the unsaved files of an editor; nil has none
 }
 
 // editLimit is the size in bytes of the largest file whose parts can be changed.
@@ -72,7 +73,7 @@ type editRun struct {
 func (e editRun) same() error {
 	text := ""
 	if e.target.Inside {
-		if old, err := load(e.target); err == nil {
+		if old, err := (overlay{}).load(context.Background(), e.target); err == nil {
 			text = old.text
 		}
 	}
@@ -82,8 +83,12 @@ func (e editRun) same() error {
 
 // run replaces the text in one file and reports the diff.
 func (e editRun) run(ctx context.Context) (tool.Result, error) {
-	old, err := load(e.target)
+	files := overlay{e.cfg.Buffers, e.call}
+	old, err := files.load(ctx, e.target)
 	if err != nil {
+		return tool.Result{}, err
+	}
+	if err := files.check(e.target, old); err != nil {
 		return tool.Result{}, err
 	}
 	done, err := e.replace(ctx, old)
@@ -96,7 +101,7 @@ func (e editRun) run(ctx context.Context) (tool.Result, error) {
 	}
 	unlock := e.cfg.Tracker.lock(e.target.Path)
 	defer unlock()
-	now, err := load(e.target)
+	now, err := files.load(ctx, e.target)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -106,7 +111,7 @@ func (e editRun) run(ctx context.Context) (tool.Result, error) {
 		}
 		diff = changeOf(e.target.Shown, now.text, done.Content)
 	}
-	if err := overwrite(ctx, e.call, e.target, done.Content); err != nil {
+	if err := files.overwrite(ctx, e.target, now, done.Content); err != nil {
 		return tool.Result{}, err
 	}
 	publishEdited(e.call, e.target, old.exists)
@@ -228,10 +233,13 @@ func indentWords(in string) string {
 }
 
 // load reads a file for editing. One that does not exist is no error.
-func load(t target.Target) (content, error) {
+func (o overlay) load(ctx context.Context, t target.Target) (content, error) {
 	c, err := upTo(t, editLimit)
-	if err == nil && c.large {
-		err = tool.Failf("Cannot change %s: %w. Change it with a command, such as sed.", t.Shown, workspace.ErrTooLarge)
+	switch {
+	case err != nil:
+		return c, err
+	case c.large:
+		return c, tool.Failf("Cannot change %s: %w. Change it with a command, such as sed.", t.Shown, workspace.ErrTooLarge)
 	}
-	return c, err
+	return o.over(ctx, t, c), nil
 }

@@ -42,19 +42,19 @@ func (a *patchRun) write(ctx context.Context, files []patched) error {
 		return err
 	}
 	defer done()
-	return write(files)
+	return write(ctx, files)
 }
 
 // write makes the changes, first what is written and then what goes. Where one fails those that
 // were made are undone.
-func write(files []patched) error {
+func write(ctx context.Context, files []patched) error {
 	var made []func() error
 	for _, f := range files {
 		if f.Kind == patch.Delete || f.Kind == patch.Update && f.After == f.Before {
 			continue
 		}
-		if err := f.to.Write([]byte(f.After)); err != nil {
-			return undoWrites(made, tool.Failf("Cannot write %s: %w.", f.to.Shown, err))
+		if err := f.files.write(ctx, f.to, content{unsaved: f.unsaved}, f.After); err != nil {
+			return undoWrites(made, err)
 		}
 		made = append(made, f.unwrite)
 		if f.Kind == patch.Move {
@@ -76,7 +76,7 @@ func write(files []patched) error {
 // unwrite restores the old content.
 func (f patched) unwrite() error {
 	if f.Kind == patch.Update {
-		return f.to.Write([]byte(f.Before))
+		return f.files.write(context.Background(), f.to, content{unsaved: f.unsaved}, f.Before)
 	}
 	return f.to.Remove()
 }

@@ -38,6 +38,8 @@ type ReadConfig struct {
 	// InPrompt returns the instruction files that the system prompt of a session in that
 	// directory has already, by real path. It may be nil.
 	InPrompt func(dir string) []string
+	// Buffers are the unsaved files of an editor; nil has none.
+	Buffers Buffers
 }
 
 type readInput struct {
@@ -109,6 +111,9 @@ func (r readRun) run(offset, limit int) (tool.Result, error) {
 	file, err := r.target.Open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if text, ok := r.unsaved(""); ok { // a new file in the editor
+			return r.text(strings.NewReader(text), int64(len(text)))
+		}
 		return tool.Result{}, target.NotFound(r.target, "read")
 	case errors.Is(err, workspace.ErrNotFile):
 		return tool.Result{}, tool.Failf("Cannot read %s: %w. Use bash if you must have what is in it, with a limit on time and size.", r.target.Shown, err)
@@ -130,7 +135,19 @@ func (r readRun) run(offset, limit int) (tool.Result, error) {
 	if err := target.RefuseBinary(r.target, sample, info.Size()); err != nil {
 		return tool.Result{}, err
 	}
+	if r.cfg.Buffers != nil && info.Size() <= sumLimit {
+		if disk, err := r.target.ReadAll(sumLimit); err == nil {
+			if text, ok := r.unsaved(string(disk)); ok {
+				return r.text(strings.NewReader(text), int64(len(text)))
+			}
+		}
+	}
 	return r.text(file, info.Size())
+}
+
+// unsaved is the text of the file in the editor, if it differs from the one on disk.
+func (r readRun) unsaved(disk string) (string, bool) {
+	return overlay{r.cfg.Buffers, r.call}.unsaved(r.ctx, r.target, disk)
 }
 
 // result puts together what all kinds have. The sum is of the content, where it is known.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,7 +34,7 @@ type fileDisplay struct {
 }
 
 // text shows lines of a file.
-func (r readRun) text(file *os.File, size int64) (tool.Result, error) {
+func (r readRun) text(file io.Reader, size int64) (tool.Result, error) {
 	s := excerpt{first: r.first, limit: r.limit}
 	if size <= sumLimit {
 		s.sum = sha256.New()

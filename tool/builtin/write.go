@@ -30,6 +30,8 @@ type WriteConfig struct {
 	Syntax *SyntaxChecker
 	// Guard is the files that are never written without a question. Edits and patches use it too.
 	Guard guarded.List
+	// Buffers are the unsaved files of an editor; nil has none. Edits and patches use them too.
+	Buffers Buffers
 }
 
 type writeInput struct {
@@ -62,11 +64,12 @@ type writeRun struct {
 
 // run creates a file, or overwrites one that the session has read.
 func (w writeRun) run(ctx context.Context, content string) (tool.Result, error) {
-	old, err := current(w.target)
+	files := overlay{w.cfg.Buffers, w.call}
+	old, err := files.current(ctx, w.target)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := w.check(old); err != nil {
+	if err := cmp.Or(files.check(w.target, old), w.check(old)); err != nil {
 		// A protected file says so first: to read it would not help.
 		return tool.Result{}, cmp.Or(target.AskGuarded(ctx, w.call, w.cfg.Guard, []target.Target{w.target}, ""), err)
 	}
@@ -77,10 +80,10 @@ func (w writeRun) run(ctx context.Context, content string) (tool.Result, error) 
 	}
 	unlock := w.cfg.Tracker.lock(w.target.Path)
 	defer unlock()
-	if err := unchanged(w.target, old); err != nil {
+	if err := files.unchanged(ctx, w.target, old); err != nil {
 		return tool.Result{}, err
 	}
-	if err := overwrite(ctx, w.call, w.target, after); err != nil {
+	if err := files.overwrite(ctx, w.target, old, after); err != nil {
 		return tool.Result{}, err
 	}
 	sums := map[string]string{w.target.Path: sumOf([]byte(after))}
@@ -90,7 +93,8 @@ func (w writeRun) run(ctx context.Context, content string) (tool.Result, error) 
 		Diagnostics struct{} `json:"diagnostics"` // by file; none are known
 		Path        string   `json:"filepath"`
 		Exists      bool     `json:"exists"`
-	}{Path: w.target.Shown, Exists: old.exists})
+		Diff        string   `json:"diff,omitempty"` // of a file that existed; a new one is in the input
+	}{Path: w.target.Shown, Exists: old.exists, Diff: w.shownDiff(old, diff)})
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -98,17 +102,22 @@ func (w writeRun) run(ctx context.Context, content string) (tool.Result, error) 
 	return withSyntax(res, w.cfg.Syntax.look(ctx, w.call, w.target, old.text, after)), nil
 }
 
+// shownDiff is the diff that clients show of a file that was overwritten.
+func (w writeRun) shownDiff(old content, c change) string {
+	if !old.exists || old.large {
+		return ""
+	}
+	return c.Diff
+}
+
 // overwrite puts a text into a file, whose former content is saved for an undo.
-func overwrite(ctx context.Context, c *tool.Call, t target.Target, text string) error {
-	done, err := beginChange(ctx, c, t.Path)
+func (o overlay) overwrite(ctx context.Context, t target.Target, old content, text string) error {
+	done, err := beginChange(ctx, o.call, t.Path)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if err := t.Write([]byte(text)); err != nil {
-		return tool.Failf("Cannot write %s: %w.", t.Shown, err)
-	}
-	return nil
+	return o.write(ctx, t, old, text)
 }
 
 // beginChange keeps what files are before they are changed. Nothing is changed that could not
@@ -167,13 +176,21 @@ var elision = phrase.Regexp(`(?im)^[ \t]*(?://|#|/\*|<!--|--|;|\{/\*)?[ \t]*(?:\
 type content struct {
 	exists bool
 	large  bool // more than is looked at: text and sum are unknown
-	bytes  int64
-	text   string
-	sum    string
+	// unsaved says that the text is the editor's and differs from the file on disk.
+	unsaved bool
+	bytes   int64
+	text    string
+	sum     string
 }
 
 // current reads what is there, to be written over as a whole.
-func current(t target.Target) (content, error) { return upTo(t, sumLimit) }
+func (o overlay) current(ctx context.Context, t target.Target) (content, error) {
+	c, err := upTo(t, sumLimit)
+	if err != nil {
+		return c, err
+	}
+	return o.over(ctx, t, c), nil
+}
 
 func upTo(t target.Target, limit int64) (content, error) {
 	if t.IsDir() {
@@ -196,8 +213,8 @@ func upTo(t target.Target, limit int64) (content, error) {
 }
 
 // unchanged refuses where a file is no longer what it was when the user was asked.
-func unchanged(t target.Target, old content) error {
-	now, err := current(t)
+func (o overlay) unchanged(ctx context.Context, t target.Target, old content) error {
+	now, err := o.current(ctx, t)
 	if err != nil {
 		return err
 	}
