@@ -15,6 +15,7 @@ const (
 	maxBuffer  = 10 << 20         // bytes of a text that is taken from the editor
 )
 
+// The server is the Buffers of its own sessions. Tools call it from their goroutines, so it must not use the loop's fields.
 var _ Buffers = (*server)(nil)
 
 // editorOf finds the session of the client that a tool works for: its own, or the one above a subagent.

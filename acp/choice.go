@@ -74,6 +74,7 @@ func (l *loop) readCatalog(ctx context.Context, dir string) (c catalog, err erro
 	return c, nil
 }
 
+// find returns a model that can be used; nil if there is none of that name.
 func (c catalog) find(ref lathe.ModelRef) *lathe.Model {
 	for _, p := range c.providers {
 		for i := range p.Models {
@@ -93,6 +94,7 @@ func (c catalog) window(ref lathe.ModelRef) int {
 	return 0
 }
 
+// agent returns an agent that people may choose; nil if there is none of that name.
 func (c catalog) agent(name string) *lathe.Agent {
 	i := slices.IndexFunc(c.agents, func(a lathe.Agent) bool { return a.Name == name })
 	if i < 0 {
@@ -137,6 +139,7 @@ func (s *session) modes() *wire.SessionModeState {
 	return out
 }
 
+// title writes the name of an agent or level as a label. Names are in lower case and have no spaces.
 func title(name string) string {
 	if name == "" {
 		return ""
@@ -168,6 +171,7 @@ func (s *session) configOptions() []wire.SessionConfigOption {
 	return append(out, option(optionPermission, "Permissions", "Applies to all of your sessions", "_permission", string(s.catalog.mode), modes))
 }
 
+// option is a list to choose from. The values are options or groups of them.
 func option(id, name, about string, category wire.SessionConfigOptionCategory, current string, values any) wire.SessionConfigOption {
 	data, _ := json.Marshal(values) // structs of strings
 	return wire.SessionConfigOption{
@@ -176,6 +180,7 @@ func option(id, name, about string, category wire.SessionConfigOptionCategory, c
 	}
 }
 
+// modelID names a model as the config does, without its variant, which is an option of its own.
 func modelID(ref lathe.ModelRef) string { return ref.Provider + "/" + ref.Model }
 
 // modelGroups are the models by provider. A model that is no longer offered but in use is among them.
@@ -226,6 +231,7 @@ func (s *server) setMode(ctx context.Context, p wire.SetSessionModeRequest) (emp
 	return empty{}, l.with(ctx, p.SessionID, func(s *session) error { return s.setAgent(string(p.ModeID)) })
 }
 
+// setAgent chooses the agent of the next prompts. An agent with a model of its own brings it, unless the user chose one.
 func (s *session) setAgent(name string) error {
 	a := s.catalog.agent(name)
 	if a == nil {
@@ -302,6 +308,8 @@ func (s *server) setConfigOption(ctx context.Context, p wire.SetSessionConfigOpt
 	return out, err
 }
 
+// setOption changes one option. Values that were not offered are refused, since the engine would only notice them with the
+// next prompt.
 func (s *session) setOption(id, value string) error {
 	was := s.choice
 	switch id {

@@ -19,6 +19,7 @@ func (v *view) compaction(id wire.CompactionID, a *lathe.Assistant) {
 
 // sendCompaction sends the state of a compaction once. Clients that do not know compactions see a tool call.
 func (v *view) sendCompaction(id wire.CompactionID, status wire.CompactionStatus, problem string) {
+	// A replayed compaction begins and ends at once. A repeated state is not sent, so that a client counts none twice.
 	if v.isNested || v.root.compactions[id] == status {
 		return
 	}

@@ -41,11 +41,13 @@ func promptParts(blocks []wire.ContentBlock) ([]lathe.Part, error) {
 	return append(parts, b.files...), nil
 }
 
+// write adds to the text and counts its units, because mentions have their places in UTF-16.
 func (b *promptBuilder) write(text string) {
 	b.text.WriteString(text)
 	b.units += lathe.UTF16Len(text)
 }
 
+// add adds one block. A kind of content that is unknown is an error: the user would not notice that it is missing.
 func (b *promptBuilder) add(block wire.ContentBlock) error {
 	switch {
 	case block.Text != nil:
@@ -172,6 +174,7 @@ func filePath(uri string) (file string, first, last int, ok bool) {
 	return filepath.FromSlash(file), first, last, true
 }
 
+// fileURLPath is the path of a file URL. A path with a drive has a slash before it there.
 func fileURLPath(file string) string {
 	p := filepath.ToSlash(file)
 	if !strings.HasPrefix(p, "/") {
@@ -180,6 +183,7 @@ func fileURLPath(file string) string {
 	return p
 }
 
+// uriName is the last element of a URI, as a name for people.
 func uriName(uri string) string {
 	if uri == "" {
 		return ""

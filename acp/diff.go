@@ -101,6 +101,7 @@ func (c fileChange) diffs() (content []wire.ToolCallContent, at []wire.ToolCallL
 	return content, at
 }
 
+// location is a place in a file; a line of 0 is the whole file.
 func location(path string, line int64) wire.ToolCallLocation {
 	l := wire.ToolCallLocation{Path: path}
 	if line > 0 {

@@ -101,6 +101,9 @@ func (s *server) resumeSession(ctx context.Context, p wire.ResumeSessionRequest)
 	return s.reopen(ctx, p.SessionID, p.Cwd, p.MCPServers, true)
 }
 
+// reopen opens a session that exists: any session of the store, whichever front end made it. Its directory stays the one it
+// was made for. The event stream runs already, so events that come while the history is read are translated after it, and
+// those that the history has are dropped by the view.
 func (s *server) reopen(ctx context.Context, id wire.SessionID, cwd string, servers []wire.MCPServer, quiet bool) (out wire.ResumeSessionResponse, err error) {
 	if err := s.requireLogin(); err != nil {
 		return out, err

@@ -23,6 +23,7 @@ type loop struct {
 	tasks   chan func()
 	events  chan delivery
 
+	// The fields below belong to the goroutine of the loop, which needs no lock for them.
 	sessions  map[lathe.SessionID]*session
 	views     map[lathe.SessionID]*view // of the sessions, and of the subagents below them
 	asks      map[lathe.AskID]context.CancelFunc
@@ -39,6 +40,7 @@ type delivery struct {
 
 const retryEvents = time.Second
 
+// newLoop makes the loop of a client. It runs from start on.
 func newLoop(s *server, b Backend) *loop {
 	l := &loop{
 		server: s, backend: b, ids: lathe.NewIDs(), tasks: make(chan func()), events: make(chan delivery),
@@ -118,6 +120,8 @@ func (l *loop) pump(ready chan<- error) {
 	}
 }
 
+// deliver passes an event on. A client that does not read its updates stops the loop, and with it the reading of events:
+// the engine then drops the queue, and the next read repeats what was missed. So the memory for events is bounded.
 func (l *loop) deliver(d delivery) bool {
 	select {
 	case l.events <- d:

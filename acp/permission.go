@@ -10,7 +10,8 @@ import (
 	"github.com/lathe-agent/lathe/grant"
 )
 
-// The IDs of the answers to a permission request.
+// The IDs of the answers to a permission request. Two of them are of the kind allow_always, so clients must send the ID and
+// not the kind, as the protocol says.
 const (
 	allowOnce    = "once"
 	allowSession = "session"

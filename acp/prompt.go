@@ -16,13 +16,13 @@ const settleTime = 5 * time.Second
 
 // turn is a prompt that the client waits for. Its fields belong to the loop.
 type turn struct {
-	prompt   lathe.MessageID // "" for a command without a prompt
-	accepted bool
-	started  bool
-	canceled bool
-	last     *lathe.Assistant
-	failed   lathe.Fault
-	done     chan struct{} // closed when the session is idle again
+	prompt   lathe.MessageID  // "" for a command without a prompt
+	accepted bool             // the engine has the prompt
+	started  bool             // the prompt was seen in the history, so the next idle state is its end
+	canceled bool             // the client canceled it, whatever else ended it
+	last     *lathe.Assistant // the newest answer
+	failed   lathe.Fault      // why it could not run
+	done     chan struct{}    // closed when the session is idle again
 }
 
 // prompt sends a prompt and answers when the session is idle.
@@ -202,6 +202,7 @@ func (l *loop) report(ctx context.Context, id lathe.SessionID, t *turn, what str
 	})
 }
 
+// finish lets the request of the client return. A session that goes away may finish a turn twice.
 func (t *turn) finish() {
 	select {
 	case <-t.done:

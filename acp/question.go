@@ -47,6 +47,7 @@ func (l *loop) askForm(ctx context.Context, id wire.SessionID, call wire.ToolCal
 	return formAnswers(qs, res.Content), nil
 }
 
+// formMessage is the line above a form. With several questions each field has its own.
 func formMessage(qs []lathe.Question) string {
 	if len(qs) == 1 {
 		return qs[0].Question
@@ -154,6 +155,7 @@ func (l *loop) askOptions(ctx context.Context, id wire.SessionID, call wire.Tool
 	return answers, nil
 }
 
+// questionText lists the options with their descriptions, for which permission requests have no place.
 func questionText(q lathe.Question) string {
 	text := q.Question
 	for _, o := range q.Options {

@@ -40,6 +40,8 @@ type server struct {
 	loop      *loop // nil until the backend is open
 }
 
+// newServer makes a server that has not been asked for anything. Its backend opens with the first request that needs it, so
+// that an editor that only asks for capabilities leaves no files.
 func newServer(ctx context.Context, o Options) *server {
 	s := &server{Options: o, ctx: ctx, connected: make(chan struct{}), seed: maphash.MakeSeed(), greeted: make(chan struct{})}
 	s.open = sync.OnceValues(s.openLoop)
@@ -190,6 +192,7 @@ func asError(err error) error {
 	return &jsonrpc.Error{Code: code, Message: err.Error()}
 }
 
+// invalidf reports a mistake of the client, which gets the code for invalid parameters.
 func invalidf(format string, args ...any) error {
 	return lathe.Errorf(lathe.Invalid, format, args...)
 }

@@ -13,15 +13,15 @@ import (
 type session struct {
 	*view
 	can      abilities
-	record   lathe.Session
-	choice   choice
-	catalog  catalog
-	turns    []*turn // of the prompts that the client waits for
-	own      map[lathe.MessageID]bool
-	children []lathe.SessionID
+	record   lathe.Session            // as it was last received
+	choice   choice                   // of the next prompt
+	catalog  catalog                  // read when the session was opened
+	turns    []*turn                  // of the prompts that the client waits for
+	own      map[lathe.MessageID]bool // prompts of this client, which shows them itself
+	children []lathe.SessionID        // sessions of subagents that have a view
 
 	compactions map[wire.CompactionID]wire.CompactionStatus
-	plan        []lathe.Todo
+	plan        []lathe.Todo // as it was last sent
 	usage       usage
 	retrying    int  // the attempt the client was told of
 	isLoading   bool // the history is read; the answer to the request has the choices
@@ -32,11 +32,11 @@ type abilities struct{ compaction, notices bool }
 
 // usage is what fills the context, and what the session has cost.
 type usage struct {
-	model     lathe.ModelRef
-	tokens    int64
-	sentUsed  int64
-	sentMoney lathe.Money
-	known     bool
+	model     lathe.ModelRef // of the last step
+	tokens    int64          // of the last step: all that the next one sends again
+	sentUsed  int64          // the client was told
+	sentMoney lathe.Money    // the client was told
+	known     bool           // there was a step
 }
 
 // open returns the session for an ID, with a new view of it.
@@ -143,6 +143,7 @@ func (s *session) todos(list []lathe.Todo) {
 	s.send(wire.SessionUpdate{Plan: &wire.Plan{Entries: planEntries(list)}})
 }
 
+// planEntries translates the list. Words of a model that the plan does not know count as pending and medium.
 func planEntries(list []lathe.Todo) []wire.PlanEntry {
 	entries := []wire.PlanEntry{}
 	for _, t := range list {

@@ -61,6 +61,8 @@ type call struct {
 	input json.RawMessage
 }
 
+// newCall reads the arguments and metadata of a call. Members of other tools, and those of a model that made a mistake, stay
+// empty: the call is shown all the same.
 func newCall(dir, tool, title string, input, metadata json.RawMessage) call {
 	c := call{tool: tool, dir: dir, title: title, input: input}
 	_ = json.Unmarshal(input, &c.in) // arguments of other tools have other forms
@@ -141,6 +143,7 @@ func (c call) shown(path string) string {
 	return path
 }
 
+// abs is a path as the protocol wants it. Models may name files relative to the directory of the session.
 func (c call) abs(path string) string {
 	if path == "" || filepath.IsAbs(path) || c.dir == "" {
 		return path
@@ -237,6 +240,7 @@ func toolUpdate(dir string, id lathe.PartID, b *lathe.ToolCall) wire.ToolCallUpd
 	return u
 }
 
+// isObject reports whether there are arguments. Those of a call that has just begun are empty.
 func isObject(raw json.RawMessage) bool { return len(raw) > 2 && raw[0] == '{' }
 
 // result is the content of a call that ended well.
@@ -262,6 +266,7 @@ func (c call) result(s *lathe.Completed) (content []wire.ToolCallContent, at []w
 	return content, at
 }
 
+// textContent is a text as the content of a call.
 func textContent(text string) wire.ToolCallContent {
 	return wire.ToolCallContent{Content: &wire.Content{Content: textBlock(text)}}
 }
@@ -275,6 +280,7 @@ func fenced(text string) wire.ToolCallContent {
 	return textContent(fence + "console\n" + strings.TrimRight(text, "\n") + "\n" + fence)
 }
 
+// textBlock is a text as a block of content.
 func textBlock(text string) wire.ContentBlock {
 	return wire.ContentBlock{Text: &wire.TextContent{Text: text}}
 }

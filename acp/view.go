@@ -18,7 +18,7 @@ type view struct {
 	root *session
 	id   lathe.SessionID
 	out  lathe.SessionID // the session of its updates: itself, or for a nested one its root
-	dir  string
+	dir  string          // of the session; relative paths of its calls start here
 
 	parent     *view           // of a subagent
 	isNested   bool            // a subagent whose tool calls appear in its root
@@ -61,10 +61,12 @@ const (
 	summaryChunk
 )
 
+// newView makes a view that has sent nothing.
 func newView(l *loop, root *session, id lathe.SessionID, dir string) *view {
 	return &view{loop: l, root: root, id: id, out: id, dir: dir, messages: map[lathe.MessageID]*message{}, parts: map[lathe.PartID]*sent{}, calls: map[string]lathe.PartID{}}
 }
 
+// send sends an update, unless the view only notes what the client knows.
 func (v *view) send(u wire.SessionUpdate) {
 	if !v.isQuiet {
 		v.loop.server.update(v.out, u)

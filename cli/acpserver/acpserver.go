@@ -130,6 +130,7 @@ func serversOf(list []wire.MCPServer) (out []mcp.Server) {
 	return out
 }
 
+// headersOf turns a list of headers into a map. Of two with one name the last counts.
 func headersOf(list []wire.HTTPHeader) map[string]string {
 	out := map[string]string{}
 	for _, h := range list {
