@@ -74,10 +74,9 @@ func (f found) below(name string) found {
 	return f
 }
 
-// files lists the config files outside the folders of [Options.dirs], lowest precedence first.
-// They need not exist.
-func (o *Options) files() []found {
-	var out []found
+// userFiles lists the user's config files outside the folders of [Options.dirs], lowest precedence
+// first. They need not exist.
+func (o *Options) userFiles() (out []found) {
 	for i, dir := range o.globalDirs() {
 		for _, name := range []string{"config.json", brands[i] + ".json", brands[i] + ".jsonc"} {
 			out = append(out, found{path: filepath.Join(dir, name), layer: User})
@@ -86,8 +85,13 @@ func (o *Options) files() []found {
 	for _, v := range o.variables("CONFIG") {
 		out = append(out, found{path: expandHome(v.value, o.Home), layer: User})
 	}
+	return out
+}
+
+// projectFiles lists the config files from the top of the checkout down to the directory.
+func (o *Options) projectFiles() (out []found) {
 	if o.on("DISABLE_PROJECT_CONFIG") {
-		return out
+		return nil
 	}
 	for _, dir := range slices.Backward(o.upward()) { // the outermost counts least
 		out = append(out, found{dir, o.layer(dir), dir}.files()...)

@@ -7,6 +7,7 @@ import "sync"
 var settings = sync.OnceValue(func() *spec {
 	keys := mainKeys()
 	keys = append(keys, agentKeys()...)
+	keys = append(keys, hookKeys()...)
 	keys = append(keys, serverKeys()...)
 	keys = append(keys, limitKeys()...)
 	keys = append(keys, enduranceKeys()...)

@@ -19,6 +19,7 @@ var agentTable = sync.OnceValue(func() *spec {
 		key("top_p", num("Nucleus sampling (top_p)")),
 		key("steps", whole("Maximum number of steps before it must finish", 1)),
 		key("permission", permissionSpec()),
+		key("allowed_tools", list("Tools the agent can use, such as \"read\" or \"github_*\"; all others are denied, and none is allowed without asking because of this list; default: all", text(""))),
 		key("fallback", list("Models to use when the chosen one fails, as provider/model", modelName("")).needsTrust()),
 		key("sandbox", sandboxSpec()),
 		key("color", color),

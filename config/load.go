@@ -112,7 +112,11 @@ func (l *loading) substitution(layer Layer) substitution {
 
 // readAll reads every source in the order of precedence.
 func (l *loading) readAll() {
-	for _, f := range l.files() {
+	for _, f := range l.userFiles() {
+		l.read(f, settings())
+	}
+	l.readClaude()
+	for _, f := range l.projectFiles() {
 		l.read(f, settings())
 	}
 	for _, v := range slices.Concat(l.variables("CONFIG"), l.variables("TUI_CONFIG")) {

@@ -1,5 +1,11 @@
 package config
 
+import (
+	"sync"
+
+	"github.com/lathe-agent/lathe/config/claudecode"
+)
+
 // A joiner makes one list of two.
 type joiner func(a, b *node) *node
 
@@ -9,6 +15,15 @@ var concatenated = map[string]joiner{
 	"instructions": unionText,
 	"plugin":       unionPlugins,
 }
+
+// hookLists are the lists in hooks: every source adds its own to those before.
+var hookLists = sync.OnceValue(func() map[string]joiner {
+	out := map[string]joiner{}
+	for _, event := range claudecode.HookEvents() {
+		out[event] = union
+	}
+	return out
+})
 
 // overlay lays b over a: objects deeply, everything else replaced. Keys that both have keep
 // the place they have in a; b is not changed. In which order several are laid over each
@@ -21,7 +36,11 @@ func overlay(a, b *node, lists map[string]joiner) {
 		case old == nil:
 			a.add(member{m.key, m.at, m.val.clone()})
 		case !m.val.barrier && old.kind == isObject && m.val.kind == isObject:
-			overlay(old, m.val, nil)
+			var below map[string]joiner
+			if m.key == "hooks" && lists != nil {
+				below = hookLists()
+			}
+			overlay(old, m.val, below)
 		case !m.val.barrier && join != nil && old.kind == isArray && m.val.kind == isArray:
 			joined := join(old, m.val)
 			joined.barrier = old.barrier

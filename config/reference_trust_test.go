@@ -102,7 +102,9 @@ func (s *spec) samples() (out []sample) {
 	case s.kind == isArray:
 		out = wrap(s.items.samples(), "[", "]")
 	case s.kind == isObject && s.keys == nil && s.rest != nil:
-		out = wrap(s.rest.samples(), `{"zz": `, "}")
+		if out = wrap(s.rest.samples(), `{"zz": `, "}"); len(out) == 0 && s.risky != nil {
+			out = []sample{{`{"zz": [1]}`, "any"}}
+		}
 	case s.kind == isObject && s.risky == nil:
 	case s.kind == isObject:
 		out = []sample{{`{"zz": [1]}`, "any"}}

@@ -29,6 +29,7 @@ func (l *loading) finish() error {
 	all, user, oldUI, ui := objectNode(at), objectNode(at), objectNode(at), objectNode(at)
 	raw := all // as long as all keys are known
 	size := 0
+	l.limitHooks()
 	for _, s := range l.sources {
 		size += len(s.text)
 		l.out.Sources = append(l.out.Sources, Source{Name: s.name, Layer: s.layer, Keys: s.root.keys()})

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/lathe-agent/lathe/config/claudecode"
 )
 
 // Layer says where a source comes from, and so what it may do.
@@ -38,6 +40,11 @@ type source struct {
 	inert  bool  // tokens were left as they are
 	opaque bool  // it makes no sense before its tokens are put in
 	leaves bool  // it is reached through a link that leads out of the project
+	whole  bool  // of a project, nothing of it counts without trust
+	// again translates a file of another program once more, with variables put in; nil means that
+	// there are none. foreign are the warnings of the first time.
+	again   func(substitution) *Error
+	foreign []claudecode.Warning
 }
 
 // cut remembers that what is at in the parsed text stood at from in the file. All of what was

@@ -55,7 +55,7 @@ func (l *loading) checkTrust() {
 		switch {
 		case s.layer != Project:
 			safe = append(safe, s)
-		case s.leaves || s.opaque:
+		case s.leaves || s.opaque || s.whole:
 			risks = append(risks, find.fileRisk(s.name))
 		default:
 			bare := *s
@@ -86,6 +86,12 @@ func (l *loading) checkTrust() {
 // trust lets the project's config count.
 func (l *loading) trust() {
 	for _, s := range l.sources {
+		if s.again != nil {
+			if err := s.again(l.substitution(User)); err != nil {
+				l.leaveOut(err)
+			}
+			continue
+		}
 		if s.layer != Project || len(s.tokens) == 0 {
 			continue
 		}

@@ -28,7 +28,7 @@ func (l riskFinder) programRisks(s *source) (out []Risk) {
 	for _, p := range s.root.itemsOf("plugin") {
 		out = append(out, l.pluginRisks(s, p)...)
 	}
-	return out
+	return append(out, l.hookRisks(s)...)
 }
 
 // serverRisks are those of an MCP server. Where it starts depends on the directory of the session; what

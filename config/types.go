@@ -34,18 +34,21 @@ type Config struct {
 	Attachment        struct {             // how attachments are prepared
 		Image ImageAttachment `json:"image,omitzero"`
 	} `json:"attachment,omitzero"`
-	ToolOutput   ToolOutput      `json:"tool_output,omitzero"`
-	WebFetch     WebFetch        `json:"webfetch,omitzero"`
-	Compaction   Compaction      `json:"compaction,omitzero"`
-	Sandbox      Sandbox         `json:"sandbox,omitzero"`
-	Checks       map[string]bool `json:"checks,omitempty"`   // the checks that are switched on or off
-	Resume       string          `json:"resume,omitempty"`   // ask, auto or off
-	Overview     *bool           `json:"overview,omitempty"` // add a project overview to the first prompt
-	Retry        Retry           `json:"retry,omitzero"`
-	Deadline     Deadline        `json:"deadline,omitzero"`
-	Fallback     Fallback        `json:"fallback,omitzero"`
-	Budget       Budget          `json:"budget,omitzero"`
-	Experimental Experimental    `json:"experimental,omitzero"`
+	ToolOutput   ToolOutput        `json:"tool_output,omitzero"`
+	WebFetch     WebFetch          `json:"webfetch,omitzero"`
+	Compaction   Compaction        `json:"compaction,omitzero"`
+	Sandbox      Sandbox           `json:"sandbox,omitzero"`
+	Checks       map[string]bool   `json:"checks,omitempty"` // the checks that are switched on or off
+	Hooks        Hooks             `json:"hooks,omitempty"`
+	DisableHooks bool              `json:"disable_hooks,omitempty"`
+	Env          map[string]string `json:"env,omitempty"`      // variables of commands, MCP servers and hooks
+	Resume       string            `json:"resume,omitempty"`   // ask, auto or off
+	Overview     *bool             `json:"overview,omitempty"` // add a project overview to the first prompt
+	Retry        Retry             `json:"retry,omitzero"`
+	Deadline     Deadline          `json:"deadline,omitzero"`
+	Fallback     Fallback          `json:"fallback,omitzero"`
+	Budget       Budget            `json:"budget,omitzero"`
+	Experimental Experimental      `json:"experimental,omitzero"`
 
 	// Raw is the merged value as JSON, with the keys we do not know.
 	Raw json.RawMessage `json:"-"`
@@ -103,8 +106,10 @@ type (
 		Color       string                     `json:"color,omitempty"`
 		Steps       int                        `json:"steps,omitempty"`
 		Permission  Permission                 `json:"permission,omitempty"`
-		Fallback    []string                   `json:"fallback,omitempty"`
-		Sandbox     Sandbox                    `json:"sandbox,omitzero"`
+		// AllowedTools are the tools it can use; nil means all.
+		AllowedTools []string `json:"allowed_tools,omitempty"`
+		Fallback     []string `json:"fallback,omitempty"`
+		Sandbox      Sandbox  `json:"sandbox,omitzero"`
 	}
 	// Provider has the options of a provider that the program itself reads. The catalog of
 	// models reads the rest from Raw.

@@ -187,7 +187,7 @@ other: has no counterpart in lathe and is ignored`
 
 func TestAgent(t *testing.T) {
 	d := Agent("team/reviewer", json.RawMessage(`{"description":"Reviews","tools":"Read, Grep, Edit, Bash(git:*), mcp__gh__get, Nope","model":"sonnet","color":"red","maxTurns":7,"disallowedTools":["WebFetch"],"skills":["x"]}`), "You review.")
-	want := `{"agent":{"reviewer":{"mode":"subagent","description":"Reviews","tools":["read","grep","edit","write","apply_patch","bash","gh_get"],"color":"error","steps":7,` +
+	want := `{"agent":{"reviewer":{"mode":"subagent","description":"Reviews","allowed_tools":["read","grep","edit","write","apply_patch","bash","gh_get"],"color":"error","steps":7,` +
 		`"permission":{"webfetch":{"*":"deny"}},"prompt":"You review."}}}` + `
 tools: Bash(git:*) counts for every use of the tool
 tools: Nope has no counterpart in lathe and is ignored
@@ -197,7 +197,7 @@ skills: has no counterpart in lathe and is ignored`
 		t.Error(diff)
 	}
 	d = Agent("x", json.RawMessage(`{"name":"own","model":"claude-opus-4-1","permissionMode":"plan","tools":["Read"]}`), "")
-	if want := `{"agent":{"own":{"mode":"subagent","model":"anthropic/claude-opus-4-1","permission":{"edit":{"*":"deny"}},"tools":["read"]}}}`; shown(d) != want {
+	if want := `{"agent":{"own":{"mode":"subagent","model":"anthropic/claude-opus-4-1","permission":{"edit":{"*":"deny"}},"allowed_tools":["read"]}}}`; shown(d) != want {
 		t.Error(shown(d))
 	}
 }

@@ -33,7 +33,7 @@ func Agent(name string, head json.RawMessage, body string) Document {
 				agentModel(agent, text, &n)
 			}
 		case "tools":
-			agent.put("tools", allowedTools(&n, m))
+			agent.put("allowed_tools", allowedTools(&n, m))
 		case "disallowedTools":
 			for _, tool := range allowedTools(&n, m) {
 				agent.child("permission").child(permissionOf(tool)).put("*", "deny")
