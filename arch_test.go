@@ -86,9 +86,11 @@ var archImports = archtest.Table{
 	{From: "engine/history/historytest", May: []string{".", "engine/history"}},
 	// It brings together who speaks with other processes and the engine, which knows neither.
 	{From: "extension", May: []string{".", "engine", "engine/prompt", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
+	// It is what commands of the config say to a turn. Its words are another program's, which config/claudecode has.
+	{From: "extension/hook", May: []string{".", "config/claudecode", "engine", "sandbox", "tool", "internal/*"}},
 	// It composes the program: config becomes an engine with all that its turns work with. Only commands, and
 	// programs that embed lathe, stand above it.
-	{From: "harness", May: []string{".", "api", "config", "config/datadir", "engine/...", "extension", "harness/confine", "harness/insight", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
+	{From: "harness", May: []string{".", "api", "config", "config/claudecode", "config/datadir", "engine/...", "extension", "extension/hook", "harness/confine", "harness/insight", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
 	// It makes a profile for the sandbox of config, project and machine.
 	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "tool/bash", "workspace/...", "internal/*"}},
 	// It reports on config, sessions, providers and files, for a client that asks.

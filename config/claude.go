@@ -17,8 +17,20 @@ import (
 // claudecode. They count less than lathe's own files of the project. Those in the user's home are not
 // read: `lathe import --from claude` copies them once.
 
-// readClaude reads the files of Claude Code from the top of the checkout down to the directory.
-func (l *loading) readClaude() {
+// claudeReader reads these files as a part of one Load.
+type claudeReader struct{ *loading }
+
+// foreignFile is what a source of another program has beside its value.
+type foreignFile struct {
+	// whole says that nothing of it counts without trust.
+	whole bool
+	// again translates the file once more, with variables put in; nil means that there are none.
+	again    func(substitution) *Error
+	warnings []claudecode.Warning // of the first time
+}
+
+// read reads the files from the top of the checkout down to the directory.
+func (l claudeReader) read() {
 	if l.on("DISABLE_PROJECT_CONFIG") || l.on("DISABLE_CLAUDE_CODE") {
 		return
 	}
@@ -42,7 +54,7 @@ func (l *loading) readClaude() {
 
 // claudeSettings reads the settings files of all folders together, because a rule that denies counts before
 // a rule of any other file.
-func (l *loading) claudeSettings(dirs []string) {
+func (l claudeReader) claudeSettings(dirs []string) {
 	var sources []*source
 	var files []claudecode.File
 	for _, dir := range dirs {
@@ -68,7 +80,7 @@ func (l *loading) claudeSettings(dirs []string) {
 }
 
 // claudeServers reads .mcp.json. Variables are put in once the project is trusted.
-func (l *loading) claudeServers(f found) {
+func (l claudeReader) claudeServers(f found) {
 	s := l.claudeSource(f)
 	if s == nil {
 		return
@@ -78,37 +90,37 @@ func (l *loading) claudeServers(f found) {
 		l.leaveOut(s.foreignError(err))
 		return
 	}
-	s.again = func(sub substitution) *Error {
+	s.foreign.again = func(sub substitution) *Error {
 		doc, err := claudecode.MCP(s.text, sub.env)
 		if err != nil {
 			return s.foreignError(err)
 		}
 		for _, w := range doc.Warnings {
-			if !slices.Contains(s.foreign, w) {
+			if !slices.Contains(s.foreign.warnings, w) {
 				l.warn(s.foreignWarning(w))
 			}
 		}
 		return s.translated(doc)
 	}
-	s.foreign = doc.Warnings
+	s.foreign.warnings = doc.Warnings
 	l.takeTranslated(s, doc)
 }
 
 // claudeMarkdown reads agents or commands. A file counts once the project is trusted, as a whole.
-func (l *loading) claudeMarkdown(folder found, translate func(name string, head json.RawMessage, body string) claudecode.Document) {
+func (l claudeReader) claudeMarkdown(folder found, translate func(name string, head json.RawMessage, body string) claudecode.Document) {
 	for _, f := range l.walk(folder, isMarkdown) {
 		s, body, err := l.readMarkdown(f.path, Project, f.leaves)
 		if err != nil {
 			l.leaveOut(err)
 			continue
 		}
-		s.whole = true
+		s.foreign = &foreignFile{whole: true}
 		l.takeTranslated(s, translate(strings.TrimSuffix(f.name, ".md"), s.root.appendJSON(nil), body))
 	}
 }
 
 // claudeSource reads a file; nil means that there is none, or none that can be read.
-func (l *loading) claudeSource(f found) *source {
+func (l claudeReader) claudeSource(f found) *source {
 	text, err := l.disk.read(f.path)
 	if absent(err) {
 		return nil
@@ -117,7 +129,7 @@ func (l *loading) claudeSource(f found) *source {
 		l.warn(Problem{Path: f.path, Message: "is ignored: " + errText(err)})
 		return nil
 	}
-	s := &source{name: f.path, dir: f.base, layer: Project, table: settings(), text: text, leaves: l.leaves(f)}
+	s := &source{name: f.path, dir: f.base, layer: Project, table: settings(), text: text, leaves: l.leaves(f), foreign: &foreignFile{}}
 	if at := invalidUTF8(text); at >= 0 {
 		l.leaveOut(s.fail(at, "is not valid UTF-8"))
 		return nil
@@ -131,7 +143,7 @@ func (l *loading) claudeSource(f found) *source {
 
 // takeTranslated adds a source with the config that a file stands for. A file of another program is never
 // a reason not to start: one that is wrong is left out with a warning.
-func (l *loading) takeTranslated(s *source, doc claudecode.Document) {
+func (l claudeReader) takeTranslated(s *source, doc claudecode.Document) {
 	if err := s.translated(doc); err != nil {
 		l.leaveOut(err)
 		return
@@ -139,7 +151,7 @@ func (l *loading) takeTranslated(s *source, doc claudecode.Document) {
 	for _, w := range doc.Warnings {
 		l.warn(s.foreignWarning(w))
 	}
-	if dir := s.dir; !s.whole && dir != l.root() {
+	if dir := s.dir; !s.foreign.whole && dir != l.root() {
 		s.placeHooks(dir)
 	}
 	l.sources = append(l.sources, s)
@@ -192,6 +204,7 @@ func (s *source) placeHooks(dir string) {
 	}
 }
 
+// foreignError is the error of a file that is not JSON, with its place.
 func (s *source) foreignError(err error) *Error {
 	at := 0
 	if bad, ok := errors.AsType[*claudecode.SyntaxError](err); ok {
@@ -200,6 +213,7 @@ func (s *source) foreignError(err error) *Error {
 	return s.fail(at, "is not valid JSON: "+err.Error())
 }
 
+// foreignWarning shows a setting without an effect like a mistake in a file of ours.
 func (s *source) foreignWarning(w claudecode.Warning) Problem {
 	p := Problem{Path: s.name, Message: w.Message, Important: w.Important}
 	if w.Key != "" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/claudecode"
 )
 
 const claudeProject = `
@@ -58,9 +59,9 @@ func TestClaude_Trusted(t *testing.T) {
 		{Permission: "read", Pattern: ".env", Action: lathe.Deny}, {Permission: "read", Pattern: ".env/*", Action: lathe.Deny},
 	})
 	equal(t, l.Config.Env, map[string]string{"NODE_ENV": "test"})
-	equal(t, l.Config.Hooks, Hooks{"PreToolUse": {
-		{Matcher: "Bash", Hooks: []HookCommand{{Type: "command", Command: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/check.sh`}}},
-		{Hooks: []HookCommand{{Type: "command", Command: "python3 tools/audit.py README.md"}}},
+	equal(t, l.Config.Hooks, map[string][]claudecode.HookGroup{"PreToolUse": {
+		{Matcher: "Bash", Hooks: []claudecode.HookCommand{{Type: "command", Command: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/check.sh`}}},
+		{Hooks: []claudecode.HookCommand{{Type: "command", Command: "python3 tools/audit.py README.md"}}},
 	}})
 	equal(t, l.Config.Agents["reviewer"], Agent{Mode: "subagent", Description: "Reviews code", AllowedTools: []string{"read", "grep"}, Prompt: "You review."})
 	equal(t, l.Config.Commands["fix"], Command{Template: "Fix $1.", Description: "Fix an issue [number]"})
@@ -156,7 +157,7 @@ color: "#nope"
 `)
 	l := w.load()
 	equal(t, l.Config.Env, map[string]string{"LINKED": "yes"})
-	equal(t, l.Config.Hooks, Hooks{"Stop": {{Hooks: []HookCommand{{Type: "command", Command: "x", Dir: w.path("top/sub")}}}}})
+	equal(t, l.Config.Hooks, map[string][]claudecode.HookGroup{"Stop": {{Hooks: []claudecode.HookCommand{{Type: "command", Command: "x", Dir: w.path("top/sub")}}}}})
 	if got := len(w.warnings(l)); got != 4 {
 		t.Errorf("%d warnings: %q", got, w.warnings(l))
 	}
@@ -183,17 +184,17 @@ func TestHooks_Layers(t *testing.T) {
 	w.write("home/.config/lathe/lathe.json", `{"hooks": {"Stop": [{"hooks": [{"command": "mine"}]}], "Typo": []}, "env": {"LD_PRELOAD": "x", "A": "1"}}`)
 	w.write("top/lathe.json", `{"hooks": {"Stop": [{"hooks": [{"command": "theirs", "args": []}]}]}, "env": {"B": "2"}}`)
 	l := w.load()
-	equal(t, l.Config.Hooks, Hooks{"Stop": {{Hooks: []HookCommand{{Command: "mine"}}}, {Hooks: []HookCommand{{Command: "theirs", Args: []string{}}}}}})
+	equal(t, l.Config.Hooks, map[string][]claudecode.HookGroup{"Stop": {{Hooks: []claudecode.HookCommand{{Command: "mine"}}}, {Hooks: []claudecode.HookCommand{{Command: "theirs", Args: []string{}}}}}})
 	equal(t, l.Config.Env, map[string]string{"A": "1", "B": "2"})
 	if got := w.warnings(l); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
 	w.write("top/sub/lathe.json", `{"disable_hooks": true}`)
 	l = w.load()
-	equal(t, l.Config.Hooks, Hooks{"Stop": {{Hooks: []HookCommand{{Command: "mine"}}}}})
+	equal(t, l.Config.Hooks, map[string][]claudecode.HookGroup{"Stop": {{Hooks: []claudecode.HookCommand{{Command: "mine"}}}}})
 	if l.Config.DisableHooks {
 		t.Error("a project disables the user's hooks")
 	}
 	w.trust = nil
-	equal(t, w.load().Config.Hooks, Hooks{"Stop": {{Hooks: []HookCommand{{Command: "mine"}}}}})
+	equal(t, w.load().Config.Hooks, map[string][]claudecode.HookGroup{"Stop": {{Hooks: []claudecode.HookCommand{{Command: "mine"}}}}})
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/lathe-agent/lathe/config/claudecode"
 )
@@ -57,10 +56,14 @@ func (l *loading) drop(s *source, key string, reason func(name string) string) {
 func (l riskFinder) hookRisks(s *source) (out []Risk) {
 	seen := map[string]bool{}
 	for _, event := range s.root.membersOf("hooks") {
-		for _, group := range event.val.items {
-			for _, h := range group.itemsOf("hooks") {
-				for _, path := range l.hookPrograms(s, h) {
-					if !seen[path] {
+		var groups []claudecode.HookGroup
+		if decode(event.val, &groups) != nil {
+			continue // it was checked
+		}
+		for _, g := range groups {
+			for _, h := range g.Hooks {
+				for _, path := range h.Programs(l.root()) {
+					if !seen[path] && within(l.root(), path) && l.disk.isFile(path) {
 						seen[path] = true
 						out = append(out, l.programRisk(path))
 					}
@@ -79,63 +82,7 @@ func (l riskFinder) programRisk(path string) Risk {
 	return l.fileRisk(path)
 }
 
-// interpreters run the file that is their first argument.
-var interpreters = []string{
-	"sh", "bash", "zsh", "dash", "fish", "python", "python3", "uv", "node", "deno", "bun", "bunx", "npx", "tsx", "ts-node", "ruby", "perl", "php", "lua", "pwsh", "powershell",
-	"env", "exec", "source", ".", "timeout", "time", "nice", "command", "run",
-}
-
-// hookPrograms are the files that a hook runs, as far as its text shows: the first word of each command, the
-// files behind an interpreter, and every file below .claude.
-func (l riskFinder) hookPrograms(s *source, h *node) (out []string) {
-	command := h.get("command")
-	if command == nil {
-		return nil
-	}
-	dir := l.root()
-	if own := h.get("dir"); own != nil {
-		dir = own.text
-	}
-	lines := hookWords(command.text, dir)
-	if args := h.get("args"); args != nil {
-		line := []string{hookPath(command.text, dir)}
-		for _, a := range args.items {
-			line = append(line, hookPath(a.text, dir))
-		}
-		lines = [][]string{line}
-	}
-	for _, words := range lines {
-		runs := true
-		for _, word := range words {
-			path := word
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(dir, path)
-			}
-			isOwn := strings.Contains(filepath.ToSlash(path), "/.claude/")
-			if (runs || isOwn) && within(l.root(), path) && l.disk.isFile(path) {
-				out = append(out, path)
-			}
-			isOption := strings.HasPrefix(word, "-") || strings.Contains(word, "=")
-			runs = runs && (isOption || slices.Contains(interpreters, filepath.Base(word)))
-		}
-	}
-	return out
-}
-
-// hookWords splits a command line into commands and their words, roughly: quotes are taken off.
-func hookWords(text, dir string) (out [][]string) {
-	var line []string
-	for _, f := range strings.Fields(strings.NewReplacer("&&", " ; ", "||", " ; ", "|", " ; ", "&", " ; ", ";", " ; ", "\n", " ; ", "(", " ; ", ")", " ; ").Replace(text)) {
-		if f == ";" {
-			out, line = append(out, line), nil
-			continue
-		}
-		line = append(line, hookPath(strings.NewReplacer(`"`, "", "'", "", "`", "").Replace(f), dir))
-	}
-	return append(out, line)
-}
-
-// hookPath puts the folder of the project into a word.
-func hookPath(word, dir string) string {
-	return strings.NewReplacer("${CLAUDE_PROJECT_DIR}", dir, "$CLAUDE_PROJECT_DIR", dir).Replace(word)
+// HasProjectHooks reports whether hooks of the project count.
+func (l *Loaded) HasProjectHooks() bool {
+	return slices.ContainsFunc(l.Sources, func(s Source) bool { return s.Layer == Project && slices.Contains(s.Keys, "hooks") })
 }

@@ -6,24 +6,6 @@ import (
 	"github.com/lathe-agent/lathe/config/claudecode"
 )
 
-// Hooks are commands that run at points of a turn, by the event's name. The format is Claude Code's.
-type Hooks map[string][]HookGroup
-
-// HookGroup is a list of hooks with one condition.
-type HookGroup struct {
-	Matcher string        `json:"matcher,omitempty"` // of tools, or of what caused the event; "" matches all
-	Hooks   []HookCommand `json:"hooks"`
-}
-
-// HookCommand is one hook. With Args, even empty, Command is a program and no shell runs it.
-type HookCommand struct {
-	Type    string   `json:"type,omitempty"`
-	Command string   `json:"command"`
-	Args    []string `json:"args,omitzero"`
-	Timeout float64  `json:"timeout,omitempty"` // seconds; 0 is the default of the event
-	Dir     string   `json:"dir,omitempty"`     // CLAUDE_PROJECT_DIR; "" is the top of the checkout
-}
-
 // hookKeys configure hooks, and the variables that they share with commands.
 func hookKeys() []entry {
 	hook := object("",

@@ -115,7 +115,7 @@ func (l *loading) readAll() {
 	for _, f := range l.userFiles() {
 		l.read(f, settings())
 	}
-	l.readClaude()
+	claudeReader{l}.read()
 	for _, f := range l.projectFiles() {
 		l.read(f, settings())
 	}

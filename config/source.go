@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
-
-	"github.com/lathe-agent/lathe/config/claudecode"
 )
 
 // Layer says where a source comes from, and so what it may do.
@@ -26,25 +24,21 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // source is one origin of config values.
 type source struct {
-	name   string // its path, or what to call it
-	dir    string // paths in it are relative to this
-	layer  Layer
-	table  *spec  // its allowed keys
-	under  string // all of it is the value of this key, if one is named
-	text   []byte // as written
-	root   *node
-	warns  []Problem
-	tokens []token // the {env:…} and {file:…} in it
-	cuts   []cut
-	starts []int // of its lines, once needed
-	inert  bool  // tokens were left as they are
-	opaque bool  // it makes no sense before its tokens are put in
-	leaves bool  // it is reached through a link that leads out of the project
-	whole  bool  // of a project, nothing of it counts without trust
-	// again translates a file of another program once more, with variables put in; nil means that
-	// there are none. foreign are the warnings of the first time.
-	again   func(substitution) *Error
-	foreign []claudecode.Warning
+	name    string // its path, or what to call it
+	dir     string // paths in it are relative to this
+	layer   Layer
+	table   *spec  // its allowed keys
+	under   string // all of it is the value of this key, if one is named
+	text    []byte // as written
+	root    *node
+	warns   []Problem
+	tokens  []token // the {env:…} and {file:…} in it
+	cuts    []cut
+	starts  []int        // of its lines, once needed
+	inert   bool         // tokens were left as they are
+	opaque  bool         // it makes no sense before its tokens are put in
+	leaves  bool         // it is reached through a link that leads out of the project
+	foreign *foreignFile // of a file of another program
 }
 
 // cut remembers that what is at in the parsed text stood at from in the file. All of what was

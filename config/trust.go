@@ -55,7 +55,7 @@ func (l *loading) checkTrust() {
 		switch {
 		case s.layer != Project:
 			safe = append(safe, s)
-		case s.leaves || s.opaque || s.whole:
+		case s.leaves || s.opaque || s.foreign != nil && s.foreign.whole:
 			risks = append(risks, find.fileRisk(s.name))
 		default:
 			bare := *s
@@ -86,8 +86,8 @@ func (l *loading) checkTrust() {
 // trust lets the project's config count.
 func (l *loading) trust() {
 	for _, s := range l.sources {
-		if s.again != nil {
-			if err := s.again(l.substitution(User)); err != nil {
+		if s.foreign != nil && s.foreign.again != nil {
+			if err := s.foreign.again(l.substitution(User)); err != nil {
 				l.leaveOut(err)
 			}
 			continue

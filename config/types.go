@@ -1,6 +1,10 @@
 package config
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe/config/claudecode"
+)
 
 // Config is the merged config of all sources. Keys that lathe does not read stay in Raw.
 type Config struct {
@@ -34,21 +38,20 @@ type Config struct {
 	Attachment        struct {             // how attachments are prepared
 		Image ImageAttachment `json:"image,omitzero"`
 	} `json:"attachment,omitzero"`
-	ToolOutput   ToolOutput        `json:"tool_output,omitzero"`
-	WebFetch     WebFetch          `json:"webfetch,omitzero"`
-	Compaction   Compaction        `json:"compaction,omitzero"`
-	Sandbox      Sandbox           `json:"sandbox,omitzero"`
-	Checks       map[string]bool   `json:"checks,omitempty"` // the checks that are switched on or off
-	Hooks        Hooks             `json:"hooks,omitempty"`
-	DisableHooks bool              `json:"disable_hooks,omitempty"`
-	Env          map[string]string `json:"env,omitempty"`      // variables of commands, MCP servers and hooks
-	Resume       string            `json:"resume,omitempty"`   // ask, auto or off
-	Overview     *bool             `json:"overview,omitempty"` // add a project overview to the first prompt
-	Retry        Retry             `json:"retry,omitzero"`
-	Deadline     Deadline          `json:"deadline,omitzero"`
-	Fallback     Fallback          `json:"fallback,omitzero"`
-	Budget       Budget            `json:"budget,omitzero"`
-	Experimental Experimental      `json:"experimental,omitzero"`
+	ToolOutput   ToolOutput      `json:"tool_output,omitzero"`
+	WebFetch     WebFetch        `json:"webfetch,omitzero"`
+	Compaction   Compaction      `json:"compaction,omitzero"`
+	Sandbox      Sandbox         `json:"sandbox,omitzero"`
+	Checks       map[string]bool `json:"checks,omitempty"`   // the checks that are switched on or off
+	Resume       string          `json:"resume,omitempty"`   // ask, auto or off
+	Overview     *bool           `json:"overview,omitempty"` // add a project overview to the first prompt
+	Retry        Retry           `json:"retry,omitzero"`
+	Deadline     Deadline        `json:"deadline,omitzero"`
+	Fallback     Fallback        `json:"fallback,omitzero"`
+	Budget       Budget          `json:"budget,omitzero"`
+	Experimental Experimental    `json:"experimental,omitzero"`
+
+	claudecode.HookSettings
 
 	// Raw is the merged value as JSON, with the keys we do not know.
 	Raw json.RawMessage `json:"-"`

@@ -25,6 +25,7 @@ type ask struct {
 	permission *tool.Permission
 	questions  []lathe.Question
 	loop       bool // about a repeated call: it names no call of its own
+	forced     bool // a hook wants the user to be asked, whatever was approved
 }
 
 // answer is the answer to an ask.
@@ -64,6 +65,8 @@ type host struct {
 	stepClock *subagent.Clock
 	gone      <-chan struct{} // closed when the step no longer waits for the call
 	model     lathe.ModelRef  // of the answer that makes the call
+	tool      string          // its name
+	decided   ToolDecision    // by hooks
 }
 
 // Ask returns when the call may continue. People see its requests together.
@@ -94,7 +97,8 @@ func (h *host) ask(ctx context.Context, all ...*ask) (reply lathe.Reply, err err
 		if err != nil {
 			return "", err
 		}
-		if action != lathe.Allow {
+		a.forced = h.decided.Action == lathe.Ask && !a.loop && len(a.permission.Patterns) > 0
+		if action != lathe.Allow || a.forced {
 			open = append(open, a)
 		}
 	}
@@ -104,7 +108,7 @@ func (h *host) ask(ctx context.Context, all ...*ask) (reply lathe.Reply, err err
 	var people []*ask
 	for _, a := range open {
 		got, err := h.hook(ctx, a)
-		if err == nil && got.reply == "" && h.step.settings.Unattended && !h.evaluator.AllApproved(*a.permission) {
+		if err == nil && got.reply == "" && h.step.settings.Unattended && (a.forced || !h.evaluator.AllApproved(*a.permission)) {
 			got = answer{reply: lathe.Reject, unattended: true}
 		}
 		switch {
@@ -156,11 +160,17 @@ func (h *host) planRefusal() error {
 // hook lets a plugin answer a request; no reply leaves it to the user.
 // It runs beside the runner, so that one that takes its time holds up nothing else.
 func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
+	var action lathe.Action
 	hook := h.step.settings.Hooks.PermissionAsk
-	if hook == nil || h.evaluator.AllApproved(*a.permission) {
+	switch {
+	case hook != nil && !h.evaluator.AllApproved(*a.permission):
+		action, err = hook(ctx, a.request(h.step.session.ID))
+	case hook == nil && h.decided.Action != lathe.Allow:
 		return got, nil
 	}
-	action, err := hook(ctx, a.request(h.step.session.ID))
+	if action == "" && h.decided.Action == lathe.Allow && !a.loop {
+		action = lathe.Allow
+	}
 	switch {
 	case action == lathe.Allow && a.permission.Name == permission.Sandbox: // only the user or a rule gives it
 	case action == lathe.Allow:
@@ -225,6 +235,9 @@ func (h *host) wait(ctx context.Context, all ...*ask) ([]answer, error) {
 		open, replies = append(open, openAsk{a, reply}), append(replies, reply)
 	}
 	h.queue.put(open)
+	if hook := h.step.settings.Hooks.Waiting; hook != nil {
+		hook(h.step.session.ID, Waiting{Tool: h.tool, Question: all[0].permission == nil})
+	}
 	if limit := h.step.settings.Deadlines.Ask; limit > 0 {
 		defer time.AfterFunc(limit, func() {
 			for _, a := range all {

@@ -163,6 +163,13 @@ func (c *compactRun) prepare(ctx context.Context) error {
 	}
 	c.agent, c.variant, c.format, c.user = agent, "", nil, c.request
 	c.ask, c.defaultPrompt = compact.Ask, agent.Prompt == "" || strings.TrimSpace(agent.Prompt) == strings.TrimSpace(compact.SystemPrompt)
+	if hook := c.settings.Hooks.Compaction; hook != nil {
+		point := BeforeManual
+		if c.compaction.Auto {
+			point = BeforeAuto
+		}
+		hook(ctx, c.session.ID, point)
+	}
 	if hook := c.settings.Hooks.Compacting; hook != nil {
 		more, err := hook(ctx, c.session.ID)
 		if err != nil {
@@ -382,6 +389,9 @@ func (c *compactRun) accept(ctx context.Context, words string) error {
 		c.addText(words, lathe.Unset, at)
 	}
 	c.addText(c.records.Text(), lathe.Yes, at)
+	if hook := c.settings.Hooks.Compaction; hook != nil {
+		c.addText(hook(ctx, c.session.ID, AfterCompaction), lathe.Yes, at)
+	}
 	f.End = &model.Finish{Reason: model.FinishStop}
 	f.Finish(at, snapshot.Patch{})
 	f.Close(at, nil)

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
@@ -29,15 +31,104 @@ type Hooks struct {
 	CommandBefore func(ctx context.Context, id lathe.SessionID, name, arguments string, parts []lathe.Part) ([]lathe.Part, error)
 	// ToolBefore may change the arguments of a call; permissions are checked on the result.
 	ToolBefore func(ctx context.Context, name string, c *tool.Call) (json.RawMessage, error)
+	// ToolGate decides about a call after ToolBefore. Its arguments are judged by the rules.
+	ToolGate func(ctx context.Context, name string, c *tool.Call) (ToolDecision, error)
 	// ToolAfter may change the result of a call.
 	ToolAfter func(ctx context.Context, name string, c *tool.Call, r tool.Result) (tool.Result, error)
 	// PermissionAsk may answer a permission request; "" leaves it to the user.
 	PermissionAsk func(ctx context.Context, r lathe.PermissionRequest) (lathe.Action, error)
 	// Compacting may add to what a summary is asked for with, or ask in other words.
 	Compacting func(ctx context.Context, id lathe.SessionID) (CompactionPrompt, error)
+	// Compaction is called before the history is compressed and after. The text that it returns after it
+	// is added to the summary.
+	Compaction func(ctx context.Context, id lathe.SessionID, at CompactionPoint) string
+	// TurnEnd is called before a turn that was answered ends. A text continues it, as a prompt.
+	TurnEnd func(ctx context.Context, e TurnEnd) string
+	// Waiting is told that a call waits for the user. It returns at once.
+	Waiting func(id lathe.SessionID, w Waiting)
 	// Continue says whether a turn continues after its history was compressed; overflow says
 	// that the provider had refused it.
 	Continue func(ctx context.Context, o RequestInfo, overflow bool) (bool, error)
+}
+
+// ToolDecision is a decision of hooks about a call.
+type ToolDecision struct {
+	Input json.RawMessage
+	// Action refuses the call, makes it ask, or answers what it would ask the user. No allow changes a
+	// rule that denies, or gives the permission sandbox. "" decides nothing.
+	Action lathe.Action
+	Reason string // of a refusal, for the model
+	// Context is added to the result for the model.
+	Context string
+	Stop    bool // with a refusal: the turn ends
+}
+
+// CompactionPoint is a point of a compaction.
+type CompactionPoint int
+
+// The points: before one that the user asked for, before one that a full context needs, and after each.
+const (
+	BeforeManual CompactionPoint = iota
+	BeforeAuto
+	AfterCompaction
+)
+
+// TurnEnd describes the end of a turn.
+type TurnEnd struct {
+	Session   lathe.Session
+	Agent     string
+	Continued int // how often hooks have continued this turn
+}
+
+// Waiting is the reason why a call waits for the user: a permission, or a question.
+type Waiting struct {
+	Tool     string
+	Question bool
+}
+
+// mostContinued is how often hooks may continue a turn, so that none runs for ever.
+const mostContinued = 8
+
+// StopAfter marks the result of a call, so that the turn ends with its step.
+func StopAfter(r tool.Result) tool.Result {
+	r.Metadata = history.WithMark(r.Metadata, history.StoppedMark)
+	return r
+}
+
+// endHook lets a hook continue a turn that is about to end. A turn that failed or made no step just ends.
+func endHook(ctx context.Context, r *runner, s state) (continued bool, err error) {
+	hook := r.settings.hooks().TurnEnd
+	if hook == nil || !r.stepped || r.continued >= mostContinued || s.steps > 0 && s.stepsDone() >= s.steps {
+		return false, nil
+	}
+	asked := slices.IndexFunc(s.messages, func(h *history.Message) bool { return h.ID == s.wants })
+	if asked < 0 || r.user == nil || r.agent == nil {
+		return false, nil
+	}
+	answers := history.Answers(withoutShell(s.messages[check.LastCheckPrompt(s.messages, asked):]))
+	if s.hasFailed(answers) || !s.isDone(answers) {
+		return false, nil
+	}
+	text := hook(ctx, TurnEnd{Session: s.session, Agent: r.agent.Name, Continued: r.continued})
+	if text == "" || ctx.Err() != nil {
+		return false, nil
+	}
+	r.continued++
+	facts := append([]lathe.Fact{r.log.busyFact()}, r.log.message(r.engine.now(), samePrompt(r.user.Data.(*lathe.User)), &lathe.Text{
+		Text: text, Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, check.Issue{Check: stopHook, Fact: text}),
+	})...)
+	return true, r.log.write(ctx, facts...)
+}
+
+// stopHook marks a prompt of hooks, which the turn answers like one of a check.
+const stopHook check.Check = "stop_hook"
+
+// hooks are those of settings that may not have been read.
+func (s *StepSettings) hooks() Hooks {
+	if s == nil {
+		return Hooks{}
+	}
+	return s.Hooks
 }
 
 // RequestInfo describes the purpose of a request to a model.

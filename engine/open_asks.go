@@ -37,7 +37,7 @@ func (o *openAsks) add(ctx context.Context, all ...openAsk) error {
 		case a.permission == nil:
 			a.id = lathe.AskID(log.ids.New(lathe.PrefixQuestion))
 			o.batch.add(&lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{ID: a.id, Session: log.lease.Session, Questions: a.questions, Tool: &a.by}})
-		case o.evaluator.AllApproved(*a.permission):
+		case !a.forced && o.evaluator.AllApproved(*a.permission):
 			h.reply <- answer{reply: lathe.Always}
 			continue
 		default:
@@ -119,7 +119,7 @@ func (o *openAsks) deliver(h openAsk, got store.Answer) {
 func (o *openAsks) settleOthers(matches func(tool.Permission) bool, reply lathe.Reply) {
 	for _, id := range slices.Sorted(maps.Keys(o.waiting)) {
 		h := o.waiting[id]
-		if h.ask.permission != nil && matches(*h.ask.permission) {
+		if h.ask.permission != nil && (reply == lathe.Reject || !h.ask.forced) && matches(*h.ask.permission) {
 			delete(o.waiting, id)
 			o.batch.add(&lathe.PermissionReplied{Session: o.batch.log.lease.Session, Request: id, Reply: reply})
 			h.reply <- answer{reply: reply}

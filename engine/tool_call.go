@@ -41,6 +41,7 @@ func (s *stepRun) newCall(c *fold.Call) *tool.Call {
 // writes nothing.
 func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int) (tool.Result, error) {
 	s, spec, hooks := h.step, t.Spec(), &h.step.settings.Hooks
+	h.tool = spec.Name
 	h.refreshRules(ctx)
 	if err := s.allowed(spec, h.evaluator); err != nil {
 		return tool.Result{}, err
@@ -51,6 +52,9 @@ func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int)
 			return tool.Result{}, err
 		}
 		c.Input = input
+	}
+	if err := h.gate(ctx, spec.Name, c); err != nil {
+		return tool.Result{}, err
 	}
 	if repeated > 0 {
 		if err := h.askLoop(ctx, spec.Name, c.Input, repeated); err != nil {
@@ -66,10 +70,37 @@ func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int)
 	}
 	res = s.settings.Images.FitResult(res)
 	s.engine.cleanUp(s.settings.Retention)
+	if h.decided.Context != "" {
+		res.Output += "\n\n" + h.decided.Context
+	}
 	if hooks.ToolAfter != nil {
 		return hooks.ToolAfter(ctx, spec.Name, c, res)
 	}
 	return res, nil
+}
+
+// gate lets hooks decide about a call.
+func (h *host) gate(ctx context.Context, name string, c *tool.Call) error {
+	hook := h.step.settings.Hooks.ToolGate
+	if hook == nil {
+		return nil
+	}
+	d, err := hook(ctx, name, c)
+	if err != nil {
+		return err
+	}
+	if d.Action == lathe.Deny {
+		r := &permission.Refusal{Code: lathe.Denied, Text: d.Reason}
+		if d.Stop {
+			r.Mark = history.StoppedMark
+		}
+		return r
+	}
+	if d.Input != nil {
+		c.Input = d.Input
+	}
+	h.decided = d
+	return nil
 }
 
 // allowed refuses tools the model was not shown.

@@ -33,12 +33,19 @@ func (r *runner) turn(ctx context.Context) error {
 			err = r.subtask(ctx, s, next.parts)
 		case step:
 			if err = r.prune(ctx, s); err == nil {
+				r.stepped = true
 				err = r.step(ctx, s, next.last)
 			}
 		case endCheck:
 			err = r.check(ctx, s, next.Result)
 		case stop:
-			return r.prune(ctx, s)
+			continued, err := endHook(ctx, r, s)
+			if err != nil {
+				return err
+			}
+			if !continued {
+				return r.prune(ctx, s)
+			}
 		}
 		if err != nil {
 			return err

@@ -12,13 +12,19 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// hooks replaces the hooks that some plugin implements. The others stay, so the engine does not call
-// plugins for them.
+// hooks adds the hooks that some plugin implements. Those of the config follow them where both have one.
+// The others stay, so the engine does not call plugins for them.
 func (g *Set) hooks(h engine.Hooks) engine.Hooks {
 	if g.plugins == nil {
 		return h
 	}
-	put(g, &h.ChatMessage, "chat.message", g.chatMessage)
+	message, after := h.ChatMessage, h.ToolAfter
+	put(g, &h.ChatMessage, "chat.message", func(ctx context.Context, m *lathe.Message) error {
+		if err := g.chatMessage(ctx, m); err != nil || message == nil {
+			return err
+		}
+		return message(ctx, m)
+	})
 	put(g, &h.Messages, "experimental.chat.messages.transform", g.messages)
 	put(g, &h.System, "experimental.chat.system.transform", g.system)
 	if g.plugins.Has("chat.params") || g.plugins.Has("chat.headers") {
@@ -27,7 +33,13 @@ func (g *Set) hooks(h engine.Hooks) engine.Hooks {
 	put(g, &h.TextComplete, "experimental.text.complete", g.textComplete)
 	put(g, &h.CommandBefore, "command.execute.before", g.commandBefore)
 	put(g, &h.ToolBefore, "tool.execute.before", g.toolBefore)
-	put(g, &h.ToolAfter, "tool.execute.after", g.toolAfter)
+	put(g, &h.ToolAfter, "tool.execute.after", func(ctx context.Context, name string, c *tool.Call, r tool.Result) (tool.Result, error) {
+		r, err := g.toolAfter(ctx, name, c, r)
+		if err != nil || after == nil {
+			return r, err
+		}
+		return after(ctx, name, c, r)
+	})
 	put(g, &h.PermissionAsk, "permission.ask", g.permissionAsk)
 	put(g, &h.Compacting, "experimental.session.compacting", g.compacting)
 	put(g, &h.Continue, "experimental.compaction.autocontinue", g.autoContinue)

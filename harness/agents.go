@@ -77,9 +77,13 @@ func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at pe
 	defaults = permission.WithMode(defaults, mode, s.Confine.RunsUnasked(l.Config, a.Name))
 	rules := l.AgentRules(a.Name, defaults, limits)
 	rules.User = append(permission.ModeDenies(mode), rules.User...)
+	var hidden lathe.Ruleset
+	if own.AllowedTools != nil {
+		rules.Limits, hidden = slices.Concat(rules.Limits, toolLimits(own.AllowedTools)), hiddenTools(own.AllowedTools, l.Config)
+	}
 	final := permission.FinalRules(at, rules.All)
 	rules.All = append(rules.All, final...)
-	a.Rules = append(l.AgentList(a.Name, defaults, limits), final...)
+	a.Rules = slices.Concat(l.AgentList(a.Name, defaults, limits), final, hidden)
 	return engine.Agent{Agent: a, Permissions: rules, Fallback: modelRefs(own.Fallback), Confined: s.confined(l.Config, a.Name)}
 }
 

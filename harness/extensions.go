@@ -18,6 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/extension"
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/plugin"
 	"github.com/lathe-agent/lathe/tool"
@@ -34,6 +35,7 @@ const idleExtensions = 2 * time.Hour
 // extensionSets holds the extensions of each directory.
 type extensionSets struct {
 	tokens *mcp.Tokens // logins to MCP servers, one value for the whole program
+	hooks  *hookSets
 
 	mu     sync.Mutex // guards the fields below
 	dirs   map[string]*extensionSet
@@ -275,7 +277,7 @@ func (s *Harness) extensionNames(k *DirConfig) (string, error) {
 	if len(plugins)+len(tools)+len(c.MCP) == 0 {
 		return "", nil
 	}
-	text, err := json.Marshal([]any{plugins, tools, c.MCP, c.Experimental.MCPTimeout})
+	text, err := json.Marshal([]any{plugins, tools, c.MCP, c.Experimental.MCPTimeout, c.Env})
 	return string(text), err
 }
 
@@ -324,7 +326,7 @@ func (s *Harness) extensionOptions(ctx context.Context, k *DirConfig, place work
 	o := extension.Options{
 		Place: place, Plugins: s.app.PluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: ServersOf(k.loaded.Config),
 		Wait: serverWait, Timeout: time.Duration(k.loaded.Config.Experimental.MCPTimeout) * time.Millisecond,
-		Runner: s.Runner, Cache: s.Folders.Cache, Env: s.app.ServiceEnv(), Tokens: s.extensionSets.tokens, Log: s.app.Log, Version: s.app.Version,
+		Runner: s.Runner, Cache: s.Folders.Cache, Env: environ.With(s.app.ServiceEnv(), k.loaded.Config.Env), Tokens: s.extensionSets.tokens, Log: s.app.Log, Version: s.app.Version,
 		Transport: ProxyTransport(), Private: k.loaded.Config.WebFetch.Private, Models: s.describeModel(place),
 	}
 	o.Confine, o.ConfinePlugins = s.ConfineServer(k.loaded.Config, place), s.ConfinePlugins(k.loaded.Config, place)

@@ -80,12 +80,14 @@ func New(a *Host, at datadir.Folders) *Harness {
 		extensionSets: extensionSets{tokens: MCPLogins(at), dirs: map[string]*extensionSet{}},
 	}
 	s.Editor = &Editor{setup: s}
+	s.extensionSets.hooks = newHookSets(s)
 	return s
 }
 
 // Close ends the engine, in which turns are settled, then extensions, what commands have left running, and what is
 // still being fetched.
 func (s *Harness) Close() (err error) {
+	s.extensionSets.hooks.close()
 	if s.Engine != nil {
 		err = s.Engine.Close()
 	}
@@ -196,6 +198,7 @@ func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.StepSettings
 	}
 	s.equip(k, place, out)
 	s.brief(k, out)
+	s.extensionSets.hooks.add(k, place, out)
 	if m, err := k.Providers.Choose(context.Background(), ""); err == nil {
 		out.DefaultModel = lathe.ModelRef{Provider: m.Provider, Model: m.ID}
 		if small, err := k.Providers.Catalog.Small(c.SmallModel, m); err == nil {

@@ -44,6 +44,7 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 	s.Engine, err = openEngine(ctx, a, at, engine.Options{
 		Environment: asks, Tracer: o.Tracer,
 		OnDelete: func(id lathe.SessionID) {
+			s.extensionSets.hooks.end(id)
 			s.Runner.EndSession(string(id))
 			s.RemoveSessionServers(id)
 			confine.RemoveSessionTemp(at, id)

@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness/confine"
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
@@ -28,13 +29,8 @@ import (
 func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.StepSettings) {
 	c := k.loaded.Config
 	commands := bash.Config{
-		Runner: s.Runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), ExtraEnv: s.Confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.Folders.Outputs(), Limits: out.Limits},
-		Secrets: func() (names []string) { // when the first command runs: the list is long
-			for _, p := range k.Providers.Catalog.Providers() {
-				names = append(names, p.Env...)
-			}
-			return names
-		},
+		Runner: s.Runner, Shell: s.app.shell(c.Shell), Env: environ.With(s.commandEnv(), c.Env), Timeout: s.app.commandTime(), ExtraEnv: s.Confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.Folders.Outputs(), Limits: out.Limits},
+		Secrets:        k.secretNames, // when the first command runs: the list is long
 		NonInteractive: out.Headless || out.Unattended,
 		Confine: func(call *tool.Call, line bash.Line) (sandbox.Profile, error) {
 			return s.Confine.Profile(s.withMode(place, c), call, line)

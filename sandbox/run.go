@@ -61,6 +61,9 @@ func (r *Runner) startPiped(c Command) (tree, *os.File, error) {
 	}
 	defer func() { _ = in.Close() }()
 	s := streams{in: stdin, out: in, err: in}
+	if c.Stderr != nil {
+		s.err = c.Stderr
+	}
 	if c.Leftovers == DetachLeftovers {
 		s.drain = out
 	}

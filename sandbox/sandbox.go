@@ -60,6 +60,8 @@ type Command struct {
 	Dir   string   // absolute, and there
 	Env   []string // all of it, as name=value
 	Stdin *os.File // nil is an input that has ended
+	// Stderr receives the error output of [Runner.Run]; nil puts it between the other output.
+	Stderr *os.File
 	// Timeout is how long it may run; 0 is no limit.
 	Timeout time.Duration
 	// Leftovers is the policy for processes that outlive the command. Processes of a canceled

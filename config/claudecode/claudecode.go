@@ -37,10 +37,12 @@ type Warning struct {
 // notes collects warnings.
 type notes []Warning
 
+// add notes a setting without an effect that hardly matters.
 func (n *notes) add(key, format string, args ...any) {
 	*n = append(*n, Warning{Key: key, Message: fmt.Sprintf(format, args...)})
 }
 
+// important notes one that the user may rely on, so that every start shows it.
 func (n *notes) important(key, format string, args ...any) {
 	*n = append(*n, Warning{Key: key, Message: fmt.Sprintf(format, args...), Important: true})
 }
@@ -75,6 +77,7 @@ func (o *object) child(key string) *object {
 	return c
 }
 
+// isEmpty reports whether nothing was put in.
 func (o *object) isEmpty() bool { return len(o.keys) == 0 }
 
 // MarshalJSON writes the members in their order.
@@ -156,6 +159,7 @@ func (e *SyntaxError) Error() string { return e.Err.Error() }
 // Unwrap returns the decoder's own error.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
+// syntaxError adds the offset, so that people see the line.
 func syntaxError(text []byte, err error) error {
 	at := len(text)
 	var bad *json.SyntaxError
@@ -174,6 +178,7 @@ func decode[T any](n *notes, key string, value json.RawMessage) (out T, ok bool)
 	return out, true
 }
 
+// kindOf names the kind of value that was expected.
 func kindOf(v any) string {
 	switch v.(type) {
 	case string:
@@ -223,6 +228,7 @@ func splitRules(line string) []string {
 	return trimmed(append(out, line[start:]))
 }
 
+// trimmed leaves out what is empty.
 func trimmed(list []string) []string {
 	var out []string
 	for _, s := range list {

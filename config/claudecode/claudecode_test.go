@@ -225,15 +225,18 @@ func TestTools(t *testing.T) {
 		}
 	}
 	in := json.RawMessage(`{"filePath":"/a","oldString":"x","newString":"y","replaceAll":true,"other":[1,{"b":2}]}`)
-	out := ClaudeInput("edit", in)
+	out := ClaudeInput("edit", "/repo", in)
 	if want := `{"file_path":"/a","old_string":"x","new_string":"y","replace_all":true,"other":[1,{"b":2}]}`; string(out) != want {
 		t.Error(string(out))
 	}
 	if back := LatheInput("edit", out); string(back) != string(in) {
 		t.Error(string(back))
 	}
+	if got := ClaudeInput("read", "/repo", json.RawMessage(`{"filePath":"a/b"}`)); string(got) != `{"file_path":"/repo/a/b"}` {
+		t.Error(string(got))
+	}
 	for _, odd := range []string{``, `7`, `{`, `[]`, `null`} {
-		if got := ClaudeInput("edit", json.RawMessage(odd)); string(got) != odd {
+		if got := ClaudeInput("edit", "/repo", json.RawMessage(odd)); string(got) != odd {
 			t.Errorf("%q became %q", odd, got)
 		}
 	}

@@ -72,10 +72,12 @@ func putShown(agent *object, key, text string) {
 	agent.put(key, text)
 }
 
+// colors are the names that Claude Code offers, as colors of a theme where there is one that fits.
 var colors = map[string]string{
 	"red": "error", "blue": "info", "green": "success", "yellow": "warning", "purple": "accent", "orange": "#ff8800", "pink": "#ff66aa", "cyan": "secondary",
 }
 
+// agentModel sets the model of an agent. An alias depends on the plan of the user at one vendor, so it names no model here.
 func agentModel(agent *object, name string, n *notes) {
 	if name == "inherit" || name == "" {
 		return

@@ -36,6 +36,7 @@ func MCP(text []byte, env func(string) (string, bool)) (Document, error) {
 	return document(&out, n), nil
 }
 
+// serverTranslator translates one server and collects the variables that it lacks.
 type serverTranslator struct {
 	key     string
 	env     func(string) (string, bool)
@@ -81,6 +82,7 @@ func (t *serverTranslator) server(value json.RawMessage) *object {
 	return out
 }
 
+// local translates a server that lathe starts. Without a command nothing can be started.
 func (t *serverTranslator) local(in map[string]json.RawMessage) *object {
 	command, ok := t.text(in, "command")
 	if !ok || command == "" {
@@ -103,6 +105,7 @@ func (t *serverTranslator) local(in map[string]json.RawMessage) *object {
 	return out
 }
 
+// remote translates a server with an address.
 func (t *serverTranslator) remote(in map[string]json.RawMessage) *object {
 	address, ok := t.text(in, "url")
 	if !ok || address == "" {
@@ -135,6 +138,7 @@ func (t *serverTranslator) common(m member, out *object) {
 	}
 }
 
+// text reads a string with its variables put in.
 func (t *serverTranslator) text(in map[string]json.RawMessage, key string) (string, bool) {
 	raw, ok := in[key]
 	if !ok {

@@ -25,6 +25,7 @@ type rule struct {
 // before an allow, wherever they stand; in lathe the last rule that matches does.
 var actions = []string{"allow", "ask", "deny"}
 
+// parseRule reads a rule. A specifier that matches everything is none, since lathe has a rule for the whole tool.
 func parseRule(text, action string, at Place) rule {
 	r := rule{text: text, tool: text, action: action, place: at}
 	if name, rest, ok := strings.Cut(text, "("); ok && strings.HasSuffix(rest, ")") {

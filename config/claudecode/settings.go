@@ -59,6 +59,8 @@ var ignored = []string{
 	"spinnerVerbs", "statusLine", "terminalProgressBarEnabled", "autoUpdatesChannel", "prefersReducedMotion", "showTurnDuration", "language", "skipDangerousModePermissionPrompt",
 }
 
+// translate takes one setting. What lathe has no place for becomes a note, never an error: the file belongs to
+// another program, which may have learned new settings since.
 func (s *settings) translate(m member) {
 	switch m.key {
 	case "permissions":
@@ -111,6 +113,7 @@ func Model(name string) (string, bool) {
 	}
 }
 
+// permissions collects the rules, which are written once all files are known.
 func (s *settings) permissions(value json.RawMessage) {
 	list, err := members(value)
 	if err != nil {
@@ -217,14 +220,6 @@ func (s *settings) environment(value json.RawMessage) {
 		s.out.child("env").put(m.key, text)
 	}
 }
-
-// hookEvents are the events that lathe has.
-var hookEvents = []string{
-	"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop", "SessionStart", "SessionEnd", "PreCompact", "Notification",
-}
-
-// HookEvents returns the events for which hooks can run.
-func HookEvents() []string { return slices.Clone(hookEvents) }
 
 // hooks keeps the command hooks. lathe.json has the same format.
 func (s *settings) hooks(value json.RawMessage) {

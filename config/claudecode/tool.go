@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 )
 
@@ -105,17 +106,30 @@ func ClaudeTool(name string, servers []string) string {
 }
 
 // ClaudeInput returns the arguments of a call of lathe's tool with the names that Claude Code has for
-// them. Other arguments stay as they are.
-func ClaudeInput(tool string, input json.RawMessage) json.RawMessage {
-	return renameArguments(tool, input, 1, 0)
+// them. A file_path is absolute there, so one that is relative begins at dir. Other arguments stay as
+// they are.
+func ClaudeInput(tool, dir string, input json.RawMessage) json.RawMessage {
+	return renameArguments(tool, input, 1, 0, func(key string, value json.RawMessage) json.RawMessage {
+		var name string
+		if key != "file_path" || json.Unmarshal(value, &name) != nil || name == "" || filepath.IsAbs(name) {
+			return value
+		}
+		full, err := json.Marshal(filepath.Join(dir, name))
+		if err != nil {
+			return value
+		}
+		return full
+	})
 }
 
 // LatheInput is the reverse of [ClaudeInput]. Arguments that are already in lathe's words stay.
 func LatheInput(tool string, input json.RawMessage) json.RawMessage {
-	return renameArguments(tool, input, 0, 1)
+	return renameArguments(tool, input, 0, 1, func(_ string, value json.RawMessage) json.RawMessage { return value })
 }
 
-func renameArguments(tool string, input json.RawMessage, from, to int) json.RawMessage {
+// renameArguments renames the members of an object between the two columns of a pair. Input that is no object stays: the
+// tool reports what is wrong with it.
+func renameArguments(tool string, input json.RawMessage, from, to int, change func(key string, value json.RawMessage) json.RawMessage) json.RawMessage {
 	var pairs [][2]string
 	for _, p := range toolPairs {
 		if p.lathe == tool {
@@ -138,7 +152,7 @@ func renameArguments(tool string, input json.RawMessage, from, to int) json.RawM
 				key = p[to]
 			}
 		}
-		out.put(key, m.value)
+		out.put(key, change(key, m.value))
 	}
 	text, err := json.Marshal(out)
 	if err != nil {

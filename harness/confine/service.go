@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe/tool/bash"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
@@ -93,4 +94,20 @@ func (f *Policy) showService(p *sandbox.Profile, at datadir.Folders, dir string,
 func isSettings(path string) bool {
 	ext := filepath.Ext(path)
 	return ext == ".json" || ext == ".jsonc"
+}
+
+// Hook returns the sandbox of the hooks of a directory: that of commands in the mode workspace, unless the user has
+// switched it off. A hook also sees the file show, which may lie among lathe's own.
+func (f *Policy) Hook(c config.Config, place workspace.Place) func(id lathe.SessionID, show string) (sandbox.Profile, error) {
+	box := config.Sandbox{Write: c.Sandbox.Write, Network: c.Sandbox.Network, Limits: c.Sandbox.Limits}
+	if c.Sandbox.Mode == string(sandbox.Off) {
+		box.Mode = c.Sandbox.Mode
+	}
+	return func(id lathe.SessionID, show string) (sandbox.Profile, error) {
+		p, err := f.Profile(config.Config{Sandbox: box}, &tool.Call{Session: id, Dir: place.Directory, Root: place.Worktree}, bash.Line{})
+		if err == nil && show != "" {
+			p.Show = append(p.Show, show)
+		}
+		return p, err
+	}
 }

@@ -1,0 +1,35 @@
+package hook
+
+import (
+	"regexp"
+	"strings"
+)
+
+// isPlain reports whether a matcher has only characters of names and of lists of names.
+func isPlain(matcher string) bool {
+	return strings.Trim(matcher, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ,|") == ""
+}
+
+// matches reports whether a matcher of the config matches a name. A list of names matches exactly; with any
+// other character it is a regular expression that may match a part. An expression that Go does not know, such
+// as one that looks ahead, matches everything: a hook that guards must not be left out.
+func matches(matcher, name string) bool {
+	matcher = strings.TrimSpace(matcher)
+	if matcher == "" || matcher == "*" {
+		return true
+	}
+	if isPlain(matcher) {
+		for _, one := range strings.FieldsFunc(matcher, func(r rune) bool { return r == '|' || r == ',' }) {
+			one = strings.TrimSpace(one)
+			if one == name || aliasOf[one] == name && name != "" {
+				return true
+			}
+		}
+		return false
+	}
+	expr, err := regexp.Compile(matcher)
+	return err != nil || expr.MatchString(name)
+}
+
+// aliasOf are further names of Claude Code for a tool, by the name that hooks see.
+var aliasOf = map[string]string{"MultiEdit": "Edit", "NotebookEdit": "Edit", "Agent": "Task"}
