@@ -97,7 +97,7 @@ func (b *backend) Methods(_ context.Context, at workspace.Place) (map[string][]l
 
 // method returns the login method of a provider that this program supports.
 func (b *backend) method(k *DirConfig, id string) (auth.Method, bool) {
-	m, ok := auth.MethodOf(b.app.Logins, id)
+	m, ok := auth.MethodOf(b.app.LoginMethods(k.loaded.Config), id)
 	if m.ClientID == "" { // an option of a wrong type counts as absent
 		m.ClientID = k.loaded.Config.Providers[id].Options.Text("clientId")
 	}

@@ -85,7 +85,7 @@ func (a *Host) ProvidersOf(l *config.Loaded, at datadir.Folders) (*Providers, er
 	}
 	p.Deps = provider.Deps{
 		Env: a.withTokens(p.Credentials), Credentials: p.Credentials, IDs: lathe.NewIDs(),
-		Token: provider.Tokens(p.File, a.AuthClient(), a.Logins), AWS: a.signer,
+		Token: provider.Tokens(p.File, a.AuthClient(), a.LoginMethods(l.Config)), AWS: a.signer,
 	}
 	p.filter.Adapt = provider.ForCredentials(p.Credentials)
 	p.Catalog = p.With(p.filter)

@@ -185,7 +185,7 @@ func providerName(all *catalog.Catalog, id string) (string, error) {
 
 // howToLogin chooses between an API key and the provider's login.
 func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFlags, name string) (m auth.Method, byKey bool, err error) {
-	m, has := auth.MethodOf(a.Logins, f.Provider)
+	m, has := auth.MethodOf(a.LoginMethods(p.Settings.Config), f.Provider)
 	if f.client != "" {
 		m.ClientID = f.client
 	}

@@ -21,7 +21,8 @@ import (
 
 // noModel is the error of a first run without a provider. It lists the next steps.
 type noModel struct {
-	free *account.FreeModel // nil is none
+	found []account.FoundLogin // of other tools
+	free  *account.FreeModel   // nil is none
 }
 
 func (noModel) Error() string { return "no model available: no provider is configured" }
@@ -33,10 +34,14 @@ func (e noModel) Unwrap() error { return lathe.Errorf(lathe.Unauthorized, "%s", 
 
 // Details lists the ways to get a model.
 func (e noModel) Details() []string {
-	out := []string{
+	var out []string
+	for _, f := range e.found {
+		out = append(out, fmt.Sprintf("%-24suse the %s", "lathe auth import "+f.Tool, termtext.Plain(f.Label)))
+	}
+	out = append(out,
 		"lathe auth login        save an API key, or log in to a provider",
 		"lathe models --local    find local models (Ollama, LM Studio …) for `lathe run -m`",
-	}
+	)
 	if e.free != nil {
 		out = append(out, "lathe run -m "+e.free.Ref+"    "+e.free.Offer())
 	}
@@ -141,14 +146,18 @@ func hasModel(s *engine.StepSettings, agent string) bool {
 // FirstRun offers the user the ways to get a model. It returns the model to use, or "" for the configured one.
 func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched bool) (string, error) {
 	if !watched || a.JSON || !cli.IsTerminal(a.Stdin) || !cli.IsTerminal(a.Stderr) {
-		return "", noModel{account.BestFreeModel(p)}
+		return "", noModel{account.FindLogins(a, p), account.BestFreeModel(p)}
 	}
 	a.Notify("No model available: no provider is configured.")
-	found := p.Discover(ctx, "")
+	logins, found := account.FindLogins(a, p), p.Discover(ctx, "")
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
-	choices := []cli.Choice{{ID: account.ChooseLogin, Name: "Log in to a provider, or enter an API key"}}
+	var choices []cli.Choice
+	for _, l := range logins {
+		choices = append(choices, cli.Choice{ID: l.Tool + "-" + l.Provider, Name: fmt.Sprintf("Use the %s (%s)", termtext.Plain(l.Label), l.File)})
+	}
+	choices = append(choices, cli.Choice{ID: account.ChooseLogin, Name: "Log in to a provider, or enter an API key"})
 	for _, f := range found {
 		choices = append(choices, cli.Choice{ID: f.Vendor.ID, Name: fmt.Sprintf("Use %s (%s)", f.Vendor.Name, termtext.Plural(len(f.Models), "model"))})
 	}
@@ -165,13 +174,19 @@ func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 		return "", context.Cause(ctx)
 	case err != nil: // nothing was chosen
 		a.Notify("")
-		return "", noModel{free}
+		return "", noModel{logins, free}
 	case c.ID == account.ChooseFree:
 		return oneRun(a, free.Ref), nil
 	case c.ID == account.ChooseLogin:
 		return "", account.LogIn(ctx, a, account.LoginFlags{})
 	case c.ID == account.ChooseDemo:
 		return "", demoInstead(ctx, a)
+	}
+	for _, l := range logins {
+		if c.ID == l.Tool+"-"+l.Provider {
+			a.Notify("Using the %s. `lathe auth logout %s` undoes it.", termtext.Plain(l.Label), termtext.Plain(l.Provider))
+			return "", l.Use(ctx, p)
+		}
 	}
 	return chooseLocal(ctx, a, found, c.ID)
 }
@@ -186,7 +201,13 @@ func chooseLocal(ctx context.Context, a *cli.App, found []provider.Found, id str
 			return "", err
 		}
 	}
-	return oneRun(a, id+"/"+name), nil
+	ref := id + "/" + name
+	if err := account.UseModel(a, ref); err != nil {
+		a.Log.Warn("the model was not saved", "error", err)
+		return oneRun(a, ref), nil
+	}
+	a.Notify("Saved \"model\": %q to %s", ref, a.DisplayPath(a.UserConfigFile()))
+	return ref, nil
 }
 
 // oneRun returns a model for this run and prints how to make it the default.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/oauth2"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -67,7 +68,7 @@ type callbackResult struct {
 }
 
 func newVisit(m Method, port int) *browserLogin {
-	v := &browserLogin{method: m, path: "/callback", host: fmt.Sprintf("127.0.0.1:%d", port), state: random(16), verifier: random(32), came: make(chan callbackResult, 1)}
+	v := &browserLogin{method: m, path: "/callback", host: fmt.Sprintf("127.0.0.1:%d", port), state: random(16), verifier: oauth2.GenerateVerifier(), came: make(chan callbackResult, 1)}
 	if m.RedirectParam != "" {
 		v.path += "/" + v.state
 		v.host = fmt.Sprintf("localhost:%d", port)
@@ -85,16 +86,12 @@ func random(n int) string {
 // page is the address of the vendor's page.
 func (v *browserLogin) page() string {
 	m := v.method
-	digest := sha256.Sum256([]byte(v.verifier))
-	q := withScope(m, url.Values{
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(digest[:])}, "code_challenge_method": {"S256"},
-	})
-	if m.RedirectParam != "" {
-		q.Set(m.RedirectParam, v.redirect)
-	} else {
-		q.Set("redirect_uri", v.redirect)
-		q.Set("response_type", "code")
-		q.Set("state", v.state)
+	if m.RedirectParam == "" {
+		return m.config(v.redirect).AuthCodeURL(v.state, oauth2.S256ChallengeOption(v.verifier))
+	}
+	q := url.Values{m.RedirectParam: {v.redirect}, "code_challenge": {oauth2.S256ChallengeFromVerifier(v.verifier)}, "code_challenge_method": {"S256"}}
+	if m.Scope != "" {
+		q.Set("scope", m.Scope)
 	}
 	if m.ClientID != "" {
 		q.Set("client_id", m.ClientID)
@@ -191,14 +188,11 @@ func (v *browserLogin) pasted(text string) callbackResult {
 // redeem gives the code for a credential.
 func (c Client) redeem(ctx context.Context, m Method, v *browserLogin, code string) (Credential, error) {
 	if !m.GivesKey {
-		a, err := c.form(ctx, m.Token, url.Values{
-			"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {v.redirect},
-			"client_id": {m.ClientID}, "code_verifier": {v.verifier},
-		})
+		token, err := m.config(v.redirect).Exchange(c.within(ctx, once), code, oauth2.VerifierOption(v.verifier))
 		if err != nil {
-			return nil, err
+			return nil, explain(ctx, m, err, code, v.verifier)
 		}
-		return c.credential(m, a)
+		return c.credential(m, token)
 	}
 	body, err := json.Marshal(map[string]string{"code": code, "code_verifier": v.verifier, "code_challenge_method": "S256"})
 	if err != nil {

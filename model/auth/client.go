@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/oauth2"
+
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/scrub"
 )
@@ -29,8 +31,7 @@ const (
 type Client struct {
 	HTTP      *http.Client
 	Now       func() time.Time
-	Wait      func(ctx context.Context, d time.Duration) error // between two questions
-	UserAgent string                                           // how this program calls itself
+	UserAgent string // how this program calls itself
 }
 
 // Prompt is the page and code for the user to log in.
@@ -68,34 +69,12 @@ func (c Client) now() time.Time {
 	return c.Now()
 }
 
-func (c Client) wait(ctx context.Context, d time.Duration) error {
-	if c.Wait != nil {
-		return c.Wait(ctx, d)
-	}
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// said is the answer of a vendor; each uses some members.
+// said is the answer of a vendor to a question that no standard has, or its refusal of any.
 type said struct {
-	Access    string  `json:"access_token"`
-	Refresh   string  `json:"refresh_token"`
-	ExpiresIn float64 `json:"expires_in"` // seconds
-
 	Key string `json:"key"` // of a login that gives one
 
 	Token     string  `json:"token"`      // of an exchange
 	ExpiresAt float64 `json:"expires_at"` // seconds since 1970
-
-	DeviceCode       string  `json:"device_code"`
-	UserCode         string  `json:"user_code"`
-	Verification     string  `json:"verification_uri"`
-	VerificationFull string  `json:"verification_uri_complete"`
-	Interval         float64 `json:"interval"`
 
 	Error       problem `json:"error"`
 	Description string  `json:"error_description"`
@@ -114,17 +93,6 @@ func (p *problem) UnmarshalJSON(b []byte) error {
 	}
 	*p = problem(word)
 	return nil
-}
-
-// form asks with a form, as the standards want it.
-func (c Client) form(ctx context.Context, address string, values url.Values) (said, error) {
-	var secrets []string
-	for name, v := range values {
-		if scrub.IsSecret(name) || name == "code" || name == "device_code" || name == "code_verifier" {
-			secrets = append(secrets, v...)
-		}
-	}
-	return c.ask(ctx, http.MethodPost, address, question{"application/x-www-form-urlencoded", []byte(values.Encode()), "", secrets})
 }
 
 // question is a request. Secrets must not appear in an error.
@@ -154,11 +122,7 @@ func (c Client) ask(parent context.Context, method, address string, q question) 
 		req.Header.Set("User-Agent", c.UserAgent)
 		req.Header.Set("Editor-Version", c.UserAgent) // some ask for it by this name
 	}
-	client := http.Client{}
-	if c.HTTP != nil {
-		client = *c.HTTP
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // secrets are sent only there
+	client := c.plain()
 	resp, err := client.Do(req)
 	if err != nil {
 		return said{}, unreachable(parent, req.URL.Host, err)
@@ -199,33 +163,6 @@ func unreachable(ctx context.Context, host string, err error) error {
 	return lathe.Errorf(lathe.Unavailable, "%s cannot be reached: %w", host, err)
 }
 
-// credential is token as the interface.
-func (c Client) credential(m Method, a said) (Credential, error) {
-	token, err := c.token(m, a)
-	if err != nil {
-		return nil, err
-	}
-	return token, nil
-}
-
-// token makes a credential of an answer. Where no other token renews it, it stands for itself,
-// as other programs keep it.
-func (c Client) token(m Method, a said) (OAuth, error) {
-	if a.Access == "" {
-		return OAuth{}, lathe.Errorf(lathe.Unavailable, "%s sent no token", m.Provider)
-	}
-	out := OAuth{Access: NewSecret(a.Access), Refresh: NewSecret(cmp.Or(a.Refresh, a.Access)), ClientID: m.ClientID}
-	if a.ExpiresIn > 0 {
-		out.Expires = c.now().Add(seconds(a.ExpiresIn))
-	}
-	return out, nil
-}
-
-// seconds is a duration of a year at most.
-func seconds(n float64) time.Duration {
-	return time.Duration(min(max(n, 0), 365*24*3600) * float64(time.Second))
-}
-
 // Renew returns what renews the tokens of a login by this method.
 func (c Client) Renew(m Method) Renew {
 	return func(ctx context.Context, old OAuth) (OAuth, error) {
@@ -262,16 +199,12 @@ func (c Client) refresh(ctx context.Context, m Method, old OAuth) (OAuth, error)
 	if m.Token == "" || m.GivesKey {
 		return OAuth{}, errors.New("the login cannot be renewed")
 	}
-	a, err := c.form(ctx, m.Token, url.Values{
-		"grant_type": {"refresh_token"}, "refresh_token": {old.Refresh.Reveal()}, "client_id": {m.ClientID},
-	})
+	held := &oauth2.Token{RefreshToken: old.Refresh.Reveal()}
+	token, err := m.config("").TokenSource(c.within(ctx, once), held).Token()
 	if err != nil {
-		return OAuth{}, err
+		return OAuth{}, explain(ctx, m, err, held.RefreshToken)
 	}
-	out, err := c.token(m, a)
-	if a.Refresh == "" { // the old one stays valid
-		out.Refresh = old.Refresh
-	}
+	out, err := c.token(m, token) // it has the old refresh token if that stays valid
 	out.AccountID, out.EnterpriseURL = old.AccountID, old.EnterpriseURL
 	return out, err
 }

@@ -1,72 +1,55 @@
 package auth
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"net/url"
-	"time"
+
+	"golang.org/x/oauth2"
 
 	"github.com/lathe-agent/lathe"
 )
 
-// How often a vendor is asked whether the user has come, in seconds: unless it says, at least
-// and at most, and how much more after it complained.
-const (
-	usualPace, leastPace, mostPace, slower = 5, 1, 60, 5
-)
+// How often a vendor is asked at least and at most whether the user has come, in seconds.
+const leastPace, mostPace = 1, 60
 
 // device is the login by a short code.
 func (c Client) device(ctx context.Context, m Method, talk LoginUI) (Credential, error) {
-	a, err := c.form(ctx, m.Device, withScope(m, url.Values{"client_id": {m.ClientID}}))
+	how := m.config("")
+	a, err := how.DeviceAuth(c.within(ctx, once))
 	if err != nil {
+		err = explain(ctx, m, err)
+		if lathe.CodeOf(err) == lathe.Unavailable {
+			return nil, lathe.Errorf(lathe.Unavailable, "%s sent no login code: %w", m.Provider, err)
+		}
 		return nil, err
 	}
-	page, err := url.Parse(a.Verification)
+	page, err := url.Parse(a.VerificationURI)
 	if a.DeviceCode == "" || a.UserCode == "" || err != nil || !isSafe(page) {
 		return nil, lathe.Errorf(lathe.Unavailable, "%s sent no login code", m.Provider)
 	}
-	talk.Show(Prompt{URL: a.Verification, Code: a.UserCode})
-	if a.ExpiresIn > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, time.Now().Add(seconds(a.ExpiresIn)), tooLate(m))
-		defer cancel()
+	talk.Show(Prompt{URL: a.VerificationURI, Code: a.UserCode})
+	if a.Interval != 0 {
+		a.Interval = min(max(a.Interval, leastPace), mostPace)
 	}
-	pace := cmp.Or(a.Interval, usualPace)
-	for {
-		pace = min(max(pace, leastPace), mostPace)
-		if err := c.wait(ctx, seconds(pace)); err != nil {
-			return nil, err
-		}
-		got, err := c.form(ctx, m.Token, url.Values{
-			"client_id": {m.ClientID}, "device_code": {a.DeviceCode}, "grant_type": {"urn:ietf:params:oauth:grant-type:device_code"},
-		})
-		switch {
-		case err == nil:
-			return c.credential(m, got)
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case got.Error == "authorization_pending":
-		case got.Error == "slow_down":
-			pace = max(pace+slower, got.Interval)
-		case got.Error == "expired_token":
+	token, err := how.DeviceAccessToken(c.within(ctx, again), a)
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		switch refused.ErrorCode {
+		case "expired_token":
 			return nil, tooLate(m)
-		case got.Error == "access_denied":
+		case "access_denied":
 			return nil, lathe.Errorf(lathe.Unauthorized, "the login to %s was denied", m.Provider)
-		case lathe.CodeOf(err) == lathe.Unavailable: // the user may still be at it
-			pace += slower
-		default:
-			return nil, err
 		}
 	}
+	switch {
+	case err == nil:
+		return c.credential(m, token)
+	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		return nil, tooLate(m) // the time that the vendor gave is over
+	}
+	return nil, explain(ctx, m, err, a.DeviceCode)
 }
 
 func tooLate(m Method) error {
 	return lathe.Errorf(lathe.Unauthorized, "the code for %s has expired; start again", m.Provider)
-}
-
-func withScope(m Method, v url.Values) url.Values {
-	if m.Scope != "" {
-		v.Set("scope", m.Scope)
-	}
-	return v
 }

@@ -25,6 +25,7 @@ import (
 type vendor struct {
 	t   *testing.T
 	url string
+	mux *http.ServeMux
 
 	mu            sync.Mutex        // guards what follows
 	challenge     map[string]string // code → challenge and where it was sent
@@ -35,16 +36,22 @@ type vendor struct {
 }
 
 func newVendor(t *testing.T) *vendor {
-	v := &vendor{t: t, challenge: map[string]string{}}
+	v := newMemoryVendor(t)
+	s := httptest.NewServer(v.mux)
+	t.Cleanup(s.Close)
+	v.url = s.URL
+	return v
+}
+
+// newMemoryVendor is a vendor that no network reaches.
+func newMemoryVendor(t *testing.T) *vendor {
 	mux := http.NewServeMux()
+	v := &vendor{t: t, challenge: map[string]string{}, mux: mux, url: "https://acme.test"}
 	mux.HandleFunc("GET /authorize", v.authorize)
 	mux.HandleFunc("POST /device", v.device)
 	mux.HandleFunc("POST /token", v.token)
 	mux.HandleFunc("POST /keys", v.keys)
 	mux.HandleFunc("GET /exchange", v.exchange)
-	s := httptest.NewServer(mux)
-	t.Cleanup(s.Close)
-	v.url = s.URL
 	return v
 }
 
@@ -318,40 +325,46 @@ func TestLogin_BrowserErrors(t *testing.T) {
 	}
 }
 
-// pace records the requested waits, and does not wait.
-type pace struct{ waits []time.Duration }
-
-func (p *pace) wait(ctx context.Context, d time.Duration) error {
-	p.waits = append(p.waits, d)
-	return context.Cause(ctx)
+// inMemory is a client of the vendor without a network, so that time can be a test's own.
+func (v *vendor) inMemory() *http.Client {
+	return &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		v.mux.ServeHTTP(w, r)
+		resp := w.Result()
+		resp.Request = r
+		return resp, nil
+	})}
 }
 
+// The device flow keeps the pace that the vendor wants, also when the vendor does not work for a while.
 func TestLogin_Device(t *testing.T) {
-	v := newVendor(t)
-	v.replies = []string{
-		`{"error":"authorization_pending"}`,
-		`{"error":"slow_down"}`,
-		`{"error":"slow_down","interval":40,"x":"github"}`,
-		`503`,
-		`{"access_token":"gho_1","token_type":"bearer","scope":"read"}`,
-	}
-	var p pace
-	var shown Prompt
-	got, err := Client{Now: clock, Wait: p.wait}.Login(t.Context(), v.method(Device), LoginUI{Show: func(s Prompt) { shown = s }})
-	if want := (OAuth{Access: NewSecret("gho_1"), Refresh: NewSecret("gho_1"), ClientID: "app-1"}); err != nil || !alike(got, want) {
-		t.Errorf("%v %v", got, err)
-	}
-	if shown != (Prompt{URL: "https://acme.test/device", Code: "AB12-CD34"}) {
-		t.Errorf("%+v", shown)
-	}
-	if fmt.Sprint(p.waits) != "[5s 5s 10s 40s 45s]" {
-		t.Error(p.waits)
-	}
-	for _, r := range v.requests() {
-		if r.Get("device_code") != "dev-secret" || r.Get("grant_type") != "urn:ietf:params:oauth:grant-type:device_code" || r.Get("client_id") != "app-1" {
-			t.Errorf("%v", r)
+	synctest.Test(t, func(t *testing.T) {
+		v := newMemoryVendor(t)
+		v.replies = []string{
+			`{"error":"authorization_pending"}`,
+			`{"error":"slow_down"}`,
+			`{"error":"slow_down","x":"github"}`,
+			`503`,
+			`{"access_token":"gho_1","token_type":"bearer","scope":"read"}`,
 		}
-	}
+		start := time.Now()
+		var shown Prompt
+		got, err := Client{HTTP: v.inMemory()}.Login(t.Context(), v.method(Device), LoginUI{Show: func(s Prompt) { shown = s }})
+		if want := (OAuth{Access: NewSecret("gho_1"), Refresh: NewSecret("gho_1"), ClientID: "app-1"}); err != nil || !alike(got, want) {
+			t.Errorf("%v %v", got, err)
+		}
+		if shown != (Prompt{URL: "https://acme.test/device", Code: "AB12-CD34"}) {
+			t.Errorf("%+v", shown)
+		}
+		if took := time.Since(start); took != (5+5+10+15+20)*time.Second {
+			t.Error(took)
+		}
+		for _, r := range v.requests() {
+			if r.Get("device_code") != "dev-secret" || r.Get("grant_type") != "urn:ietf:params:oauth:grant-type:device_code" || r.Get("client_id") != "app-1" {
+				t.Errorf("%v", r)
+			}
+		}
+	})
 }
 
 func TestLogin_DeviceErrors(t *testing.T) {
@@ -359,15 +372,18 @@ func TestLogin_DeviceErrors(t *testing.T) {
 		`{"error":"access_denied"}`: "was denied",
 		`{"error":"expired_token"}`: "start again",
 		`{"error":"incorrect_device_code","error_description":"bad dev-secret"}`: "bad [scrubbed]",
-		`{}`: "sent no token",
+		`{}`:           "sent no token",
+		`dev-secret`:   "sent no token",
+		`{"error":{}}`: "refused",
 	} {
-		v := newVendor(t)
-		v.replies = []string{reply}
-		var p pace
-		got, err := Client{Wait: p.wait}.Login(t.Context(), v.method(Device), LoginUI{Show: func(Prompt) {}})
-		if got != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "dev-secret") {
-			t.Errorf("%s: %v %v", reply, got, err)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			v := newMemoryVendor(t)
+			v.replies = []string{reply}
+			got, err := Client{HTTP: v.inMemory()}.Login(t.Context(), v.method(Device), LoginUI{Show: func(Prompt) {}})
+			if got != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "dev-secret") {
+				t.Errorf("%s: %v %v", reply, got, err)
+			}
+		})
 	}
 	v := newVendor(t)
 	wrong := v.method(Device)
@@ -380,6 +396,43 @@ func TestLogin_DeviceErrors(t *testing.T) {
 	wrong.Device = page.URL
 	if _, err := (Client{}).Login(t.Context(), wrong, LoginUI{}); lathe.CodeOf(err) != lathe.Unavailable {
 		t.Error(err)
+	}
+	wrong.Device = "http://acme.test/device"
+	if _, err := (Client{}).Login(t.Context(), wrong, LoginUI{}); lathe.CodeOf(err) != lathe.Invalid {
+		t.Error(err)
+	}
+}
+
+// A login that the user gives up ends at once, also while the vendor takes its time to answer.
+func TestLogin_DeviceCanceled(t *testing.T) {
+	release := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer slow.Close()
+	defer close(release)
+	boom := errors.New("boom")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(10*time.Millisecond, func() { cancel(boom) })
+	m := Method{Provider: "acme", Flow: Device, ClientID: "a", Device: slow.URL, Token: slow.URL}
+	if _, err := (Client{}).Login(ctx, m, LoginUI{}); !errors.Is(err, boom) {
+		t.Error(err)
+	}
+}
+
+// A server that sends the browser or a secret elsewhere is not followed.
+func TestLogin_NoRedirects(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("a secret went to %s", r.URL) }))
+	defer elsewhere.Close()
+	v := newVendor(t)
+	mover := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	defer mover.Close()
+	m := v.method(Browser)
+	m.Token = mover.URL
+	_, err := Client{}.Login(t.Context(), m, LoginUI{Show: func(Prompt) {}, Paste: func(context.Context) (string, error) { return "code", nil }})
+	if err == nil {
+		t.Error("logged in")
+	}
+	if _, err := (Client{}).Renew(m)(t.Context(), OAuth{Refresh: NewSecret("r")}); err == nil {
+		t.Error("renewed")
 	}
 }
 
@@ -398,7 +451,7 @@ func TestLogin_Timeout(t *testing.T) {
 		m := Method{Provider: "acme", Flow: Device, ClientID: "a", Device: "https://acme.test/device", Token: "https://acme.test/token"}
 		start := time.Now()
 		_, err := client.Login(t.Context(), m, LoginUI{Show: func(Prompt) {}})
-		if took := time.Since(start); lathe.CodeOf(err) != lathe.Unauthorized || took != loginTime || asked < 180 || asked > 181 {
+		if took := time.Since(start); lathe.CodeOf(err) != lathe.Unauthorized || took != loginTime || asked < 179 || asked > 181 {
 			t.Errorf("%v after %s and %d questions", err, took, asked)
 		}
 		replies["/device"] = `{"device_code":"d","user_code":"u","verification_uri":"https://acme.test","expires_in":60}`

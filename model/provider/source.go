@@ -109,6 +109,9 @@ func find(p *catalog.Provider, o options, d Deps) (key, Source, bool) {
 	if from, ok := signs(p, o, d); ok {
 		return key{}, from, true
 	}
+	if o.OAuth {
+		return key{}, "", false // it needs its login
+	}
 	if v := catalog.VendorOf(p.ID); v.Keyless || len(EnvVars(p)) == 0 || hasKey(o.Headers) {
 		if p.Configured {
 			return key{}, FromConfig, true
@@ -201,6 +204,9 @@ func (c *client) unauthorized() error {
 	p := c.provider
 	how := "set " + strings.Join(EnvVars(p), " or ") + ", or run \"lathe auth login " + p.ID + "\""
 	what := p.Name + " needs an API key"
+	if c.options.OAuth {
+		what, how = p.Name+" needs a login", "run \"lathe auth login "+p.ID+"\""
+	}
 	switch c.model.NPM {
 	case catalog.Bedrock, catalog.Mantle:
 		what = "Amazon Bedrock needs an API key"
