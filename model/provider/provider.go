@@ -236,17 +236,7 @@ type options struct {
 	SecretKey    string `json:"secretAccessKey"`
 	Session      string `json:"sessionToken"`
 	Project      string `json:"project"`
-	OAuth        login  `json:"oauth"`
 	Location     string `json:"location"`
-}
-
-// login is set for a provider that its user logs in to.
-type login bool
-
-// UnmarshalJSON takes any object for a login; package harness reads it.
-func (l *login) UnmarshalJSON(b []byte) error {
-	*l = login(len(b) > 0 && b[0] == '{')
-	return nil
 }
 
 // limit is a time: milliseconds, or false for none.

@@ -109,7 +109,7 @@ func find(p *catalog.Provider, o options, d Deps) (key, Source, bool) {
 	if from, ok := signs(p, o, d); ok {
 		return key{}, from, true
 	}
-	if o.OAuth {
+	if hasLogin(p) {
 		return key{}, "", false // it needs its login
 	}
 	if v := catalog.VendorOf(p.ID); v.Keyless || len(EnvVars(p)) == 0 || hasKey(o.Headers) {
@@ -133,6 +133,10 @@ func signs(p *catalog.Provider, o options, d Deps) (Source, bool) {
 	}
 	return "", false
 }
+
+// hasLogin reports whether the user logs in to a provider by the config's own OAuth settings, which package
+// harness reads.
+func hasLogin(p *catalog.Provider) bool { return strings.HasPrefix(string(p.Options["oauth"]), "{") }
 
 func hasKey(headers map[string]string) bool {
 	for name := range headers {
@@ -204,7 +208,7 @@ func (c *client) unauthorized() error {
 	p := c.provider
 	how := "set " + strings.Join(EnvVars(p), " or ") + ", or run \"lathe auth login " + p.ID + "\""
 	what := p.Name + " needs an API key"
-	if c.options.OAuth {
+	if hasLogin(p) {
 		what, how = p.Name+" needs a login", "run \"lathe auth login "+p.ID+"\""
 	}
 	switch c.model.NPM {
