@@ -113,6 +113,7 @@ var archImports = archtest.Table{
 	// It answers permission requests, whose grants it proposes.
 	{From: "acp", May: []string{".", "api", "acp/wire", "grant", "internal/*"}},
 	{From: "acp/wire", May: nil},
+	{From: "acp/acptest", May: nil},
 	{From: "client", May: []string{".", "api", "grant", "internal/*"}},
 	{From: "tui/...", May: []string{".", "api", "grant", "internal/*", "tui/*"}},
 

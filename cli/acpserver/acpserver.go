@@ -46,7 +46,9 @@ func New(a *cli.App, login *cobra.Command) *cobra.Command {
 
   {"agent_servers": {"lathe": {"type": "custom", "command": "lathe", "args": ["acp"]}}}`,
 		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return serveACP(c.Context(), a) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return serveACP(c.Context(), a, stdin(a.Stdin), stdout{a.Stdout})
+		},
 	}
 	a.AttachFlag(cmd)
 	login.Hidden = true // editors run it in a terminal
@@ -55,7 +57,7 @@ func New(a *cli.App, login *cobra.Command) *cobra.Command {
 }
 
 // serveACP answers the editor until it closes the connection.
-func serveACP(ctx context.Context, a *cli.App) error {
+func serveACP(ctx context.Context, a *cli.App, in io.ReadCloser, out io.WriteCloser) error {
 	o := acp.Options{
 		Version: a.Version, Log: a.Log, Now: a.Now,
 		Open: func(ctx context.Context, unsaved acp.Buffers) (acp.Backend, error) { return openLocal(ctx, a, unsaved) },
@@ -80,9 +82,9 @@ func serveACP(ctx context.Context, a *cli.App) error {
 		o.Open = func(context.Context, acp.Buffers) (acp.Backend, error) {
 			return acp.Backend{Engine: r, Close: func() error { return nil }}, nil
 		}
-		return cli.CloseAfter(r, acp.Serve(ctx, stdin(a.Stdin), stdout{a.Stdout}, o))
+		return cli.CloseAfter(r, acp.Serve(ctx, in, out, o))
 	}
-	return acp.Serve(ctx, stdin(a.Stdin), stdout{a.Stdout}, o)
+	return acp.Serve(ctx, in, out, o)
 }
 
 // openLocal opens an engine in this process.
