@@ -321,7 +321,11 @@ func (c *Conn) read() {
 		}
 		c.skip(err)
 		if c.conf.AnswerInvalid {
-			_ = c.refuse(json.RawMessage("null"), &Error{Code: CodeParse, Message: err.Error()})
+			code := CodeParse
+			if json.Valid(data) { // such as a batch
+				code = CodeInvalidRequest
+			}
+			_ = c.refuse(json.RawMessage("null"), &Error{Code: code, Message: err.Error()})
 		}
 		if row++; row >= c.conf.MaxSkipped {
 			c.end(fmt.Errorf("%w: %d in a row", ErrInvalid, row))
