@@ -16,9 +16,7 @@ type Schema struct {
 	root     jsonschema.Schema
 	requests map[string]string // the type of the parameters, by method
 	results  map[string]string
-
-	mu       sync.Mutex
-	resolved map[string]*jsonschema.Resolved
+	resolved *jsonschema.Resolved
 }
 
 // Stable and Unstable return the two schemas, which are read once.
@@ -33,7 +31,7 @@ func load(name string) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Schema{requests: map[string]string{}, results: map[string]string{}, resolved: map[string]*jsonschema.Resolved{}}
+	s := &Schema{requests: map[string]string{}, results: map[string]string{}}
 	if err := json.Unmarshal(data, &s.root); err != nil {
 		return nil, err
 	}
@@ -46,7 +44,9 @@ func load(name string) (*Schema, error) {
 	if err := json.Unmarshal(data, &named); err != nil {
 		return nil, err
 	}
+	s.root.AnyOf, s.root.Properties = nil, map[string]*jsonschema.Schema{}
 	for name, d := range named.Defs {
+		s.root.Properties[name] = &jsonschema.Schema{Ref: "#/$defs/" + name}
 		switch {
 		case d.Method == "":
 		case len(name) > 8 && name[len(name)-8:] == "Response":
@@ -55,7 +55,8 @@ func load(name string) (*Schema, error) {
 			s.requests[d.Side+" "+d.Method] = name
 		}
 	}
-	return s, nil
+	s.resolved, err = s.root.Resolve(nil)
+	return s, err
 }
 
 // Params checks the parameters of a request or notification that a side answers: agent, client or protocol.
@@ -102,30 +103,13 @@ func (s *Schema) UpdateKinds() (out []string) {
 	return out
 }
 
+// check checks a value against one type. All types are members of one schema, which is resolved once.
 func (s *Schema) check(name string, data json.RawMessage) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.resolved[name]
-	if r == nil {
-		one := jsonschema.Schema{Schema: s.root.Schema, Ref: "#/$defs/" + name, Defs: s.root.Defs}
-		copied, err := json.Marshal(&one) // resolving changes a schema
-		if err != nil {
-			return err
-		}
-		var own jsonschema.Schema
-		if err := json.Unmarshal(copied, &own); err != nil {
-			return err
-		}
-		if r, err = own.Resolve(nil); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		s.resolved[name] = r
-	}
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
 		return err
 	}
-	if err := r.Validate(value); err != nil {
+	if err := s.resolved.Validate(map[string]any{name: value}); err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, data)
 	}
 	return nil
