@@ -22,10 +22,10 @@ say = @echo "==> $(1)"
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture tasks docs pictures demo clean
+.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture tasks docs pictures demo release release-check clean
 
 help: ## list these targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the static binary ./bin/lathe
 	$(call say,build $(VERSION))
@@ -45,6 +45,7 @@ test: ## vet, then every test, shuffled; with the race detector where it can run
 		echo "==> $(GO) test -race -shuffle=on ./..." && \
 		$(TEST) $(RACE) ./... && $(MAKE) --no-print-directory wires; \
 	fi
+	@$(MAKE) --no-print-directory release-check
 
 quick: ## under a minute: unit and golden tests without the race detector, changed packages first
 	@./scripts/quick
@@ -110,8 +111,14 @@ pictures: build ## draw the pictures of the documents, from real runs
 	@$(GO) run ./scripts/picture -o docs/pictures/demo.svg -- bin/lathe demo
 	@./scripts/screens
 
+release: ## build a release into dist: binaries, packages, checksums, SBOMs; publishes nothing
+	@GO=$(GO) ./scripts/release
+
+release-check: ## dry run of a release for this platform, with every artifact unpacked
+	@GO=$(GO) ./scripts/release check
+
 demo: ## watch a whole turn without a key and without a network
 	@$(GO) run ./cmd/lathe demo
 
 clean: ## remove what build made
-	@rm -rf bin
+	@rm -rf bin dist

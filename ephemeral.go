@@ -40,6 +40,16 @@ type (
 	GlobalDisposed struct {
 		Extra Extra
 	}
+	// UpdateAvailable says that a newer version of lathe is released.
+	UpdateAvailable struct {
+		Version string
+		Extra   Extra
+	}
+	// UpdateInstalled says that the program was upgraded; running processes keep their version.
+	UpdateInstalled struct {
+		Version string
+		Extra   Extra
+	}
 	// SessionFailed says that a turn failed, or a prompt could not become one.
 	SessionFailed struct {
 		Session SessionID
@@ -176,6 +186,8 @@ func (*CatalogChanged) Type() string      { return "catalog.updated" }
 func (*ModelsRefreshed) Type() string     { return "models-dev.refreshed" }
 func (*ReferencesChanged) Type() string   { return "reference.updated" }
 func (*IntegrationsChanged) Type() string { return "integration.updated" }
+func (*UpdateAvailable) Type() string     { return "installation.update-available" }
+func (*UpdateInstalled) Type() string     { return "installation.updated" }
 func (n *UnknownEvent) Type() string      { return n.TypeName }
 
 func (n *PartDelta) fields(c *codec) {
@@ -280,6 +292,16 @@ func (n *PtyExited) fields(c *codec) {
 
 func (n *PtyDeleted) fields(c *codec) {
 	str(c, "id", &n.ID)
+	c.rest(&n.Extra)
+}
+
+func (n *UpdateAvailable) fields(c *codec) {
+	str(c, "version", &n.Version)
+	c.rest(&n.Extra)
+}
+
+func (n *UpdateInstalled) fields(c *codec) {
+	str(c, "version", &n.Version)
 	c.rest(&n.Extra)
 }
 

@@ -175,7 +175,7 @@ var emptyFacts = sync.OnceValue(func() map[string]func() Fact {
 		empty[CommandExecuted], empty[FileEdited], empty[FileWatched], empty[BranchChanged], empty[MCPToolsChanged], empty[MCPBrowserFailed], empty[PtyCreated],
 		empty[PtyChanged], empty[PtyExited], empty[PtyDeleted], empty[TUIPromptAppend], empty[TUICommand], empty[TUIToast], empty[TUISessionSelect],
 		empty[CatalogChanged],
-		empty[ModelsRefreshed], empty[ReferencesChanged], empty[IntegrationsChanged],
+		empty[ModelsRefreshed], empty[ReferencesChanged], empty[IntegrationsChanged], empty[UpdateAvailable], empty[UpdateInstalled],
 	} {
 		all[empty().Type()] = empty
 	}

@@ -29,7 +29,7 @@ func mainKeys() []entry {
 			key("max_days", whole("Days to keep snapshots for undo; default: 30", 1)),
 			key("max_megabytes", whole("Maximum disk space for all snapshots, in MB; default: 1024", 1))))),
 		key("share", choice("Share sessions as web pages of lathe serve: on request, automatically, or never; default: manual", "manual", "auto", "disabled").riskyIf(equals("auto"))),
-		key("autoupdate", either("Automatic updates; has no effect: lathe never updates itself", toggle("").riskyIf(equals("true")), choice("", "notify"))),
+		key("autoupdate", either("Upgrade lathe by itself in the background (true), or only tell about a newer version (notify); default: false", toggle("").riskyIf(equals("true")), choice("", "notify"))),
 		key("disabled_providers", list("Providers to disable", text(""))),
 		key("enabled_providers", list("Providers to enable; all others are disabled", text(""))),
 		key("instructions", list("Additional instruction files: paths, globs or URLs", text("").riskyIf(anyOf(isAddress, isOutside)))),

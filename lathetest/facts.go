@@ -86,6 +86,8 @@ func Ephemeral() []lathe.Fact {
 		&lathe.ModelsRefreshed{Extra: x},
 		&lathe.ReferencesChanged{Extra: x},
 		&lathe.IntegrationsChanged{Extra: x},
+		&lathe.UpdateAvailable{Version: "1.2.5", Extra: x},
+		&lathe.UpdateInstalled{Version: "1.2.4", Extra: x},
 		&lathe.UnknownEvent{TypeName: "x-event.sent", Extra: `"sessionID":"ses_later","deep":{"a":[1]}`},
 	}
 	for _, e := range unsent() {
@@ -102,8 +104,6 @@ func unsent() [][2]string {
 		{"worktree.ready", `"name":"app-2","branch":"app-2","x-event":1`},
 		{"worktree.failed", `"message":"no space","x-event":1`},
 		{"ide.installed", `"ide":"vi","x-event":1`},
-		{"installation.updated", `"version":"1.2.4","x-event":1`},
-		{"installation.update-available", `"version":"1.2.5","x-event":1`},
 		{"integration.connection.updated", `"integrationID":"forge","x-event":1`},
 		{"plugin.added", `"id":"lint","x-event":1`},
 		{"project.directories.updated", `"projectID":"prj","x-event":1`},

@@ -22,6 +22,7 @@ type globalAPI struct {
 	version   string
 	instances Instances
 	engine    Engine
+	install   func(ctx context.Context, version string) (string, error)
 }
 
 func (a globalAPI) routes() []row {
@@ -33,7 +34,7 @@ func (a globalAPI) routes() []row {
 		answer(route("POST /instance/dispose", "instance.dispose", "instance",
 			"Dispose of the directory's instance; the next request creates it again", nil), inPlace(a.dispose)),
 		answer(route("POST /global/upgrade", "global.upgrade", "global",
-			"Upgrade the program; not supported", nil, withoutDirectory), a.upgrade),
+			"Upgrade the program, if it is a standalone binary", nil, withoutDirectory), a.upgrade),
 	}
 }
 
@@ -43,11 +44,21 @@ type upgradeBody struct {
 
 type upgradeReply struct {
 	Success bool   `json:"success"`
+	Version string `json:"version,omitempty"`
 	Error   string `json:"error,omitempty"`
 }
 
-func (a globalAPI) upgrade(*call, none, upgradeBody) (upgradeReply, error) {
-	return upgradeReply{Error: "lathe does not upgrade itself; install the new version and restart the server"}, nil
+// upgrade replaces the program of the server, which runs on as it is until its next start.
+func (a globalAPI) upgrade(c *call, _ none, in upgradeBody) (upgradeReply, error) {
+	if a.install == nil {
+		return upgradeReply{Error: "this server cannot upgrade lathe; run `lathe upgrade` on its machine"}, nil
+	}
+	version, err := a.install(c.Context(), in.Target)
+	if err != nil {
+		return upgradeReply{Error: err.Error()}, nil
+	}
+	a.engine.Publish(lathe.Event{Fact: &lathe.UpdateInstalled{Version: version}})
+	return upgradeReply{Success: true, Version: version}, nil
 }
 
 type healthReply struct {

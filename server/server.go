@@ -32,6 +32,8 @@ type Options struct {
 	MaxBody      int64         // maximum bytes of a request; 0 means 64 MiB
 	Metrics      bool          // serve metrics to authenticated clients
 	Tracer       *otlp.Tracer  // traces requests; nil disables tracing
+	// Upgrade installs a version of the program, "" for the latest, and returns it; nil says that it cannot.
+	Upgrade func(ctx context.Context, version string) (string, error)
 	// CheckPeer returns an error for a client that must not use this server even with the password,
 	// such as a command of an agent. [Server.Serve] calls it once per connection; nil accepts all.
 	CheckPeer func(net.Conn) error

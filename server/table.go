@@ -14,7 +14,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 	terminals := &ptyAPI{terminals: b.Terminals, guard: s.guard, closing: s.closing}
 	clients := &tuiAPI{publisher: events}
 	rows := slices.Concat(
-		globalAPI{o.Version, b.Instances, b.Engine}.routes(),
+		globalAPI{o.Version, b.Instances, b.Engine, o.Upgrade}.routes(),
 		streams.routes(),
 		sessionAPI{b.Engine, shares}.routes(),
 		messageAPI{b.Engine}.routes(),

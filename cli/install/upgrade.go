@@ -1,159 +1,191 @@
-// Package install has the commands upgrade, uninstall and completion.
+// Package install has the commands upgrade, uninstall and completion, and the automatic upgrades of the config.
 package install
 
 import (
-	"cmp"
+	"context"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/install/release"
 	"github.com/lathe-agent/lathe/cli/layout"
-	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/filelock"
 )
 
-const (
-	ModulePath   = "github.com/lathe-agent/lathe"
-	ReleasesPage = "https://" + ModulePath + "/releases"
-)
-
-// installation describes how this program was installed.
-type installation struct {
-	Path   string `json:"path"`
-	Method string `json:"method"` // go, source, brew, nix, package or binary
-	// Upgrade, Versions and Remove are commands to run or pages to open.
-	Upgrade  string `json:"upgrade"`
-	Versions string `json:"versions"`
-	Remove   string `json:"remove"`
+type upgradeFlags struct {
+	check, rollback bool
+	from            string
 }
 
 // NewUpgrade returns `lathe upgrade`.
 func NewUpgrade(a *cli.App) *cobra.Command {
-	var check bool
+	var f upgradeFlags
 	cmd := &cobra.Command{
 		Use:   "upgrade [VERSION]",
-		Short: "Print how to upgrade lathe",
-		Long: `Print how to upgrade, depending on how lathe was installed: with go install, from source, as a
-package, or as a binary. It changes nothing and contacts no server.
+		Short: "Upgrade lathe to the latest release",
+		Long: `Upgrade lathe to the latest release, or to VERSION. A standalone binary, such as that of install.sh, is
+downloaded, verified by its checksum (and its signature, if this program has a key), started once, and
+replaced atomically. If any of that fails, the installed program stays as it is.
 
---check prints the installed version and where to find the latest one.`,
+If Homebrew, Scoop, npm, go, Nix, a system package or a container image owns the program, nothing is
+changed: the output is the command that upgrades it.
+
+The replaced version stays beside the program. --rollback returns to it. lathe never upgrades itself
+unless "autoupdate" is set in your config. LATHE_RELEASES_URL or --from sets another address of releases:
+https, a folder as file:///…, or http on this machine.`,
 		Example: `  lathe upgrade
-  lathe upgrade --check
-  lathe upgrade v0.2.0`,
+  lathe upgrade --check        # print the latest version, change nothing
+  lathe upgrade 0.2.0          # also to an older version
+  lathe upgrade --rollback     # return to the version before`,
 		Args: cli.RangeArgs(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			to := "latest"
-			if len(args) > 0 {
-				to = termtext.Plain(args[0])
+		RunE: func(c *cobra.Command, args []string) error {
+			to := ""
+			if len(args) > 0 && args[0] != "latest" {
+				v, err := release.CheckVersion(args[0])
+				if err != nil {
+					return cli.Usagef("%v", err)
+				}
+				to = v
 			}
-			return upgradeProgram(a, to, check)
+			return runUpgrade(c.Context(), a, f, to)
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "print the installed version and where to find the latest")
+	s := cmd.Flags()
+	s.BoolVar(&f.check, "check", false, "print the installed and the latest version, change nothing")
+	s.BoolVar(&f.rollback, "rollback", false, "return to the version before the last upgrade")
+	s.StringVar(&f.from, "from", "", "`URL` of the releases; default: "+release.DefaultBase)
 	return a.JSONFlag(cmd)
 }
 
-// upgradeProgram prints the command and leaves it to the user to run it.
-func upgradeProgram(a *cli.App, to string, check bool) error {
+// upgradeJSON is the output of `lathe upgrade --json`.
+type upgradeJSON struct {
+	Version string `json:"version"`           // before
+	Latest  string `json:"latest,omitempty"`  // found at the releases
+	Current string `json:"current,omitempty"` // after, if the program was replaced
+	installation
+}
+
+func runUpgrade(ctx context.Context, a *cli.App, f upgradeFlags, to string) error {
 	in := howInstalled(a, to)
-	if a.JSON {
-		return a.PrintJSON(struct {
-			Version string `json:"version"`
-			installation
-		}{a.Version, in})
+	if f.rollback {
+		return rollBack(ctx, a, f, in, to)
 	}
-	rows := [][2]string{{"Version", a.Version}, {"Program", a.DisplayPath(in.Path) + " (" + methodWords(in.Method) + ")"}}
-	if check {
-		return layout.Pairs(a.Out, append(rows, [2]string{"Newest", in.Versions}))
-	}
-	return layout.Pairs(a.Out, append(rows, [2]string{"Upgrade", in.Upgrade}))
-}
-
-func methodWords(method string) string {
-	return cmp.Or(map[string]string{
-		"go": "installed with go", "source": "built from source", "brew": "installed with Homebrew", "nix": "installed with Nix",
-		"package": "installed by your package manager",
-	}[method], "a standalone binary")
-}
-
-// howInstalled finds out how this program was installed.
-func howInstalled(a *cli.App, to string) installation {
-	path, err := os.Executable()
-	if err != nil {
-		path = os.Args[0]
-	}
-	real := path
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		real = p
-	}
-	built := ""
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == ModulePath {
-		built = info.Main.Version
-	}
-	return Location{Path: path, Real: real, Built: built, Env: a.Env, Home: a.Home()}.Installation(to)
-}
-
-// Location describes where the program is.
-type Location struct {
-	Path, Real string
-	Built      string // module version, or "(devel)" or ""
-	Env        func(string) string
-	Home       string
-}
-
-// Installation guesses the installation method from the path, and returns the commands for it.
-func (p Location) Installation(to string) installation {
-	remove := "rm " + termtext.ShellWord(p.Path)
-	if runtime.GOOS == "windows" {
-		remove = "del " + termtext.ShellWord(p.Path)
-	}
-	in := installation{Path: p.Path, Versions: ReleasesPage, Remove: remove}
-	slashed := filepath.ToSlash(p.Real)
-	switch top := sourceTop(p.Real); {
-	case strings.Contains(slashed, "/Cellar/") || strings.Contains(slashed, "/homebrew/"):
-		in.Method, in.Upgrade, in.Versions, in.Remove = "brew", "brew upgrade lathe", "brew info lathe", "brew uninstall lathe"
-	case strings.HasPrefix(slashed, "/nix/store/"):
-		in.Method, in.Upgrade, in.Remove = "nix", "upgrade it in your Nix configuration", "remove it from your Nix configuration"
-	case strings.HasPrefix(slashed, "/usr/bin/") || strings.HasPrefix(slashed, "/usr/lib") || strings.HasPrefix(slashed, "/snap/"):
-		in.Method = "package"
-		in.Upgrade = "use your package manager (`dpkg -S " + p.Real + "` or `rpm -qf " + p.Real + "` prints the package)"
-		in.Remove = in.Upgrade
-	case top != "":
-		in.Method, in.Upgrade = "source", "git -C "+termtext.ShellWord(top)+" pull && make -C "+termtext.ShellWord(top)+" build"
-	case p.isGoBin() || p.Built != "" && p.Built != "(devel)":
-		in.Method, in.Upgrade = "go", "go install "+ModulePath+"/cmd/lathe@"+to
-		in.Versions = "go list -m -versions " + ModulePath
-	default:
-		in.Method, in.Upgrade = "binary", "replace the binary with that of "+ReleasesPage+" in place of "+termtext.ShellWord(p.Path)
-	}
-	return in
-}
-
-// isGoBin reports whether the program is in Go's bin folder.
-func (p Location) isGoBin() bool {
-	dirs := []string{p.Env("GOBIN"), filepath.Join(p.Home, "go", "bin")}
-	for _, path := range filepath.SplitList(p.Env("GOPATH")) {
-		dirs = append(dirs, filepath.Join(path, "bin"))
-	}
-	return slices.ContainsFunc(dirs, func(dir string) bool {
-		return filepath.IsAbs(dir) && (filepath.Dir(p.Path) == filepath.Clean(dir) || filepath.Dir(p.Real) == filepath.Clean(dir))
-	})
-}
-
-// sourceTop returns the checkout that contains the program, or "".
-func sourceTop(path string) string {
-	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if src, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil {
-			if line, _, _ := strings.Cut(string(src), "\n"); strings.TrimSpace(line) == "module "+ModulePath {
-				return dir
+	out := upgradeJSON{Version: a.Version, installation: in}
+	if f.check || in.Method == byBinary || in.file != "" {
+		source, err := openReleases(a, f.from)
+		if err != nil {
+			return err
+		}
+		found, err := source.Find(ctx, to)
+		if err != nil {
+			return err
+		}
+		out.Latest = found.Version
+		out.complete(source.Base(), found.Version)
+		if in.Method == byBinary && !f.check && wanted(found.Version, a.Version, to) {
+			if err := replaceProgram(ctx, a, source, found, in.Path); err != nil {
+				return err
 			}
-			return ""
+			out.Current = found.Version
 		}
 	}
-	return ""
+	if a.JSON {
+		return a.PrintJSON(out)
+	}
+	return showUpgrade(a, f, out, to)
+}
+
+// wanted reports whether a version replaces the installed one: a newer one, or any other that was asked for by name.
+func wanted(found, installed, asked string) bool {
+	if asked != "" {
+		return found != installed
+	}
+	return release.IsNewer(found, installed)
+}
+
+// showUpgrade prints the result as sentences, or the command to run.
+func showUpgrade(a *cli.App, f upgradeFlags, out upgradeJSON, to string) error {
+	rows := [][2]string{{"Version", a.Version}, {"Program", a.DisplayPath(out.Path) + " (" + methodWords(out.Method) + ")"}}
+	switch {
+	case out.Current != "":
+		a.Printf("Upgraded lathe from %s to %s in %s.\n", a.Version, out.Current, a.DisplayPath(out.Path))
+		a.Printf("`lathe upgrade --rollback` returns to %s.\n", a.Version)
+		return nil
+	case f.check:
+		rows = append(rows, [2]string{"Latest", out.Latest})
+		if !wanted(out.Latest, a.Version, to) {
+			return layout.Pairs(a.Out, rows)
+		}
+	case out.Method == byBinary:
+		a.Printf("lathe %s is %s.\n", a.Version, map[bool]string{true: "the latest version", false: "installed already"}[to == ""])
+		return nil
+	}
+	return layout.Pairs(a.Out, append(rows, [2]string{"Upgrade", out.Upgrade}))
+}
+
+// openReleases returns the source of releases: the flag, the environment, or ours.
+func openReleases(a *cli.App, from string) (*release.Source, error) {
+	if from == "" {
+		from = a.Env("LATHE_RELEASES_URL")
+	}
+	return release.Open(from)
+}
+
+// replaceProgram installs a release, one process at a time.
+func replaceProgram(ctx context.Context, a *cli.App, source *release.Source, r release.Release, program string) error {
+	unlock, err := lockUpgrades(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return source.Install(ctx, r, realPath(program))
+}
+
+func rollBack(ctx context.Context, a *cli.App, f upgradeFlags, in installation, to string) error {
+	switch {
+	case f.check:
+		return cli.Usagef("--check and --rollback cannot be combined")
+	case to != "":
+		return cli.Usagef("--rollback takes no version; `lathe upgrade %s` installs one", to)
+	case in.Method != byBinary:
+		return lathe.Errorf(lathe.Invalid, "lathe is %s, so --rollback has nothing to return to; install another version the same way", methodWords(in.Method))
+	}
+	unlock, err := lockUpgrades(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	version, err := release.Rollback(ctx, realPath(in.Path))
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(upgradeJSON{Version: a.Version, Current: version, installation: in})
+	}
+	a.Printf("Returned from lathe %s to %s in %s.\n", a.Version, version, a.DisplayPath(in.Path))
+	return nil
+}
+
+// lockUpgrades waits for the upgrade of another process.
+func lockUpgrades(ctx context.Context, a *cli.App) (unlock func(), err error) {
+	at, err := datadir.Find(a.Env)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(at.State, 0o700); err != nil {
+		return nil, err
+	}
+	return filelock.Lock(ctx, filepath.Join(at.State, "upgrade.lock"))
+}
+
+// realPath is the file behind a link: the link stays.
+func realPath(program string) string {
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		return real
+	}
+	return program
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/install"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/tui"
@@ -75,10 +76,16 @@ func openTUI(ctx context.Context, a *cli.App) (*tuiEngine, error) {
 	if err := a.RecoverTurns(ctx, setup.Engine); err != nil {
 		return nil, cli.CloseAfter(setup, err)
 	}
-	return openWithin(ctx, a, setup, func(e *ownEngine) {
+	e, err := openWithin(ctx, a, setup, func(e *ownEngine) {
 		e.choose.Store(first)
 		e.confined = func() bool { return setup.Runner.Kernel().Available(false) == nil }
 	})
+	if err != nil {
+		return nil, err
+	}
+	stop, closeEngine := install.StartAutoUpdate(context.WithoutCancel(ctx), a, setup.Engine.Publish), e.close
+	e.close = func() error { stop(); return closeEngine() } // ctx is that of opening
+	return e, nil
 }
 
 // hasOwnRules reports whether the user's config has permission rules. The engine reports config that cannot be read.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/install"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
@@ -129,7 +130,8 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	}
 	b, done := setup.Backend()
 	defer func() { err = cli.CloseAfter(done, err) }()
-	o.CheckPeer = peersOf(a, setup, setup.Folders).Check
+	o.CheckPeer, o.Upgrade = peersOf(a, setup, setup.Folders).Check, install.UpgradeFor(a)
+	defer install.StartAutoUpdate(ctx, a, setup.Engine.Publish)()
 	s := server.New(b, o)
 	stopDebug, err := serveDebug(ctx, a, s, f.debugAddr)
 	if err != nil {

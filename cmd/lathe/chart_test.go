@@ -73,14 +73,26 @@ func TestUpgrade_Placed(t *testing.T) {
 		{"/opt/tools/lathe", "(devel)", "GOBIN=/opt/tools", "go", "go install"},
 		{"/opt/gopath/bin/lathe", "(devel)", "GOPATH=/x:/opt/gopath", "go", "go install"},
 		{"/opt/tools/lathe", "v0.3.0", "", "go", "go install"},
-		{"/opt/tools/lathe", "(devel)", "", "binary", "replace the binary with that of " + install.ReleasesPage},
-		{"/opt/tools/lathe", "", "GOBIN=tools", "binary", "replace the binary"},
+		{"/opt/tools/lathe", "(devel)", "", "binary", "lathe upgrade 1.2.3"},
+		{"/opt/tools/lathe", "", "GOBIN=tools", "binary", "lathe upgrade 1.2.3"},
 		{"/opt/homebrew/bin/lathe", "", "", "brew", "brew upgrade lathe"},
 		{"/usr/local/Cellar/lathe/1/bin/lathe", "v1", "", "brew", "brew upgrade lathe"},
-		{"/nix/store/abc-lathe/bin/lathe", "", "", "nix", "upgrade it in your Nix"},
+		{"/nix/store/abc-lathe/bin/lathe", "", "", "nix", "nix profile upgrade lathe"},
 		{"/usr/bin/lathe", "v1", "", "package", "use your package manager"},
+		{"/usr/bin/lathe", "", "/var/lib/dpkg/info/lathe.list=x", "deb", "curl -fLO URL && sudo apt install ./FILE"},
+		{"/usr/bin/lathe", "", "/var/lib/rpm/rpmdb.sqlite=x", "rpm", "sudo rpm -U URL"},
+		{"/usr/bin/lathe", "", "/lib/apk/db/installed=C:Q1\nP:lathe\nV:1\n", "apk", "wget URL && sudo apk add"},
+		{"/usr/bin/lathe", "", "/lib/apk/db/installed=P:lathe-doc\n", "package", "use your package manager"},
+		{"/usr/local/bin/lathe", "", "/usr/share/lathe/container=", "container", "docker pull ghcr.io/lathe-agent/lathe:1.2.3"},
+		{"/usr/local/bin/lathe", "", "", "binary", "lathe upgrade 1.2.3"},
+		{"/home/dev/scoop/apps/lathe/current/lathe", "", "", "scoop", "scoop update lathe"},
+		{"/usr/local/lib/node_modules/@lathe-agent/lathe/node_modules/@lathe-agent/lathe-linux-x64/bin/lathe", "", "", "npm", "npm install -g @lathe-agent/lathe@1.2.3"},
+		{"/home/dev/app/node_modules/@lathe-agent/lathe-linux-x64/bin/lathe", "", "", "npm", "npm --prefix /home/dev/app install @lathe-agent/lathe@1.2.3"},
+		{"/home/dev/.npm/_npx/1/node_modules/@lathe-agent/lathe-linux-x64/bin/lathe", "", "", "npm", "npx @lathe-agent/lathe@1.2.3"},
+		{"/home/dev/.bun/install/global/node_modules/@lathe-agent/lathe-linux-x64/bin/lathe", "", "", "bun", "bun add -g @lathe-agent/lathe@1.2.3"},
+		{"/home/dev/.local/share/pnpm/global/5/node_modules/x/bin/lathe", "", "", "pnpm", "pnpm add -g @lathe-agent/lathe@1.2.3"},
 		{checkout + "/bin/lathe", "(devel)", "", "source", "git -C " + checkout + " pull && make -C "},
-		{other + "/lathe", "", "", "binary", "replace the binary"},
+		{other + "/lathe", "", "", "binary", "lathe upgrade 1.2.3"},
 	} {
 		env := func(name string) string {
 			key, value, _ := strings.Cut(c.variable, "=")
@@ -89,7 +101,16 @@ func TestUpgrade_Placed(t *testing.T) {
 			}
 			return ""
 		}
-		got := install.Location{Path: c.path, Real: c.path, Built: c.built, Env: env, Home: "/home/dev"}.Installation("v1.2.3")
+		read := func(path string) ([]byte, error) {
+			if name, text, _ := strings.Cut(c.variable, "="); name == path {
+				return []byte(text), nil
+			}
+			if strings.HasSuffix(path, "go.mod") {
+				return os.ReadFile(path)
+			}
+			return nil, os.ErrNotExist
+		}
+		got := install.Location{Path: c.path, Real: c.path, Built: c.built, Env: env, Home: "/home/dev", Read: read}.Installation("1.2.3")
 		if got.Method != c.method || !strings.HasPrefix(got.Upgrade, c.upgrade) || got.Remove == "" || got.Versions == "" {
 			t.Errorf("%s (%s, %s): %+v", c.path, c.built, c.variable, got)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,9 +54,15 @@ func serveHome(t *testing.T, model string) string {
 // startServe starts a server and waits for its line.
 func startServe(t *testing.T, home string, env []string, args ...string) *serving {
 	t.Helper()
+	return startProgram(t, "", home, env, args...)
+}
+
+// startProgram starts a server of another copy of the program; "" is the usual one.
+func startProgram(t *testing.T, program, home string, env []string, args ...string) *serving {
+	t.Helper()
 	s := &serving{T: t, home: home, cmd: command(t, home, append([]string{"serve"}, args...)...), stderr: &bytes.Buffer{}, client: &http.Client{}}
 	s.cmd.Env = append(s.cmd.Env, append([]string{"XDG_CONFIG_HOME=" + filepath.Join(home, ".config")}, env...)...)
-	s.cmd.Stderr = s.stderr
+	s.cmd.Stderr, s.cmd.Path = s.stderr, cmp.Or(program, s.cmd.Path)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

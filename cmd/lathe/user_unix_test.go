@@ -68,3 +68,8 @@ func copyProgram(to string) error {
 	// writing, and what is being written cannot be run.
 	return exec.Command("cp", self, to).Run()
 }
+
+// enter starts a command below another root.
+func enter(cmd *exec.Cmd, root string) {
+	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Chroot: root}, "/"
+}

@@ -138,6 +138,10 @@ func otherEffects(f lathe.Fact) []Effect {
 		return []Effect{{Kind: BranchChanged, Text: f.Branch}}
 	case *lathe.TUIToast:
 		return []Effect{{Kind: ShowToast, Toast: f}}
+	case *lathe.UpdateAvailable:
+		return []Effect{{Kind: ShowToast, Toast: &lathe.TUIToast{Message: "lathe " + f.Version + " is available. Upgrade with `lathe upgrade`.", Variant: "info", Duration: 10000}}}
+	case *lathe.UpdateInstalled:
+		return []Effect{{Kind: ShowToast, Toast: &lathe.TUIToast{Message: "Upgraded to lathe " + f.Version + ". The next start uses it.", Variant: "success", Duration: 10000}}}
 	case *lathe.TUIPromptAppend:
 		return []Effect{{Kind: InsertText, Text: f.Text}}
 	case *lathe.TUICommand:
