@@ -14,6 +14,8 @@ type Host interface {
 	Providers(ctx context.Context, dir string) (lathe.Providers, error)
 	// LoginMethods returns the login methods by provider. A provider without an entry takes an API key.
 	LoginMethods(ctx context.Context, dir string) (map[string][]lathe.LoginMethod, error)
+	// CheckKey asks a provider whether it accepts a key; SetKey saves one.
+	CheckKey(ctx context.Context, dir, provider, key string) (KeyCheck, error)
 	SetKey(ctx context.Context, provider, key string) error
 	// Authorize begins a login of the given method; CompleteLogin waits for its end, with the code that the
 	// page showed if it did.
@@ -76,3 +78,25 @@ func (b *ConnectionChanged) Error() string {
 
 // Unwrap is what broke it.
 func (b *ConnectionChanged) Unwrap() error { return b.Err }
+
+// KeyCheck is a provider's verdict on an API key.
+type KeyCheck struct {
+	// Verdict is works, refused (a wrong key), no-credit, unreachable (no network, or the provider is down) or
+	// unchecked (no cheap request tells).
+	Verdict string `json:"verdict" enum:"works,refused,no-credit,unreachable,unchecked"`
+	Detail  string `json:"detail"`
+}
+
+// IsRefused reports whether the key is wrong, so that it should not be saved.
+func (c KeyCheck) IsRefused() bool { return c.Verdict == "refused" }
+
+// Warning is a sentence for a user whose key was saved although it may not work now, "" if there is nothing to say.
+func (c KeyCheck) Warning() string {
+	switch c.Verdict {
+	case "no-credit":
+		return "The account has no credit or quota left (" + c.Detail + ")"
+	case "unreachable":
+		return "The key could not be checked (" + c.Detail + ")"
+	}
+	return ""
+}

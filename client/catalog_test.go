@@ -68,6 +68,10 @@ func (s *shop) Complete(_ context.Context, _ workspace.Place, _ string, _ int, c
 	return nil
 }
 
+func (s *shop) CheckKey(_ context.Context, _ workspace.Place, provider, key string) (api.KeyCheck, error) {
+	return api.KeyCheck{Verdict: "refused", Detail: provider + " " + key}, nil
+}
+
 func (s *shop) SetCredential(_ context.Context, provider string, raw json.RawMessage) error {
 	var in struct{ Type, Key string }
 	if err := json.Unmarshal(raw, &in); err != nil || in.Type != "api" {
@@ -173,6 +177,9 @@ func TestClient_Logins(t *testing.T) {
 		t.Errorf("a wrong code: %v", err)
 	}
 	w.ok(c.CompleteLogin(ctx, "", "shop", 0, "1234"))
+	if got, err := c.CheckKey(ctx, w.dir, "shop", "sk-1"); err != nil || !got.IsRefused() || got.Detail != "shop sk-1" {
+		t.Error(got, err)
+	}
 	w.ok(c.SetKey(ctx, "shop", "sk-1"))
 	w.ok(c.RemoveKey(ctx, "shop"))
 	if err := c.RemoveKey(ctx, "shop"); lathe.CodeOf(err) != lathe.NotFound {

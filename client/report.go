@@ -60,3 +60,11 @@ func (r reports) MemoryFiles(ctx context.Context, dir string) (out []api.MemoryF
 func (r reports) EditMemory(ctx context.Context, dir string, e api.MemoryEdit) (out api.MemoryFile, err error) {
 	return out, r.send(ctx, request{method: "POST", path: "/lathe/memory", directory: dir, body: e, to: &out})
 }
+
+// CheckKey asks a provider whether it accepts an API key, without saving the key.
+func (r reports) CheckKey(ctx context.Context, dir, provider, key string) (out api.KeyCheck, err error) {
+	body := struct {
+		Key string `json:"key"`
+	}{key}
+	return out, r.send(ctx, request{method: "POST", path: "/lathe/provider/" + url.PathEscape(provider) + "/check", directory: dir, body: body, to: &out})
+}

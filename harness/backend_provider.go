@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/scrub"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
@@ -223,6 +224,20 @@ func (b *backend) Complete(ctx context.Context, _ workspace.Place, id string, _ 
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// CheckKey asks a provider about a key. No error contains any part of it.
+func (b *backend) CheckKey(ctx context.Context, at workspace.Place, id, text string) (api.KeyCheck, error) {
+	k, err := b.setup.ConfigFor(at)
+	if err != nil {
+		return api.KeyCheck{}, err
+	}
+	key, err := auth.ParseKey(text)
+	if err != nil {
+		return api.KeyCheck{}, lathe.Errorf(lathe.Invalid, "%w", err)
+	}
+	c := k.Providers.CheckKey(ctx, id, auth.Key{Key: key})
+	return api.KeyCheck{Verdict: string(c.Verdict), Detail: c.Detail}, context.Cause(ctx)
 }
 
 // credential is the JSON of a credential, as in the credential file.

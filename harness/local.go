@@ -126,6 +126,15 @@ func (l *Local) LoginMethods(ctx context.Context, dir string) (map[string][]lath
 	return l.served.Methods(ctx, at)
 }
 
+// CheckKey asks a provider about a key.
+func (l *Local) CheckKey(ctx context.Context, dir, provider, key string) (api.KeyCheck, error) {
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return api.KeyCheck{}, err
+	}
+	return l.served.CheckKey(ctx, at, provider, key)
+}
+
 // SetKey saves the key of a provider.
 func (l *Local) SetKey(ctx context.Context, provider, key string) error {
 	secret, err := auth.ParseKey(key)

@@ -204,6 +204,15 @@ func rank(id string) int {
 	return 1
 }
 
+// CheckKey asks a provider whether it accepts a key. One without models cannot be asked.
+func (p *Providers) CheckKey(ctx context.Context, id string, k auth.Key) provider.KeyCheck {
+	one := p.With(catalog.Filter{Experimental: true}).Provider(id)
+	if one == nil {
+		return provider.KeyCheck{Verdict: provider.Unchecked, Detail: "the catalog has no models of this provider"}
+	}
+	return provider.CheckKey(ctx, one, k, p.Deps)
+}
+
 // Discover asks local model servers for their models and adds these to the catalog. An id limits it to one server.
 func (p *Providers) Discover(ctx context.Context, id string) []provider.Found {
 	var servers []catalog.Vendor

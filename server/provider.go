@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -23,6 +24,8 @@ type Providers interface {
 	Authorize(ctx context.Context, at workspace.Place, provider string, method int, inputs map[string]string) (*lathe.Authorization, error)
 	// Complete waits for the end of a started login, with the code that the page showed, if any.
 	Complete(ctx context.Context, at workspace.Place, provider string, method int, code string) error
+	// CheckKey asks a provider about an API key, without saving it.
+	CheckKey(ctx context.Context, at workspace.Place, provider, key string) (api.KeyCheck, error)
 	// SetCredential saves a credential in the form of the credential file; RemoveCredential deletes it.
 	SetCredential(ctx context.Context, provider string, credential json.RawMessage) error
 	RemoveCredential(ctx context.Context, provider string) error
@@ -59,6 +62,8 @@ func (a providerAPI) routes() []row {
 			"Start a login", bad), inPlace(a.authorize)),
 		answer(route("POST /provider/{providerID}/oauth/callback", "provider.oauth.callback", "provider",
 			"Wait for a started login to complete", bad), inPlace(a.completeLogin)),
+		answer(route("POST /lathe/provider/{providerID}/check", "lathe.provider.check", "lathe",
+			"Ask a provider whether it accepts an API key, without saving the key", []failure{failsBad, failsMissing}), inPlace(a.checkKey)),
 		answer(route("PUT /auth/{providerID}", "auth.set", "control",
 			"Save a provider credential", bad, withoutDirectory), a.setCredential),
 		answer(route("DELETE /auth/{providerID}", "auth.remove", "control",
@@ -169,6 +174,15 @@ func loginProblem(err error, provider string) error {
 	default:
 	}
 	return &problem{status: http.StatusBadRequest, body: named(name, loginData{provider, err.Error()}), cause: err}
+}
+
+type keyBody struct {
+	Key string `json:"key"`
+}
+
+// checkKey waits for the provider, whose time is limited.
+func (a providerAPI) checkKey(c *call, at workspace.Place, _ none, in keyBody) (api.KeyCheck, error) {
+	return a.providers.CheckKey(c.Context(), at, c.PathValue("providerID"), in.Key)
 }
 
 func (a providerAPI) setCredential(c *call, _ none, in object) (bool, error) {

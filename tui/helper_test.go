@@ -37,6 +37,7 @@ type canned struct {
 	commands  []lathe.Command
 	skills    []lathe.Skill
 	providers lathe.Providers
+	keyCheck  api.KeyCheck
 	servers   []lathe.ToolServer
 	sessions  []lathe.Session
 	messages  map[lathe.SessionID][]lathe.Message
@@ -323,6 +324,10 @@ func (c *canned) Authorize(_ context.Context, _, provider string, n int) (lathe.
 func (c *canned) CompleteLogin(_ context.Context, _, provider string, n int, code string) error {
 	<-c.away
 	return c.did("complete", provider, n, code)
+}
+
+func (c *canned) CheckKey(_ context.Context, _, provider, _ string) (api.KeyCheck, error) {
+	return c.keyCheck, c.did("check", provider)
 }
 
 func (c *canned) SetKey(_ context.Context, provider, _ string) error { return c.did("key", provider) }

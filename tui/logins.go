@@ -59,7 +59,7 @@ func (su *setup) loginBy(provider lathe.Provider, methods []lathe.LoginMethod, n
 	})
 }
 
-// keyDialog asks for an API key and saves it with the engine.
+// keyDialog asks for an API key, checks it with its provider, and saves it with the engine.
 func (su *setup) keyDialog(provider lathe.Provider) tea.Cmd {
 	storedAt := "on this machine"
 	if su.o.Remote {
@@ -67,7 +67,19 @@ func (su *setup) keyDialog(provider lathe.Provider) tea.Cmd {
 	}
 	return su.overlays.show(&overlay{box: dialog.NewKeyInput(su.keys, provider, storedAt), onResult: onEntered(func(key string) tea.Cmd {
 		return su.call("save the API key", func(ctx context.Context, e Engine) (then, error) {
-			return onSuccess(e.SetKey(ctx, provider.ID, key), func() tea.Cmd { return su.finishLogin(provider) })
+			checked, err := e.CheckKey(ctx, su.dir(), provider.ID, key)
+			switch {
+			case err != nil:
+				return nil, err
+			case checked.IsRefused():
+				return nil, lathe.Errorf(lathe.Unauthorized, "%s refused this key (%s)", provider.Name, checked.Detail)
+			}
+			return onSuccess(e.SetKey(ctx, provider.ID, key), func() tea.Cmd {
+				if text := checked.Warning(); text != "" {
+					return tea.Batch(su.finishLogin(provider), su.notify(toast.Warning, text))
+				}
+				return su.finishLogin(provider)
+			})
 		})
 	})})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 )
 
 // browsed is an engine where one logs in with a page.
@@ -63,9 +64,29 @@ func TestLogin_CodeAndKey(t *testing.T) {
 		s.typed("sk-secret")
 		s.lacks("sk-secret")
 		s.press("enter")
-		s.did("key other")
+		s.did("check other", "key other")
 		s.sees("Logged in to Other")
 	})
+}
+
+// A key that the provider refuses is not saved. One that may not work now is, with a warning.
+func TestLogin_CheckedKey(t *testing.T) {
+	for verdict, want := range map[string]string{"refused": "Other refused this key", "no-credit": "The account has no credit", "unreachable": "could not be checked"} {
+		onStage(t, sample(), Options{}, func(s *stage) {
+			s.engine.keyCheck = api.KeyCheck{Verdict: verdict, Detail: "401: no"}
+			s.slash("connect")
+			s.typed("other")
+			s.press("enter")
+			s.typed("sk-secret")
+			s.press("enter")
+			s.sees(want)
+			if verdict == "refused" {
+				s.did("check other")
+			} else {
+				s.did("check other", "key other")
+			}
+		})
+	}
 }
 
 // Whoever shows a server without a provider can log in there, too.

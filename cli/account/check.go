@@ -10,7 +10,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
-	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -45,13 +44,13 @@ func checkKeys(ctx context.Context, a *cli.App, only []string) error {
 	if err != nil {
 		return err
 	}
-	all, out, refused := p.With(catalog.Filter{Experimental: true}), []keyVerdict{}, 0
+	out, refused := []keyVerdict{}, 0
 	for _, id := range slices.Sorted(maps.Keys(p.Credentials)) {
 		k, isKey := p.Credentials[id].(auth.Key)
 		if !isKey || len(only) > 0 && only[0] != id {
 			continue
 		}
-		c := CheckKey(ctx, p, all.Provider(id), k)
+		c := p.CheckKey(ctx, id, k)
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
@@ -81,14 +80,6 @@ func checkKeys(ctx context.Context, a *cli.App, only []string) error {
 		return cli.Reported{Code: 1}
 	}
 	return nil
-}
-
-// CheckKey asks a provider whether it accepts a key. A provider without models cannot be asked.
-func CheckKey(ctx context.Context, p *harness.Providers, one *catalog.Provider, k auth.Key) provider.KeyCheck {
-	if one == nil {
-		return provider.KeyCheck{Verdict: provider.Unchecked, Detail: "the catalog has no models of this provider"}
-	}
-	return provider.CheckKey(ctx, one, k, p.Deps)
 }
 
 // refusedKey is the error for a wrong key.

@@ -332,7 +332,7 @@ func (r *importing) one(ctx context.Context, l othertool.Login) (saved bool, che
 	}
 	checked := provider.KeyCheck{}
 	if k, ok := l.Credential.(auth.Key); ok && !f.noCheck {
-		checked = CheckKey(ctx, r.providers, r.providers.With(catalog.Filter{Experimental: true}).Provider(l.Provider), k)
+		checked = r.providers.CheckKey(ctx, l.Provider, k)
 		if checked.Verdict == provider.Refused && !f.force {
 			r.note("Not imported: %s refuses this key (%s). Pass --force to import it anyway.", name, checked.Detail)
 			return false, string(checked.Verdict), nil

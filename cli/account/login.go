@@ -114,7 +114,7 @@ func LogIn(ctx context.Context, a *cli.App, f LoginFlags) error {
 	var checked provider.KeyCheck
 	kind := typeKey
 	if byKey {
-		c, checked, err = readCheckedKey(ctx, a, p, all, f, name)
+		c, checked, err = readCheckedKey(ctx, a, p, f, name)
 	} else {
 		c, err = logInBy(ctx, a, how, f)
 		if _, ok := c.(auth.OAuth); ok {
@@ -128,7 +128,7 @@ func LogIn(ctx context.Context, a *cli.App, f LoginFlags) error {
 }
 
 // readCheckedKey reads a key and asks its provider about it.
-func readCheckedKey(ctx context.Context, a *cli.App, p *harness.Providers, all *catalog.Catalog, f LoginFlags, name string) (auth.Credential, provider.KeyCheck, error) {
+func readCheckedKey(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFlags, name string) (auth.Credential, provider.KeyCheck, error) {
 	if page := catalog.KeyPage(f.Provider); page != "" && cli.IsTerminal(a.Stdin) {
 		a.Notify("Create a key at %s", page)
 	}
@@ -136,7 +136,7 @@ func readCheckedKey(ctx context.Context, a *cli.App, p *harness.Providers, all *
 	if err != nil || f.noCheck {
 		return k, provider.KeyCheck{}, err
 	}
-	checked := CheckKey(ctx, p, all.Provider(f.Provider), k)
+	checked := p.CheckKey(ctx, f.Provider, k)
 	if err := context.Cause(ctx); err != nil {
 		return nil, checked, err
 	}
