@@ -94,7 +94,7 @@ var archImports = archtest.Table{
 	// It makes a profile for the sandbox of config, project and machine.
 	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "tool/bash", "workspace/...", "internal/*"}},
 	// It reports on config, sessions, providers and files, for a client that asks.
-	{From: "harness/insight", May: []string{".", "api", "config", "engine", "engine/*", "model", "sandbox", "tool", "tool/builtin", "usage", "workspace", "internal/*"}},
+	{From: "harness/insight", May: []string{".", "api", "config", "config/claudecode", "engine", "engine/*", "model", "sandbox", "tool", "tool/builtin", "usage", "workspace", "internal/*"}},
 	// It reads records with the engine's eyes.
 	{From: "usage", May: []string{".", "engine", "engine/check", "engine/history", "model"}},
 	{From: "lathetest", May: []string{"."}},

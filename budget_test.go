@@ -47,7 +47,7 @@ var archCeilings = map[string]archtest.Exception{
 	"fields workspace/gitguard.Watch":       {Max: 16, Why: "what was seen of a repository"},
 	"fields workspace/search.dfa":           {Max: 16, Why: "one automaton with its caches"},
 	"fields workspace/snapshot.sharedTree":  {Max: 22, Why: "to be cut: the index apart from the walk"},
-	"lines config":                          {Max: 6300, Why: "tables of settings, and the files of another program as sources of them"},
+	"lines config":                          {Max: 6350, Why: "tables of settings, and the files of another program as sources of them"},
 	"lines engine":                          {Max: 8300, Why: "the loop of turns, with retries, compaction, sub-agents and recovery"},
 	"lines lathe":                           {Max: 5530, Why: "the vocabulary of the wire"},
 	"lines sandbox":                         {Max: 7200, Why: "three systems behind one interface"},

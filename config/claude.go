@@ -213,12 +213,23 @@ func (s *source) foreignError(err error) *Error {
 	return s.fail(at, "is not valid JSON: "+err.Error())
 }
 
-// foreignWarning shows a setting without an effect like a mistake in a file of ours.
+// foreignWarning shows a setting without an effect like a mistake in a file of ours, about where it stands.
 func (s *source) foreignWarning(w claudecode.Warning) Problem {
-	p := Problem{Path: s.name, Message: w.Message, Important: w.Important}
-	if w.Key != "" {
-		p.Key = strings.Split(w.Key, ".")
+	key := strings.Split(w.Key, ".")
+	if w.Key == "" {
+		key = nil
 	}
+	at := 0
+	for _, name := range key {
+		for _, written := range []string{`"` + name + `"`, "\n" + name + ":"} { // JSON, then frontmatter
+			if i := bytes.Index(s.text[at:], []byte(written)); i >= 0 {
+				at += i + 1
+				break
+			}
+		}
+	}
+	p := problemIn(s, at, key, w.Message)
+	p.Important = w.Important
 	return p
 }
 

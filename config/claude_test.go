@@ -69,7 +69,7 @@ func TestClaude_Trusted(t *testing.T) {
 	if len(l.Skills) != 1 || l.Skills[0].Name != "pdf" {
 		t.Errorf("%+v", l.Skills)
 	}
-	equal(t, w.warnings(l), []string{"top/.claude/settings.json: env.PATH: is ignored: it decides which programs run"})
+	equal(t, w.warnings(l), []string{"top/.claude/settings.json:3:32: env.PATH: is ignored: it decides which programs run"})
 }
 
 // Of an untrusted project only rules that ask or deny count. What must be trusted is listed.
@@ -86,8 +86,8 @@ func TestClaude_Untrusted(t *testing.T) {
 		{Permission: "bash", Pattern: "curl*", Action: lathe.Deny}, {Permission: "read", Pattern: ".env", Action: lathe.Deny}, {Permission: "read", Pattern: ".env/*", Action: lathe.Deny},
 	})
 	want := []string{
-		"top/.claude/agents/reviewer.md", "top/.claude/commands/git/fix.md", "top/.claude/hooks/", "top/.claude/settings.json: env", "top/.claude/settings.json: hooks",
-		"top/.claude/settings.local.json: hooks", "top/.claude/settings.local.json: permission.bash.curl https://x *", "top/.claude/settings.local.json: permission.bash.npm test *",
+		"top/.claude/agents/reviewer.md", "top/.claude/commands/git/fix.md", "top/.claude/hooks/", "top/.claude/settings.json: env", "top/.claude/settings.json: hooks.PreToolUse",
+		"top/.claude/settings.local.json: hooks.PreToolUse", "top/.claude/settings.local.json: permission.bash.curl https://x *", "top/.claude/settings.local.json: permission.bash.npm test *",
 		"top/.mcp.json: mcp.db", "top/tools/audit.py",
 	}
 	got := w.risks(l)
@@ -147,7 +147,7 @@ func TestClaude_Odd(t *testing.T) {
 -- top/sub/.claude/settings.json --
 {"hooks": {"Stop": [
 -- top/sub/.claude/settings.local.json --
-{"hooks": {"Stop": [{"hooks": [{"command": "x"}]}], "Nope": []}, "disableAllHooks": false}
+{"hooks": {"Stop": [{"matcher": "(?!x)", "hooks": [{"command": "x"}]}], "Nope": []}, "disableAllHooks": false}
 -- top/sub/.claude/agents/a.md --
 ---
 color: "#nope"
@@ -157,8 +157,8 @@ color: "#nope"
 `)
 	l := w.load()
 	equal(t, l.Config.Env, map[string]string{"LINKED": "yes"})
-	equal(t, l.Config.Hooks, map[string][]claudecode.HookGroup{"Stop": {{Hooks: []claudecode.HookCommand{{Type: "command", Command: "x", Dir: w.path("top/sub")}}}}})
-	if got := len(w.warnings(l)); got != 4 {
+	equal(t, l.Config.Hooks, map[string][]claudecode.HookGroup{"Stop": {{Matcher: "(?!x)", Hooks: []claudecode.HookCommand{{Type: "command", Command: "x", Dir: w.path("top/sub")}}}}})
+	if got := len(w.warnings(l)); got != 5 {
 		t.Errorf("%d warnings: %q", got, w.warnings(l))
 	}
 	w.trust = nil

@@ -31,6 +31,22 @@ func (l *loading) limitHooks() {
 			}
 			return "it is not an event of lathe"
 		})
+		l.checkMatchers(s)
+	}
+}
+
+// checkMatchers warns about matchers that match everything because they cannot be compiled.
+func (l *loading) checkMatchers(s *source) {
+	for _, event := range s.root.membersOf("hooks") {
+		for _, group := range event.val.items {
+			matcher := group.get("matcher")
+			if matcher == nil {
+				continue
+			}
+			if err := claudecode.CheckMatcher(matcher.text); err != nil {
+				l.warn(problemAt(matcher.at, []string{"hooks", event.key, "matcher"}, "matches everything: "+err.Error()))
+			}
+		}
 	}
 }
 

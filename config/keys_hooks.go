@@ -18,7 +18,7 @@ func hookKeys() []entry {
 		key("matcher", text("Tools to match, as Claude Code calls them, or the cause of the event: names separated by |, or a regular expression; default: all")),
 		must("hooks", list("Hooks to run", hook)))
 	return []entry{
-		key("hooks", dict("Commands to run at points of a turn, by event: "+strings.Join(claudecode.HookEvents(), ", ")+". The format is Claude Code's", list("", group)).needsTrust()),
+		key("hooks", dict("Commands to run at points of a turn, by event: "+strings.Join(claudecode.HookEvents(), ", ")+". The format is Claude Code's", list("", group.needsTrust()))),
 		key("disable_hooks", toggle("Disable hooks; a project disables only its own; default: false").riskyIf(equals("true"))),
 		key("env", dict("Environment variables for commands, MCP servers and hooks; some names, such as PATH, are ignored", text("")).needsTrust()),
 	}

@@ -53,7 +53,7 @@ func newHooked(t *testing.T, archive string) *hooked {
 		t.Fatal(err)
 	}
 	w := &hooked{T: t, base: base, project: filepath.Join(base, "app")}
-	for _, dir := range []string{"app/.git", "home", "config/lathe", "data"} {
+	for _, dir := range []string{"app/.git/objects", "app/.git/refs/heads", "home", "config/lathe", "data"} {
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -99,10 +99,13 @@ func (w *hooked) write(name, text string) {
 	}
 }
 
-// open starts the engine.
-func (w *hooked) open() *hooked {
+// open starts the engine without a user.
+func (w *hooked) open() { w.openAs(w.host, true) }
+
+// openAs starts the engine, with a user who answers requests or without one.
+func (w *hooked) openAs(host *harness.Host, alone bool) *harness.Harness {
 	w.Helper()
-	h, err := harness.Open(w.Context(), w.host, harness.Options{HasClients: true, Headless: true})
+	h, err := harness.Open(w.Context(), host, harness.Options{HasClients: alone, Headless: true})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -123,7 +126,7 @@ func (w *hooked) open() *hooked {
 		}
 	})
 	w.Cleanup(w.close)
-	return w
+	return h
 }
 
 // close ends the engine, as an exit does. It may be called more than once.

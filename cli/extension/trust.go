@@ -173,7 +173,7 @@ func showTrust(a *cli.App, trust *workspace.Trust, d *config.Untrusted) error {
 	for _, r := range d.Risks {
 		a.Printf("  %s\n", termtext.Plain(r.String()))
 		if len(r.Key) > 0 {
-			a.Printf("      %s\n", termtext.Clip(termtext.Plain(r.Value), 200))
+			a.Printf("      %s\n", termtext.Clip(termtext.Plain(r.Value), 1000))
 		}
 	}
 	return nil

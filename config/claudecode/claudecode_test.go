@@ -72,6 +72,15 @@ func TestSettings_Rules(t *testing.T) {
 	}
 }
 
+// Without a checkout patterns begin at the root of the disk, and the project is the folder of the settings.
+func TestSettings_NoCheckout(t *testing.T) {
+	docs, errs := Settings(File{[]byte(`{"permissions":{"deny":["Read(.env)","Read(~/.ssh/**)","Read(~/.netrc)"]}}`), Place{Dir: "/srv/app", Root: "/", Home: "/home/dev"}})
+	want := `{"permission":{"read":{"srv/app/.env":"deny","srv/app/*/.env":"deny","srv/app/.env/*":"deny","home/dev/.netrc":"deny"},"external_directory":{"/home/dev/.ssh/*":"deny"}}}`
+	if errs[0] != nil || shown(docs[0]) != want {
+		t.Error(errs[0], shown(docs[0]))
+	}
+}
+
 // A deny of one file counts before an allow of another, as in Claude Code, and the patterns begin at the top
 // of the checkout.
 func TestSettings_TwoFiles(t *testing.T) {
@@ -276,4 +285,40 @@ func FuzzSettings(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		matcher, name string
+		want          bool
+	}{
+		{"", "Bash", true}, {"*", "Bash", true}, {"Bash", "Bash", true}, {"Bash", "BashOutput", false}, {"bash", "Bash", false}, {"Edit|Write", "Write", true}, {"Edit, Write", "Edit", true},
+		{"Edit|Write", "NotebookWrite", false}, {"mcp__db", "mcp__db__query", false}, {"mcp__.*", "mcp__db__query", true}, {"^Re", "Read", true}, {"^Re", "NotebookRead", false}, {"Edit.*", "NotebookEdit", true},
+		{"MultiEdit", "Edit", true}, {"Agent", "Task", true}, {"(?!Read)", "Read", true}, {"startup|resume", "resume", true}, {"code-reviewer", "senior-code-reviewer", false},
+	} {
+		if got := Matches(c.matcher, c.name); got != c.want {
+			t.Errorf("%q %q: %v", c.matcher, c.name, got)
+		}
+	}
+	if CheckMatcher("(?!Read)") == nil || CheckMatcher("mcp__.*") != nil || CheckMatcher("*") != nil {
+		t.Error("a matcher is judged wrongly")
+	}
+}
+
+// The files that a hook runs are found in its text, and files that it only reads are not.
+func TestPrograms(t *testing.T) {
+	for _, c := range []struct {
+		hook HookCommand
+		want []string
+	}{
+		{HookCommand{Command: `"$CLAUDE_PROJECT_DIR"/.claude/hooks/check.sh --fast`}, []string{"/repo/.claude/hooks/check.sh"}},
+		{HookCommand{Command: `FOO=1 python3 -u tools/a.py README.md && ./b.sh x.txt`}, []string{"/repo/FOO=1", "/repo/python3", "/repo/-u", "/repo/tools/a.py", "/repo/b.sh"}},
+		{HookCommand{Command: `cat | jq .x | sh lib/c.sh`}, []string{"/repo/cat", "/repo/jq", "/repo/sh", "/repo/lib/c.sh"}},
+		{HookCommand{Command: `cp a.txt .claude/data.json`}, []string{"/repo/cp", "/repo/.claude/data.json"}},
+		{HookCommand{Command: "node", Args: []string{"${CLAUDE_PROJECT_DIR}/a b.js", "in.txt"}, Dir: "/repo/web"}, []string{"/repo/web/node", "/repo/web/a b.js"}},
+	} {
+		if diff := cmp.Diff(c.want, c.hook.Programs("/repo")); diff != "" {
+			t.Errorf("%s: %s", c.hook.Command, diff)
+		}
+	}
 }

@@ -126,7 +126,6 @@ func (r rule) domain(add func(permission, pattern string), n *notes) {
 		add("webfetch", scheme+host+"/*")
 		if r.widens() {
 			add("webfetch", scheme+host+":*")
-			add("webfetch", scheme+host+"?*")
 		}
 	}
 }
@@ -147,7 +146,7 @@ func (r rule) paths(permission string, add func(permission, pattern string), n *
 		return
 	}
 	full := path.Join(filepath.ToSlash(base), body)
-	if rel, inside := relative(r.place.Root, full); inside {
+	if rel, inside := r.place.inside(full); inside {
 		add(permission, rel)
 		if anywhere {
 			within, _ := relative(r.place.Root, filepath.ToSlash(base))
@@ -231,6 +230,15 @@ func relative(root, full string) (rel string, inside bool) {
 		return "", true
 	}
 	return strings.CutPrefix(full, root+"/")
+}
+
+// inside is the path of a file in the project as lathe's rules have it. Without a checkout the project is the folder
+// that holds .claude, and paths still begin at the root of the disk.
+func (p Place) inside(full string) (rel string, ok bool) {
+	if _, below := relative(p.Dir, full); !below && filepath.Dir(p.Root) == p.Root {
+		return "", false
+	}
+	return relative(p.Root, full)
 }
 
 // outward is the path of a file outside the checkout from its top.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/claudecode"
 	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/sandbox"
@@ -131,7 +132,7 @@ func (s *Set) run(ctx context.Context, e *event) outcome {
 // matching lists the hooks for an event, each once.
 func (s *Set) matching(e *event) (out []Command) {
 	for _, g := range s.Groups[e.Name] {
-		if !matches(g.Matcher, e.subject) {
+		if !claudecode.Matches(g.Matcher, e.subject) {
 			continue
 		}
 		for _, c := range g.Commands {

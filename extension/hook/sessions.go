@@ -179,7 +179,10 @@ func (s *Sessions) Close() {
 	}
 	ends.Wait()
 	for id := range known {
-		_ = os.Remove(s.transcriptPath(id)) // the folder is removed with others that are old
+		if path := s.transcriptPath(id); path != "" {
+			_ = os.Remove(path) // files that stay are removed with other old folders
+			_ = os.Remove(filepath.Dir(path))
+		}
 	}
 }
 

@@ -35,6 +35,7 @@ const (
 	checkDisk     = "Disk"
 	checkDatabase = "Database"
 	checkLSP      = "Language servers"
+	checkHooks    = "Hooks"
 	providerCheck = "Provider "
 	serverCheck   = "MCP "
 )
@@ -56,6 +57,9 @@ func (r *Reports) Checks(ctx context.Context, dir string) ([]string, error) {
 	servers, _ := r.Source.ToolServers(ctx, dir)
 	for _, s := range servers {
 		out = append(out, serverCheck+s.Name)
+	}
+	if loaded, err := r.Source.Config(ctx, at); err == nil && (len(loaded.Config.Hooks) > 0 || hasUntrustedHooks(loaded)) {
+		out = append(out, checkHooks)
 	}
 	return append(out, checkSandbox, checkGit, checkLSP, checkDisk, checkDatabase), nil
 }
@@ -90,6 +94,8 @@ func (r *Reports) checkLocal(ctx context.Context, at workspace.Place, name strin
 		return r.checkConfig(ctx, at), nil
 	case checkSandbox:
 		return r.checkSandbox(), nil
+	case checkHooks:
+		return r.checkHooks(ctx, at), nil
 	case checkGit:
 		return r.checkGit(ctx, at), nil
 	case checkLSP:

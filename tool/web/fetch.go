@@ -138,6 +138,9 @@ func (f *fetchRun) ask(ctx context.Context, raw string, u *url.URL) error {
 	if port := u.Port(); port != "" && port != portOf(&url.URL{Scheme: u.Scheme}) {
 		plain.Host += ":" + port
 	}
+	if plain.Path == "" && plain.RawQuery != "" { // so that a rule for https://host/* counts
+		plain.Path = "/"
+	}
 	patterns := []string{raw}
 	if before, _, _ := strings.Cut(raw, "#"); plain.String() != before {
 		patterns = append(patterns, plain.String())

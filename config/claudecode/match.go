@@ -1,4 +1,4 @@
-package hook
+package claudecode
 
 import (
 	"regexp"
@@ -10,10 +10,10 @@ func isPlain(matcher string) bool {
 	return strings.Trim(matcher, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ,|") == ""
 }
 
-// matches reports whether a matcher of the config matches a name. A list of names matches exactly; with any
+// Matches reports whether the matcher of a hook matches a name. A list of names matches exactly; with any
 // other character it is a regular expression that may match a part. An expression that Go does not know, such
 // as one that looks ahead, matches everything: a hook that guards must not be left out.
-func matches(matcher, name string) bool {
+func Matches(matcher, name string) bool {
 	matcher = strings.TrimSpace(matcher)
 	if matcher == "" || matcher == "*" {
 		return true
@@ -33,3 +33,12 @@ func matches(matcher, name string) bool {
 
 // aliasOf are further names of Claude Code for a tool, by the name that hooks see.
 var aliasOf = map[string]string{"MultiEdit": "Edit", "NotebookEdit": "Edit", "Agent": "Task"}
+
+// CheckMatcher says why a matcher matches everything although it does not say so.
+func CheckMatcher(matcher string) error {
+	if isPlain(matcher) || matcher == "*" {
+		return nil
+	}
+	_, err := regexp.Compile(matcher)
+	return err
+}
