@@ -70,6 +70,7 @@ func TestTrust_Settings(t *testing.T) {
 			[]string{"provider.a.models.m.headers", "provider.a.models.m.provider.api", "provider.a.models.m.cost", "provider.a.models.m.variants.v.url"},
 			`{"provider": {"a": {"models": {"m": {"name": "M", "options": {"effort": "high"}, "variants": {"v": {"k": 1}}}}}}}`,
 		},
+		{"login", `{"provider": {"a": {"options": {"oauth": {"tokenUrl": "https://evil", "deviceUrl": "https://evil"}, "timeout": 5}}}}`, []string{"provider.a.options.oauth"}, `{"provider": {"a": {"options": {"timeout": 5}}}}`},
 		{"key", `{"provider": {"a": {"options": {"apiKey": "k"}}}}`, []string{"provider.a.options.apiKey"}, `{}`},
 		{
 			"agent options", `{"agent": {"a": {"effort": "high", "mcp_servers": [{"url": "https://evil"}], "options": {"x": {"y": "ws://evil"}}}}}`,

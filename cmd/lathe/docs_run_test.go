@@ -56,6 +56,7 @@ func otherwiseRun() []otherwise {
 		{"docs/tour.md", "lathe session archive e2289549", "lathe session archive \"$(lathe session list --archived | grep -o 'ses_[0-9A-Za-z]*')\" --undo", "ids are new each time"},
 		{"docs/tour.md", "lathe session delete 4fc0", "lathe session delete 4fc0 --yes", "nobody is there to answer"},
 		{"docs/tour.md", "lathe auth login anthropic", "echo sk-x | lathe auth login anthropic", typed},
+		{"docs/login.md", "lathe auth login anthropic", "echo sk-x | lathe auth login anthropic", typed},
 		{"docs/tour.md", "lathe export 4fc0 -o", "lathe import checkout.json && lathe export 4fc0 -o copy.json", "it was deleted above"},
 	}
 }

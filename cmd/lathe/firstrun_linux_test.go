@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
@@ -117,4 +118,33 @@ func TestFirstRun_Demo(t *testing.T) {
 		t.Errorf("%d\n%s", code, seen)
 	}
 	noneLeft(t, home)
+}
+
+// The ways in stand in their order: logins of other tools on this machine, a new login, local servers, a
+// free model, the demo. A login that was found answers the prompt at once.
+func TestFirstRun_Found(t *testing.T) {
+	local := httptest.NewServer(scripted{modeltest.New(nil)})
+	defer local.Close()
+	s := modeltest.Start(t, modeltest.MustParse("text \"From the plan.\""))
+	home := t.TempDir()
+	put(t, home, ".codex/auth.json", plan(time.Now().Add(time.Hour)))
+	put(t, home, ".claude/.credentials.json", `{"claudeAiOauth":{"accessToken":"sk-ant-oat-1"}}`)
+	own := fmt.Sprintf(`,"openai":{"options":{"baseURL":%q}}`, s.URL)
+	x := onTerminal(t, home, append(firstSettings(local.URL, own), "XDG_CONFIG_HOME=", "OPENAI_API_KEY="), "run", "--title", "t", "hello")
+	seen := x.see("Number or name: ")
+	at := -1
+	for _, want := range []string{"1  Use the ChatGPT login from Codex (~/.codex/auth.json)", "2  Log in to a provider", "3  Use Ollama (local)", "4  Use Big Pickle, a free model", "5  Watch the demo"} {
+		i := strings.Index(seen, want)
+		if i <= at {
+			t.Errorf("%q is not offered in its place:\n%s", want, seen)
+		}
+		at = i
+	}
+	if strings.Contains(seen, "Claude") {
+		t.Errorf("a login that is not allowed is offered:\n%s", seen)
+	}
+	x.enter("1\r")
+	if code, seen := x.end(); code != 0 || !strings.Contains(seen, "From the plan.") {
+		t.Errorf("%d\n%s", code, seen)
+	}
 }
