@@ -1,6 +1,7 @@
 package extension_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -137,5 +138,26 @@ func TestHooks_Nonsense(t *testing.T) {
 	m := occasion.Prompt
 	if err := h.ChatMessage(t.Context(), &m); err == nil {
 		t.Errorf("%+v", m)
+	}
+}
+
+// Hooks of the config follow those of plugins, and see what these made of a result.
+func TestHooks_BehindPlugins(t *testing.T) {
+	w := newFixture(t, map[string]string{"tool.execute.after": `{"title":"T","output":"of the plugin","metadata":{}}`})
+	g := w.open()
+	base := &engine.StepSettings{Tools: tool.NewSet(), Hooks: engine.Hooks{
+		ToolAfter: func(_ context.Context, _ string, _ *tool.Call, r tool.Result) (tool.Result, error) {
+			r.Output += ", then of the config"
+			return r, nil
+		},
+		ChatMessage: func(context.Context, *lathe.Message) error { return nil },
+	}}
+	s, err := g.Apply(t.Context(), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Hooks.ToolAfter(t.Context(), "write", &tool.Call{Session: "ses_1", ID: "c", Input: json.RawMessage(`{}`)}, tool.Result{Output: "x"})
+	if err != nil || res.Output != "of the plugin, then of the config" || s.Hooks.ChatMessage == nil {
+		t.Errorf("%+v %v", res, err)
 	}
 }

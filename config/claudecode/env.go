@@ -19,18 +19,21 @@ var blockedPrefixes = []struct{ prefix, why string }{
 }
 
 // blockedNames are such variables with a whole name.
-var blockedNames = map[string][]string{
-	"it decides which programs run": {
+var blockedNames = []struct {
+	why   string
+	names []string
+}{
+	{"it decides which programs run", []string{
 		"PATH", "SHELL", "PATHEXT", "COMSPEC", "HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMPDIR", "SSH_ASKPASS",
 		"EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "SUDO_ASKPASS",
-	},
-	"the shell runs it or reads commands by it":                {"BASH_ENV", "ENV", "IFS", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "ZDOTDIR"},
-	"it makes an interpreter run other code":                   {"NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PYTHONINSPECT", "PERL5LIB", "PERL5OPT", "PERL5DB", "PERLLIB", "RUBYLIB", "RUBYOPT", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "LUA_INIT", "PHPRC", "PHP_INI_SCAN_DIR"},
-	"it makes a compiler or a build run other programs":        {"GOFLAGS", "GOENV", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CC", "CXX", "MAKEFLAGS", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "MALLOC_CHECK_", "RES_OPTIONS", "LOCALDOMAIN"},
-	"it decides who can read connections":                      {"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "CURL_HOME", "WGETRC", "SSH_AUTH_SOCK"},
-	"lathe sets it for commands and hooks":                     {"CLAUDE_PROJECT_DIR", "AGENT", "OPENCODE"},
-	"it makes programs send requests to another server":        {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY"},
-	"it makes programs read their settings from another place": {"DOCKER_HOST", "DOCKER_CONFIG", "KUBECONFIG", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"},
+	}},
+	{"the shell runs it or reads commands by it", []string{"BASH_ENV", "ENV", "IFS", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "ZDOTDIR"}},
+	{"it makes an interpreter run other code", []string{"NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PYTHONINSPECT", "PERL5LIB", "PERL5OPT", "PERL5DB", "PERLLIB", "RUBYLIB", "RUBYOPT", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "LUA_INIT", "PHPRC", "PHP_INI_SCAN_DIR"}},
+	{"it makes a compiler or a build run other programs", []string{"GOFLAGS", "GOENV", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CC", "CXX", "MAKEFLAGS", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "MALLOC_CHECK_", "RES_OPTIONS", "LOCALDOMAIN"}},
+	{"it decides who can read connections", []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "CURL_HOME", "WGETRC", "SSH_AUTH_SOCK"}},
+	{"lathe sets it for commands and hooks", []string{"CLAUDE_PROJECT_DIR", "AGENT", "OPENCODE"}},
+	{"it makes programs send requests to another server", []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY"}},
+	{"it makes programs read their settings from another place", []string{"DOCKER_HOST", "DOCKER_CONFIG", "KUBECONFIG", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"}},
 }
 
 // BlockedVariable says why a config may not set a variable for commands and hooks; "" means that it may.
@@ -45,9 +48,9 @@ func BlockedVariable(name string) string {
 			return b.why
 		}
 	}
-	for why, names := range blockedNames {
-		if slices.Contains(names, upper) {
-			return why
+	for _, b := range blockedNames {
+		if slices.Contains(b.names, upper) {
+			return b.why
 		}
 	}
 	return ""

@@ -61,20 +61,37 @@ func Agent(name string, head json.RawMessage, body string) Document {
 // putShown sets a text. Claude Code has names for colors, of which lathe takes those of a theme.
 func putShown(agent *object, key, text string) {
 	if key == "color" {
-		color, ok := colors[strings.ToLower(text)]
-		if !ok && !strings.HasPrefix(text, "#") {
-			return
-		}
-		if ok {
+		color := themeColor(text)
+		switch {
+		case color != "":
 			text = color
+		case !strings.HasPrefix(text, "#"):
+			return
 		}
 	}
 	agent.put(key, text)
 }
 
-// colors are the names that Claude Code offers, as colors of a theme where there is one that fits.
-var colors = map[string]string{
-	"red": "error", "blue": "info", "green": "success", "yellow": "warning", "purple": "accent", "orange": "#ff8800", "pink": "#ff66aa", "cyan": "secondary",
+// themeColor is a color of a theme for the names that Claude Code offers, "" for others.
+func themeColor(name string) string {
+	switch strings.ToLower(name) {
+	case "red":
+		return "error"
+	case "blue":
+		return "info"
+	case "green":
+		return "success"
+	case "yellow":
+		return "warning"
+	case "purple", "pink":
+		return "accent"
+	case "orange":
+		return "primary"
+	case "cyan":
+		return "secondary"
+	default:
+		return ""
+	}
 }
 
 // agentModel sets the model of an agent. An alias depends on the plan of the user at one vendor, so it names no model here.

@@ -21,7 +21,7 @@ func Matches(matcher, name string) bool {
 	if isPlain(matcher) {
 		for _, one := range strings.FieldsFunc(matcher, func(r rune) bool { return r == '|' || r == ',' }) {
 			one = strings.TrimSpace(one)
-			if one == name || aliasOf[one] == name && name != "" {
+			if one == name || aliasOf(one) == name {
 				return true
 			}
 		}
@@ -31,8 +31,17 @@ func Matches(matcher, name string) bool {
 	return err != nil || expr.MatchString(name)
 }
 
-// aliasOf are further names of Claude Code for a tool, by the name that hooks see.
-var aliasOf = map[string]string{"MultiEdit": "Edit", "NotebookEdit": "Edit", "Agent": "Task"}
+// aliasOf is the name by which hooks see a tool that Claude Code has further names for.
+func aliasOf(name string) string {
+	switch name {
+	case "MultiEdit", "NotebookEdit":
+		return "Edit"
+	case "Agent":
+		return "Task"
+	default:
+		return name
+	}
+}
 
 // CheckMatcher says why a matcher matches everything although it does not say so.
 func CheckMatcher(matcher string) error {

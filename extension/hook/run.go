@@ -243,7 +243,11 @@ func (s *Set) command(e *event, c Command) (sandbox.Command, error) {
 	env := environ.With(own, map[string]string{"CLAUDE_PROJECT_DIR": dir})
 	out := sandbox.Command{Dir: s.Dir, Env: env, Timeout: c.limit(e.Name), Leftovers: sandbox.EndLeftovers}
 	var err error
-	if out.Profile, err = s.Confine(e.Session, e.Transcript); err != nil {
+	session := e.Session
+	if e.Name == sessionEnd {
+		session = "" // its processes are being ended
+	}
+	if out.Profile, err = s.Confine(session, e.Transcript); err != nil {
 		return out, err
 	}
 	if c.Args != nil {

@@ -150,7 +150,7 @@ func (s *Sessions) End(id lathe.SessionID) {
 	delete(s.known, id)
 	s.mu.Unlock()
 	if known && set != nil && set.has(sessionEnd) {
-		s.background(func(ctx context.Context) { set.end(ctx, id, "other") })
+		s.background(func(ctx context.Context) { set.end(context.WithoutCancel(ctx), id, "other") }) // an exit waits for it
 	}
 }
 

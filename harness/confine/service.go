@@ -105,9 +105,15 @@ func (f *Policy) Hook(c config.Config, place workspace.Place) func(id lathe.Sess
 	}
 	return func(id lathe.SessionID, show string) (sandbox.Profile, error) {
 		p, err := f.Profile(config.Config{Sandbox: box}, &tool.Call{Session: id, Dir: place.Directory, Root: place.Worktree}, bash.Line{})
-		if err == nil && show != "" {
+		if err != nil || !p.Confined() {
+			return p, err
+		}
+		for _, own := range namesIn(f.host.UserDir, "lathe", "opencode") { // scripts of the user beside the config
+			p.Show = append(p.Show, filepath.Join(own, "hooks"))
+		}
+		if show != "" {
 			p.Show = append(p.Show, show)
 		}
-		return p, err
+		return p, nil
 	}
 }
