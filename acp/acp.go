@@ -49,7 +49,8 @@ type Options struct {
 	Open    func(ctx context.Context, unsaved Buffers) (Backend, error)
 	Version string
 	// Dir replaces the directory of every session, for a server on another machine; "" takes the client's.
-	Dir string
+	Dir   string
+	Start string // the directory of the program, for requests without a session
 	// Remote says that the engine cannot reach the editor's buffers.
 	Remote bool
 	// Terminal is the command that shows a file as it grows, for terminals of the client; empty for none.

@@ -6,19 +6,30 @@ import (
 )
 
 // compaction translates the progress of an answer that is a summary.
-func (v *view) compaction(id wire.CompactionID, a *lathe.Assistant) {
+func (v *view) compaction(of lathe.Message) {
+	a, ok := of.Data.(*lathe.Assistant)
+	m := v.messages[of.ID]
+	if !ok || m == nil || m.compacted == "" {
+		return
+	}
+	id := m.compacted
 	switch _, aborted := a.Error.(*lathe.AbortedFault); {
 	case aborted:
-		v.sendCompaction(id, wire.CompactionStatusCancelled, "")
+		v.sendCompaction(id, wire.CompactionUpdate{Status: wire.CompactionStatusCancelled})
 	case a.Error != nil:
-		v.sendCompaction(id, wire.CompactionStatusFailed, lathe.FaultMessage(a.Error))
+		v.sendCompaction(id, wire.CompactionUpdate{Status: wire.CompactionStatusFailed, Error: lathe.FaultMessage(a.Error)})
 	case a.Completed != 0:
-		v.sendCompaction(id, wire.CompactionStatusCompleted, "")
+		u := wire.CompactionUpdate{Status: wire.CompactionStatusCompleted}
+		if m.summaries > 1 { // the client has the texts of all attempts
+			u.Summary = []wire.ContentBlock{textBlock(m.summary)}
+		}
+		v.sendCompaction(id, u)
 	}
 }
 
 // sendCompaction sends the state of a compaction once. Clients that do not know compactions see a tool call.
-func (v *view) sendCompaction(id wire.CompactionID, status wire.CompactionStatus, problem string) {
+func (v *view) sendCompaction(id wire.CompactionID, now wire.CompactionUpdate) {
+	status, problem := now.Status, now.Error
 	// A replayed compaction begins and ends at once. A repeated state is not sent, so that a client counts none twice.
 	if v.isNested || v.root.compactions[id] == status {
 		return
@@ -29,7 +40,8 @@ func (v *view) sendCompaction(id wire.CompactionID, status wire.CompactionStatus
 	}
 	v.root.compactions[id] = status
 	if v.root.can.compaction {
-		v.send(wire.SessionUpdate{CompactionUpdate: &wire.CompactionUpdate{CompactionID: id, Status: status, Error: problem}})
+		now.CompactionID = id
+		v.send(wire.SessionUpdate{CompactionUpdate: &now})
 		return
 	}
 	u := wire.ToolCallUpdate{ToolCallID: wire.ToolCallID("compaction-" + string(id)), Title: "Compact the conversation", Kind: wire.ToolKindThink}

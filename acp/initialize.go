@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/lathe-agent/lathe"
@@ -64,7 +65,7 @@ func (s *server) authenticate(ctx context.Context, p wire.AuthenticateRequest) (
 	if err != nil {
 		return empty{}, err
 	}
-	all, err := l.backend.Providers(ctx, s.Dir)
+	all, err := l.backend.Providers(ctx, cmp.Or(s.Dir, s.Start))
 	if err != nil {
 		return empty{}, err
 	}

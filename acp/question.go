@@ -166,3 +166,38 @@ func questionText(q lathe.Question) string {
 	}
 	return text
 }
+
+// openPage asks the user to open the login page of an MCP server in a browser, if the client can do that.
+func (s *session) openPage(server, page string) {
+	can := s.loop.server.capabilities().Elicitation
+	if can == nil || can.URL == nil || s.pages[server] {
+		return
+	}
+	s.pages[server] = true
+	req := wire.CreateElicitationRequest{
+		Mode: "url", SessionID: wire.SessionID(s.id), ElicitationID: pageID(server), URL: page, Message: "Log in to the MCP server " + oneLine(server, maxTitle),
+	}
+	l := s.loop
+	l.ask(lathe.AskID(pageID(server)), func(ctx context.Context) {
+		if err := l.server.call(ctx, "elicitation/create", req, nil); err != nil {
+			l.server.Log.Debug("acp: page not opened", "server", server, "error", err)
+		}
+	})
+}
+
+func pageID(server string) wire.ElicitationID { return wire.ElicitationID("mcp-login-" + server) }
+
+// closePage tells the client that a login has ended: the server offers its tools.
+func (s *session) closePage(server string) {
+	if !s.pages[server] {
+		return
+	}
+	delete(s.pages, server)
+	data, err := json.Marshal(wire.CompleteElicitationNotification{ElicitationID: pageID(server)})
+	if err == nil {
+		err = s.loop.server.conn.Notify(s.loop.ctx, "elicitation/complete", data)
+	}
+	if err != nil {
+		s.loop.server.Log.Debug("acp: end of a login not sent", "server", server, "error", err)
+	}
+}

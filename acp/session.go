@@ -21,7 +21,8 @@ type session struct {
 	children []lathe.SessionID        // sessions of subagents that have a view
 
 	compactions map[wire.CompactionID]wire.CompactionStatus
-	plan        []lathe.Todo // as it was last sent
+	pages       map[string]bool // login pages that the client opened, by MCP server
+	plan        []lathe.Todo    // as it was last sent
 	usage       usage
 	retrying    int  // the attempt the client was told of
 	isLoading   bool // the history is read; the answer to the request has the choices
@@ -43,7 +44,7 @@ type usage struct {
 func (l *loop) openSession(rec lathe.Session, c catalog) *session {
 	can := l.server.capabilities()
 	s := &session{
-		record: rec, catalog: c, own: map[lathe.MessageID]bool{}, compactions: map[wire.CompactionID]wire.CompactionStatus{},
+		record: rec, catalog: c, own: map[lathe.MessageID]bool{}, compactions: map[wire.CompactionID]wire.CompactionStatus{}, pages: map[string]bool{},
 		can: abilities{compaction: can.Session != nil && can.Session.Compaction != nil, notices: can.Session != nil && can.Session.Notices != nil},
 	}
 	s.view = newView(l, s, rec.ID, rec.Directory)
@@ -92,6 +93,10 @@ func (s *session) takeAround(f lathe.Fact) {
 		s.notice(severity, cmp.Or(f.Title, f.Message), f.Message)
 	case *lathe.SessionFailed:
 		s.notice(wire.NoticeSeverityWarning, lathe.FaultMessage(f.Error), "")
+	case *lathe.MCPBrowserFailed:
+		s.openPage(f.Name, f.URL)
+	case *lathe.MCPToolsChanged:
+		s.closePage(f.Server)
 	default:
 	}
 }

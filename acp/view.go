@@ -38,6 +38,8 @@ type message struct {
 	isOwn     bool // the client sent it, and shows it already
 	model     lathe.ModelRef
 	compacted wire.CompactionID // an answer that is the summary of this compaction
+	summaries int               // texts of such an answer: a faulty one is written again
+	summary   string            // the last of them
 }
 
 // sent is how much of a part was sent.
@@ -82,6 +84,7 @@ func (v *view) take(f lathe.Fact) {
 		v.part(f.Part)
 	case *lathe.MessageChanged:
 		v.message(f.Info)
+		v.compaction(f.Info)
 	case *lathe.PermissionAsked:
 		v.permission(f.PermissionRequest)
 	case *lathe.QuestionAsked:
@@ -119,7 +122,6 @@ func (v *view) message(m lathe.Message) {
 		known.model = d.Model
 		if d.Summary.On() {
 			known.compacted = wire.CompactionID(d.Parent)
-			v.compaction(known.compacted, d)
 		}
 		if v.root.view == v {
 			v.root.noteAnswer(d)
@@ -140,6 +142,9 @@ func (v *view) part(p lathe.Part) {
 	}
 	switch b := p.Body.(type) {
 	case *lathe.Text, *lathe.Reasoning:
+		if s.chunk == summaryChunk && !p.Open() && !s.ended {
+			m.summaries, m.summary = m.summaries+1, p.GrowingText()
+		}
 		v.grow(s, p.GrowingText())
 		s.ended = !p.Open()
 	case *lathe.ToolCall:
@@ -149,7 +154,7 @@ func (v *view) part(p lathe.Part) {
 	case *lathe.Compaction:
 		if !s.begun {
 			s.begun = true
-			v.sendCompaction(wire.CompactionID(p.Message), wire.CompactionStatusInProgress, "")
+			v.sendCompaction(wire.CompactionID(p.Message), wire.CompactionUpdate{Status: wire.CompactionStatusInProgress})
 		}
 	case *lathe.StepFinish:
 		if v.root.view == v {
@@ -231,6 +236,7 @@ func (v *view) replay(m lathe.Message) {
 	for _, p := range m.Parts {
 		v.part(p)
 	}
+	v.compaction(m) // its end comes after its text
 }
 
 // sendText sends a piece of a text.

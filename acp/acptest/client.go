@@ -318,6 +318,27 @@ func (c *Client) Until(what string, fits func(Update) bool) Update {
 	}
 }
 
+// UntilMessage waits until a message of the agent fits.
+func (c *Client) UntilMessage(what string, fits func(Message) bool) Message {
+	c.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(Patience)
+	for seen := 0; ; {
+		all := c.Messages()
+		for ; seen < len(all); seen++ {
+			if fits(all[seen]) {
+				return all[seen]
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			c.t.Fatalf("no %s:\n%s", what, c.Script())
+		}
+	}
+}
+
 // Texts joins the chunks of a kind.
 func (c *Client) Texts(kind string) string {
 	var out strings.Builder

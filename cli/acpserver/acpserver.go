@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +62,10 @@ func serveACP(ctx context.Context, a *cli.App, in io.ReadCloser, out io.WriteClo
 	o := acp.Options{
 		Version: a.Version, Log: a.Log, Now: a.Now,
 		Open: func(ctx context.Context, unsaved acp.Buffers) (acp.Backend, error) { return openLocal(ctx, a, unsaved) },
+	}
+	var err error
+	if o.Start, err = filepath.Abs(a.Dir); err != nil {
+		return err
 	}
 	if self, err := os.Executable(); err == nil {
 		o.Terminal = []string{self, "acp", "show"}

@@ -39,7 +39,7 @@ func TestQuestion_Form(t *testing.T) {
 		return map[string]any{"action": "accept", "content": map[string]string{"question1": "Postgres"}}, nil
 	})
 	e.prompt(e.session(), "go")
-	if p := string(<-asked); !strings.Contains(p, `"mode":"form"`) || !strings.Contains(p, `"const":"SQLite"`) || !strings.Contains(p, `"toolCallId":"prt_`) {
+	if p := string(receive(t, asked)); !strings.Contains(p, `"mode":"form"`) || !strings.Contains(p, `"const":"SQLite"`) || !strings.Contains(p, `"toolCallId":"prt_`) {
 		t.Error(p)
 	}
 	if r := h.lastRequest(); !strings.Contains(r, `\"Which database?\"=\"Postgres\"`) {
@@ -75,7 +75,7 @@ func TestQuestion_Options(t *testing.T) {
 	e := h.open(`{}`)
 	asked := e.permit("option1")
 	e.prompt(e.session(), "go")
-	if p := string(<-asked); !strings.Contains(p, `"name":"SQLite"`) || !strings.Contains(p, "no server") {
+	if p := string(receive(t, asked)); !strings.Contains(p, `"name":"SQLite"`) || !strings.Contains(p, "no server") {
 		t.Error(p)
 	}
 	if r := h.lastRequest(); !strings.Contains(r, `=\"Postgres\"`) {
@@ -123,7 +123,7 @@ finish stop
 	other := h.open(`{}`) // another editor with the same session
 	asked := other.permit("once")
 	other.load(id)
-	<-asked
+	receive(t, asked)
 	if err := e.Wait(got, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lathe-agent/lathe/acp/acptest"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/server"
 )
@@ -123,7 +125,7 @@ finish stop
 		return struct{}{}, nil
 	})
 	e.prompt(e.session(), "go")
-	<-released
+	receive(t, released)
 	b := e.one("bash")
 	if len(b.Content) != 1 || b.Content[0].Type != "terminal" || b.Content[0].TerminalID != "term-1" {
 		t.Errorf("%+v", b)
@@ -204,19 +206,9 @@ func TestSubagents_Sessions(t *testing.T) {
 	}
 }
 
-// The same over a server: the editor and the server share sessions, and the turn outlives the editor.
-func TestAttach(t *testing.T) {
-	t.Parallel()
-	h := newHome(t, `
-text "from " "afar"
-finish stop
---
-call bash {"command":"echo hi"}
-finish tool-calls
---
-text "end"
-finish stop
-`, "")
+// serve runs a server in this process, and returns the app of a client of it.
+func (h *home) serve(t *testing.T) (*engine.Engine, *cli.App) {
+	t.Helper()
 	a := h.app()
 	setup, err := harness.Open(t.Context(), &a.Host, harness.Options{HasClients: true})
 	if err != nil {
@@ -240,6 +232,23 @@ finish stop
 	})
 	attached := h.app()
 	attached.Attach = "unix://" + filepath.Join(h.path, "s")
+	return setup.Engine, attached
+}
+
+// The same over a server: the editor and the server share sessions, and the turn outlives the editor.
+func TestAttach(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, `
+text "from " "afar"
+finish stop
+--
+call bash {"command":"echo hi"}
+finish tool-calls
+--
+text "end"
+finish stop
+`, "")
+	_, attached := h.serve(t)
 	e := h.openWith(attached, `{"session":{"notices":{}}}`)
 	id := e.session()
 	if stop := e.prompt(id, "hello"); stop != "end_turn" || e.Texts("agent_message_chunk") != "from afar" {

@@ -264,3 +264,14 @@ func (e *editor) one(name string) *tool {
 	}
 	return found
 }
+
+// receive waits for a value of a channel.
+func receive[T any](t *testing.T, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(acptest.Patience):
+		t.Fatal("it does not happen")
+	}
+	return v
+}

@@ -157,7 +157,7 @@ finish stop
 				}
 				Options []struct{ OptionID, Kind string }
 			}
-			if err := json.Unmarshal(<-asked, &p); err != nil {
+			if err := json.Unmarshal(receive(t, asked), &p); err != nil {
 				t.Fatal(err)
 			}
 			ids, _ := e.tools()
@@ -199,7 +199,7 @@ finish stop
 			Content []struct{ Type, OldText, NewText, Path string }
 		}
 	}
-	if err := json.Unmarshal(<-asked, &p); err != nil {
+	if err := json.Unmarshal(receive(t, asked), &p); err != nil {
 		t.Fatal(err)
 	}
 	if c := p.ToolCall; c.Title != "Edit a.txt" || c.Kind != "edit" || len(c.Content) != 1 || c.Content[0].Type != "diff" || c.Content[0].OldText != "one\ntwo\n" || c.Content[0].NewText != "one\nthree\n" {
@@ -228,7 +228,7 @@ finish stop
 	})
 	id := e.session()
 	got := e.Start("session/prompt", promptOf(id, "go"))
-	<-asked
+	receive(t, asked)
 	for range 500 { // a flood
 		e.Notify("session/cancel", map[string]string{"sessionId": id})
 	}
