@@ -98,6 +98,11 @@ var archImports = archtest.Table{
 	// It reads records with the engine's eyes.
 	{From: "usage", May: []string{".", "engine", "engine/check", "engine/history", "model"}},
 	{From: "lathetest", May: []string{"."}},
+	// They read what other programs wrote, and know neither the store nor the engine.
+	{From: "transfer", May: []string{".", "internal/*"}},
+	// It also names tools as Claude Code's project files do, and gets the rows of databases.
+	{From: "migrate/settings", May: []string{"."}},
+	{From: "migrate", May: []string{".", "config/claudecode", "store/foreign", "internal/*"}},
 	// It says where files are, before any of them is read.
 	{From: "config/datadir", May: []string{"."}},
 	// It translates texts of another program and reads no file, so that imports can use it alone.

@@ -213,6 +213,53 @@ func ReadOrCancel(ctx context.Context, read func() ([]byte, error)) ([]byte, err
 	}
 }
 
+// CancelableReader returns a reader whose reads end with the context, for files and pipes that may block. A blocked
+// goroutine then leaks, as in ReadOrCancel.
+func CancelableReader(ctx context.Context, r io.Reader) io.Reader {
+	return &cancelableReader{ctx: ctx, r: r}
+}
+
+type cancelableReader struct {
+	ctx context.Context
+	r   io.Reader
+	buf []byte
+	at  []byte // read and not yet returned
+	err error
+}
+
+func (c *cancelableReader) Read(b []byte) (int, error) {
+	if len(c.at) == 0 && c.err == nil {
+		c.fill()
+	}
+	n := copy(b, c.at)
+	if c.at = c.at[n:]; n == 0 {
+		return 0, c.err
+	}
+	return n, nil
+}
+
+// fill reads into a buffer of its own, because a canceled caller may use its buffer for something else.
+func (c *cancelableReader) fill() {
+	if c.buf == nil {
+		c.buf = make([]byte, 64<<10)
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		n, err := c.r.Read(c.buf)
+		done <- result{n, err}
+	}()
+	select {
+	case got := <-done:
+		c.at, c.err = c.buf[:got.n], got.err
+	case <-c.ctx.Done():
+		c.err = context.Cause(c.ctx)
+	}
+}
+
 // InDir returns a copy of the App for another directory.
 func (a *App) InDir(dir string) *App {
 	other := *a

@@ -55,6 +55,9 @@ func (l *loading) ownInstructions() []found {
 	if l.claude() && l.Home != "" {
 		names = append(names, filepath.Join(l.Home, ".claude", "CLAUDE.md"))
 	}
+	if l.Home != "" { // those who come from another program have one file, not two
+		names = append(names, filepath.Join(l.Home, ".gemini", "GEMINI.md"), filepath.Join(l.Home, ".codex", "AGENTS.md"))
+	}
 	for _, path := range names {
 		if l.disk.isFile(path) {
 			return []found{{path: path, layer: User}}
@@ -69,7 +72,7 @@ func (l *loading) projectInstructions() (out []found) {
 	if l.on("DISABLE_PROJECT_CONFIG") {
 		return nil
 	}
-	for _, name := range []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"} {
+	for _, name := range []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTEXT.md"} {
 		if name == "CLAUDE.md" && !l.claude() {
 			continue
 		}

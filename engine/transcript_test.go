@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/transfer"
 )
 
 // TestTranscripts runs testdata/*.txtar: whole turns against a real store, a real bus and a
@@ -350,7 +351,7 @@ func (p *playing) actOnSessions(w []string) {
 	case "child":
 		rec, err = p.Create(p.Context(), p.dir, lathe.NewSession{Parent: p.session, Title: "A child", Rules: rulesOf(p.T, p.script.section("child-rules"))})
 	case "import":
-		x, perr := lathe.ParseExport([]byte(p.script.section("export")))
+		x, perr := transfer.Parse([]byte(p.script.section("export")))
 		p.ok(perr)
 		rec, err = p.Import(p.Context(), p.dir, x)
 	default:

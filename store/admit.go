@@ -13,7 +13,7 @@ func (s *Store) Admit(ctx context.Context, id lathe.SessionID, in lathe.Input) (
 	var rows promptRows
 	if p, ok := in.(lathe.Submission); ok {
 		var err error
-		if rows, err = s.encodeMessage(p.Message); err != nil {
+		if rows, err = s.blobs.encodeMessage(p.Message); err != nil {
 			return nil, err
 		}
 	}
@@ -53,13 +53,13 @@ type promptRows struct {
 }
 
 // encodeMessage encodes a message and its parts outside the writer, which all callers share.
-func (s *Store) encodeMessage(m lathe.Message) (rows promptRows, err error) {
-	if rows.message, err = s.encode(&lathe.MessageChanged{Info: m}); err != nil {
+func (b *blobs) encodeMessage(m lathe.Message) (rows promptRows, err error) {
+	if rows.message, err = b.encode(&lathe.MessageChanged{Info: m}); err != nil {
 		return rows, err
 	}
 	rows.parts = make([]encoded, len(m.Parts))
 	for i, p := range m.Parts {
-		if rows.parts[i], err = s.encode(&lathe.PartChanged{Part: p}); err != nil {
+		if rows.parts[i], err = b.encode(&lathe.PartChanged{Part: p}); err != nil {
 			return rows, err
 		}
 	}

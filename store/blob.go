@@ -27,12 +27,18 @@ const (
 	kindPart    = "part"
 )
 
-// blobs reads and writes the files. It has no state: the database counts the references.
-type blobs struct{ dir string }
+// blobs reads and writes the files. The database counts the references.
+type blobs struct {
+	dir string
+	// unsynced, if not nil, collects the folders whose names syncNames syncs later: an import writes
+	// thousands of files and needs their names on disk only when it commits.
+	unsynced map[string]bool
+}
 
 type blob struct {
 	hash string
-	data []byte
+	size int64
+	data []byte // nil if the file was written earlier and its content is no longer in memory
 }
 
 // encoded is a row's JSON as it is stored.
@@ -122,7 +128,7 @@ func (b *blobs) path(hash string) string { return filepath.Join(b.dir, hash[:2],
 // be synced next.
 func (b *blobs) put(data []byte) (blob, error) {
 	sum := sha256.Sum256(data)
-	one := blob{hex.EncodeToString(sum[:]), data}
+	one := blob{hash: hex.EncodeToString(sum[:]), size: int64(len(data)), data: data}
 	return one, b.ensure(one)
 }
 
@@ -130,8 +136,11 @@ func (b *blobs) put(data []byte) (blob, error) {
 // always complete.
 func (b *blobs) ensure(one blob) error {
 	path := b.path(one.hash)
-	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(one.data)) {
+	if info, err := os.Stat(path); err == nil && info.Size() == one.size {
 		return nil
+	}
+	if one.data == nil {
+		return lathe.Errorf(lathe.Unavailable, "the file of a large value (%s…) was removed during the import; import again", one.hash[:12])
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -150,9 +159,21 @@ func (b *blobs) ensure(one blob) error {
 		_ = os.Remove(f.Name())
 		return blobError("write", one.hash, err)
 	}
+	if b.unsynced != nil {
+		b.unsynced[dir], b.unsynced[b.dir] = true, true
+		return nil
+	}
 	syncDir(dir)
 	syncDir(b.dir)
 	return nil
+}
+
+// syncNames syncs the names of the files written so far.
+func (b *blobs) syncNames() {
+	for dir := range b.unsynced {
+		syncDir(dir)
+	}
+	clear(b.unsynced)
 }
 
 // syncDir syncs the file names in a folder, so that they survive a power cut, where the
@@ -194,7 +215,7 @@ func (t *txn) refer(kind string, row int64, refs []blob, replace bool) error {
 		if err := t.store.blobs.ensure(one); err != nil {
 			return err
 		}
-		if err := t.exec(`INSERT INTO blob (hash, size) VALUES ($1,$2) ON CONFLICT (hash) DO NOTHING`, one.hash, len(one.data)); err != nil {
+		if err := t.exec(`INSERT INTO blob (hash, size) VALUES ($1,$2) ON CONFLICT (hash) DO NOTHING`, one.hash, one.size); err != nil {
 			return err
 		}
 		if err := t.exec(`INSERT INTO blob_ref (kind, row, hash) VALUES ($1,$2,$3) ON CONFLICT DO NOTHING`, kind, row, one.hash); err != nil {
@@ -247,16 +268,16 @@ func (b *blobs) strays(known map[string]bool, now time.Time) (paths []string, er
 }
 
 // encode builds the row of a fact in the caller's goroutine, so that the writer only writes.
-func (s *Store) encode(f lathe.Fact) (encoded, error) {
+func (b *blobs) encode(f lathe.Fact) (encoded, error) {
 	switch f := f.(type) {
 	case *lathe.MessageChanged:
-		return s.blobs.shrink(f.Info.AppendRow(nil))
+		return b.shrink(f.Info.AppendRow(nil))
 	case *lathe.PartChanged:
 		p := f.Part
 		if p.Open() { // the text of an open part is in its tails
 			p = p.WithText("")
 		}
-		return s.blobs.shrink(p.AppendRow(nil))
+		return b.shrink(p.AppendRow(nil))
 	default:
 		return encoded{}, nil
 	}

@@ -37,7 +37,7 @@ func (t *txn) applyAll(s *sessionRow, facts []lathe.Fact, rows []encoded) error 
 func (s *Store) encodeAll(facts []lathe.Fact) (rows []encoded, err error) {
 	rows = make([]encoded, len(facts))
 	for i, f := range facts {
-		if rows[i], err = s.encode(f); err != nil {
+		if rows[i], err = s.blobs.encode(f); err != nil {
 			return nil, err
 		}
 	}

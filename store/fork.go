@@ -62,7 +62,7 @@ func (f *forker) run(src *sessionRow, before lathe.MessageID) error {
 			if err != nil {
 				return err
 			}
-			used = usage{used.cost.Add(u.cost), used.tokens.Add(u.tokens)}
+			used = used.plus(u)
 		}
 	}
 	published := len(f.events)

@@ -143,6 +143,8 @@ type usage struct {
 	tokens lathe.Tokens
 }
 
+func (u usage) plus(v usage) usage { return usage{u.cost.Add(v.cost), u.tokens.Add(v.tokens)} }
+
 func usageOf(b lathe.Body) usage {
 	if f, ok := b.(*lathe.StepFinish); ok {
 		return usage{f.Cost, lathe.Tokens{}.Add(f.Tokens)}
@@ -176,8 +178,7 @@ func (t *txn) sumUsage(where string, arg any) (sum usage, err error) {
 		if err := p.ReadRow("step-finish", row.Bytes(0)); err != nil {
 			return err
 		}
-		u := usageOf(p.Body)
-		sum = usage{sum.cost.Add(u.cost), sum.tokens.Add(u.tokens)}
+		sum = sum.plus(usageOf(p.Body))
 		return nil
 	})
 	return sum, err

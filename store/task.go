@@ -32,7 +32,7 @@ func (s *Store) BackgroundTasks(ctx context.Context, parent lathe.SessionID) ([]
 // to the parent and ends the task. So the parent gets one report, despite retries and crashes.
 // sent is whether this call sent it.
 func (s *Store) ReportToParent(ctx context.Context, id lathe.SessionID, p lathe.Submission) (sent bool, err error) {
-	rows, err := s.encodeMessage(p.Message)
+	rows, err := s.blobs.encodeMessage(p.Message)
 	if err != nil {
 		return false, err
 	}

@@ -104,6 +104,7 @@ func TestScripts(t *testing.T) {
 			"expand":   cmdExpand,
 			"serves":   cmdServes,
 			"tools":    cmdTools,
+			"others":   cmdOthers,
 		},
 	})
 }

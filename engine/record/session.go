@@ -195,28 +195,6 @@ func (r Sessions) Fork(ctx context.Context, dir string, id lathe.SessionID, befo
 	return r.store.Session(ctx, s.ID)
 }
 
-// Import takes a session from elsewhere into a directory, whole or not at all. Ids and
-// times stay as they are.
-func (r Sessions) Import(ctx context.Context, dir string, x lathe.Export) (lathe.Session, error) {
-	inst, err := r.dirs.Instance(ctx, dir)
-	if err != nil {
-		return lathe.Session{}, err
-	}
-	s := x.Info
-	path := inst.Place.Path
-	s.Project, s.Directory, s.Path = inst.Place.ProjectID, inst.Place.Directory, &path
-	if s.Slug == "" {
-		s.Slug = slug(r.ids)
-	}
-	if s.Title == "" {
-		s.Title = lathe.DefaultTitle(s.Parent != "", s.Created)
-	}
-	if err := r.store.Import(ctx, s, x.Messages); err != nil {
-		return lathe.Session{}, err
-	}
-	return r.store.Session(ctx, s.ID)
-}
-
 // Depth is how many sessions are above one.
 func (r Sessions) Depth(ctx context.Context, s lathe.Session) (n int, err error) {
 	for seen := map[lathe.SessionID]bool{s.ID: true}; s.Parent != "" && !seen[s.Parent]; n++ {

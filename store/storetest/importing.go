@@ -19,6 +19,9 @@ func importTests() map[string]func(*env) {
 		"APartOfAnotherSession":            testImportForeignPart,
 		"TheSameTwice":                     testImportTwice,
 		"DuplicatesInside":                 testImportDuplicates,
+		"ARefreshBringsChanges":            testImportRefresh,
+		"ARefreshLeavesContinuedSessions":  testImportContinued,
+		"PartsApartFromTheirMessage":       testImportApart,
 		"NothingWaitsOrWants":              testImportMarks,
 		"ToldToThoseWhoListen":             testImportPublished,
 		"LaterMessagesComeAfter":           testImportThenCommit,
@@ -139,11 +142,77 @@ func testImportTwice(r *env) {
 
 func testImportDuplicates(r *env) {
 	rec, messages := foreign()
-	again := messages[1]
-	again.Parts = append(again.Parts, again.Parts[0])
-	r.ok(r.Import(ctx(), rec, append(messages, again, again)))
-	r.same("messages", len(r.history(rec.ID)), 3)
-	r.same("parts", len(must(r.Message(ctx(), rec.ID, again.ID))(r).Parts), len(messages[1].Parts))
+	before := read(r, r.Store)
+	r.is(r.Import(ctx(), rec, append(messages, messages[1])), lathe.Invalid)
+	twice := messages[1]
+	twice.Parts = append(twice.Parts, twice.Parts[0])
+	r.is(r.Import(ctx(), rec, []lathe.Message{messages[0], twice}), lathe.Invalid)
+	r.same("store", read(r, r.Store), before)
+}
+
+// refresh stages messages and writes them over what an earlier import left.
+func refresh(r *env, rec lathe.Session, messages []lathe.Message) (store.Imported, error) {
+	g := must(r.Stage())(r)
+	for _, m := range messages {
+		r.ok(g.Add(m))
+	}
+	out, err := g.Refresh(ctx(), rec)
+	r.ok(g.Close())
+	return out, err
+}
+
+func testImportRefresh(r *env) {
+	rec, messages := foreign()
+	out := must(refresh(r, rec, messages[:2]))(r)
+	r.same("first", out, store.Imported{New: true, Messages: 2, Added: 2})
+	out = must(refresh(r, rec, messages[:2]))(r)
+	r.same("unchanged", out, store.Imported{Messages: 2})
+	changed := messages[1].Parts[0]
+	changed.Body = &lathe.Text{Text: "finished there"}
+	messages[1].Parts[0] = changed
+	rec.Directory = "/elsewhere"
+	out = must(refresh(r, rec, messages))(r)
+	r.same("grown", out, store.Imported{Messages: 3, Added: 1, Changed: 1})
+	r.same("history", r.history(rec.ID), messages)
+	var cost lathe.Money
+	for _, p := range messages[1].Parts {
+		if f, ok := p.Body.(*lathe.StepFinish); ok {
+			cost = cost.Add(f.Cost)
+		}
+	}
+	s := must(r.Session(ctx(), rec.ID))(r)
+	r.same("cost", *s.Cost, cost)
+	r.same("stays where it is", s.Directory == "/elsewhere", false)
+}
+
+func testImportContinued(r *env) {
+	rec, messages := foreign()
+	must(refresh(r, rec, messages[:2]))(r)
+	r.said(r.lease(rec.ID), "Hello")
+	before := read(r, r.Store)
+	_, err := refresh(r, rec, messages)
+	r.is(err, lathe.Conflict)
+	r.same("store", read(r, r.Store), before)
+}
+
+func testImportApart(r *env) {
+	rec, messages := foreign()
+	g := must(r.Stage())(r)
+	for _, p := range messages[1].Parts { // parts may come before their message
+		r.ok(g.Add(lathe.Message{ID: messages[1].ID, Parts: []lathe.Part{p}}))
+	}
+	for _, m := range messages {
+		m.Parts = nil
+		r.ok(g.Add(m))
+	}
+	must(g.Commit(ctx(), rec))(r)
+	r.ok(g.Close())
+	r.same("parts", must(r.Message(ctx(), rec.ID, messages[1].ID))(r).Parts, messages[1].Parts)
+	g = must(r.Stage())(r)
+	r.ok(g.Add(lathe.Message{ID: "msg_none", Parts: []lathe.Part{r.text(messages[0], "lost")}}))
+	_, err := g.Commit(ctx(), rec)
+	r.is(err, lathe.Invalid)
+	r.ok(g.Close())
 }
 
 func testImportMarks(r *env) {

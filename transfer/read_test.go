@@ -1,17 +1,45 @@
-package lathe_test
+package transfer_test
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/lathetest"
+	"github.com/lathe-agent/lathe/transfer"
 )
+
+// part, tool, user and assistant are records with the least members, and these.
+func part(kind, members string) string {
+	return fmt.Sprintf(`{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":%q%s}`, kind, more(members))
+}
+
+func tool(state string) string {
+	return part("tool", `"callID":"c","tool":"bash","state":{`+state+`}`)
+}
+
+func user(members string) string {
+	return `{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1}` + more(members) + `}`
+}
+
+func assistant(members string) string {
+	return `{"id":"msg_2","sessionID":"ses_1","role":"assistant","time":{"created":2},"parentID":"msg_1"` + more(members) + `}`
+}
+
+func more(members string) string {
+	if members == "" || strings.HasPrefix(members, ",") {
+		return members
+	}
+	return "," + members
+}
 
 // exported is an export with these members in its info and these messages.
 func exported(info string, messages ...string) string {
@@ -23,7 +51,7 @@ func said(info string, parts ...string) string {
 	return `{"info":` + info + `,"parts":[` + strings.Join(parts, ",") + `]}`
 }
 
-func TestParseExport_Refuses(t *testing.T) {
+func TestParse_Refuses(t *testing.T) {
 	long := strings.Repeat("a", 200)
 	for name, c := range map[string]struct{ data, want string }{
 		"nothing":            {"", "the export is empty"},
@@ -91,7 +119,7 @@ func TestParseExport_Refuses(t *testing.T) {
 		"share no data":     {`[{"type":"session"}]`, "[0]: want an object, got nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := lathe.ParseExport([]byte(c.data))
+			got, err := transfer.Parse([]byte(c.data))
 			if err == nil {
 				t.Fatalf("accepted: %+v", got)
 			}
@@ -101,11 +129,50 @@ func TestParseExport_Refuses(t *testing.T) {
 			if lathe.CodeOf(err) != lathe.Invalid {
 				t.Errorf("code %s", lathe.CodeOf(err))
 			}
+			if len(c.data) > 10_000 {
+				return
+			}
+			twice := strings.Contains(c.want, "occurs twice") || strings.Contains(c.want, "which is missing")
+			_, again := transfer.Read(iotest.OneByteReader(strings.NewReader(c.data)), func(lathe.Message) error { return nil })
+			if !twice && (again == nil || again.Error() != c.want) {
+				t.Errorf("byte by byte: %v", again)
+			}
 		})
 	}
 }
 
-func TestParseExport_Accepts(t *testing.T) {
+// Wherever the text is cut, it is refused as incomplete, and nothing but whole messages was passed on.
+func TestRead_CutAnywhere(t *testing.T) {
+	data, err := wholeExport().MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := transfer.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n < len(data); n += 7 {
+		got := 0
+		_, err := transfer.Read(iotest.HalfReader(bytes.NewReader(data[:n])), func(lathe.Message) error { got++; return nil })
+		if err == nil || !strings.Contains(err.Error(), "it is incomplete") && !strings.Contains(err.Error(), "not valid UTF-8") {
+			t.Fatalf("cut at %d: %v", n, err)
+		}
+		if got > len(whole.Messages) {
+			t.Fatalf("cut at %d: %d messages", n, got)
+		}
+	}
+}
+
+// The error of the source is passed on.
+func TestRead_BrokenSource(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	r := io.MultiReader(strings.NewReader(exported("")[:20]), iotest.ErrReader(broken))
+	if _, err := transfer.Read(r, func(lathe.Message) error { return nil }); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestParse_Accepts(t *testing.T) {
 	for name, data := range map[string]string{
 		"least":              exported(""),
 		"mark":               "\xef\xbb\xbf" + exported(""),
@@ -120,7 +187,7 @@ func TestParseExport_Accepts(t *testing.T) {
 		"short ids":          exported(`"id":"ses"`, said(`{"id":"msg","role":"user"}`, `{"id":"prt","type":"text"}`)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, err := lathe.ParseExport([]byte(data))
+			x, err := transfer.Parse([]byte(data))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +216,7 @@ func holds(t *testing.T, x lathe.Export) {
 	if err != nil || !json.Valid(first) {
 		t.Fatalf("written badly: %v\n%s", err, first)
 	}
-	again, err := lathe.ParseExport(first)
+	again, err := transfer.Parse(first)
 	if err != nil {
 		t.Fatalf("cannot be read again: %v\n%s", err, first)
 	}
@@ -161,8 +228,8 @@ func holds(t *testing.T, x lathe.Export) {
 
 // Of several members of one name the last counts, what belongs elsewhere is taken over, and
 // messages come in the order of their creation whatever the file has.
-func TestParseExport_Straightens(t *testing.T) {
-	x, err := lathe.ParseExport([]byte(exported(`"id":"ses_2","slug":"../../up","title":"first","title":"second"`,
+func TestParse_Straightens(t *testing.T) {
+	x, err := transfer.Parse([]byte(exported(`"id":"ses_2","slug":"../../up","title":"first","title":"second"`,
 		said(`{"id":"msg_b","sessionID":"ses_9","role":"user","time":{"created":5}}`, part("text", `"id":"prt_2"`)),
 		said(`{"id":"msg_c","role":"user","time":{"created":3}}`, part("text", `"text":"x"`)),
 		said(`{"id":"msg_a","role":"user","time":{"created":5}}`))))
@@ -194,12 +261,12 @@ func wholeExport() lathe.Export {
 }
 
 // Every sample of the vocabulary goes out and comes in unchanged.
-func TestParseExport_EverySample(t *testing.T) {
+func TestParse_EverySample(t *testing.T) {
 	data, err := wholeExport().MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := lathe.ParseExport(data)
+	got, err := transfer.Parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,11 +274,13 @@ func TestParseExport_EverySample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, again, data)
+	if !bytes.Equal(again, data) {
+		t.Errorf("differs:\n%s\n%s", again, data)
+	}
 	holds(t, got)
 }
 
-func FuzzParseExport(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	whole, err := wholeExport().MarshalJSON()
 	if err != nil {
 		f.Fatal(err)
@@ -228,7 +297,7 @@ func FuzzParseExport(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		x, err := lathe.ParseExport(data)
+		x, err := transfer.Parse(data)
 		if err != nil {
 			if lathe.CodeOf(err) != lathe.Invalid || err.Error() == "" {
 				t.Fatalf("an error without a code: %v", err)
