@@ -54,6 +54,8 @@ func labelOf(p *harness.Providers, l othertool.Login) string {
 		return fmt.Sprintf("%s API key from %s", providerLabel(p, l.Provider), l.ToolName)
 	case l.Provider == "openai":
 		return "ChatGPT login from " + l.ToolName
+	case l.Tool == "copilot":
+		return "GitHub Copilot login from your editor"
 	case l.Provider == "github-copilot":
 		return "GitHub Copilot login from " + l.ToolName
 	}

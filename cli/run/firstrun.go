@@ -36,7 +36,7 @@ func (e noModel) Unwrap() error { return lathe.Errorf(lathe.Unauthorized, "%s", 
 func (e noModel) Details() []string {
 	var out []string
 	for _, f := range e.found {
-		out = append(out, fmt.Sprintf("%-24suse the %s", "lathe auth import "+f.Tool, termtext.Plain(f.Label)))
+		out = append(out, fmt.Sprintf("%-26s  use the %s", "lathe auth import "+f.Tool, termtext.Plain(f.Label)))
 	}
 	out = append(out,
 		"lathe auth login        save an API key, or log in to a provider",
