@@ -34,7 +34,7 @@ type migration struct {
 	path   string // a file or folder that the user named, in place of it
 	dir    string // the directory of the command
 	dryRun bool
-	out    fromReport // what was done so far
+	out    fromReport // the result so far
 	prices map[lathe.ModelRef]model.Price
 	all    *catalog.Catalog // nil without one
 	// temporary are the folders of a dry run.

@@ -13,7 +13,7 @@ import (
 // fromReport is the result of `lathe import --from`, as --json prints it.
 type fromReport struct {
 	From     string          `json:"from"`
-	DryRun   bool            `json:"dryRun"` // the rest is what would happen
+	DryRun   bool            `json:"dryRun"` // the rest describes a plan
 	Sessions sessionReport   `json:"sessions"`
 	Skipped  migrate.Skipped `json:"skipped,omitempty"`
 	Settings settingsReport  `json:"settings"`
