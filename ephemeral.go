@@ -83,6 +83,15 @@ type (
 		Branch string
 		Extra  Extra
 	}
+	// LSPUpdated says that the state of a language server changed.
+	LSPUpdated struct {
+		Extra Extra
+	}
+	// LSPDiagnosed says that a language server reports other diagnostics for a file.
+	LSPDiagnosed struct {
+		Server, Path string
+		Extra        Extra
+	}
 	// MCPToolsChanged says that an MCP server offers other tools.
 	MCPToolsChanged struct {
 		Server string
@@ -172,6 +181,8 @@ func (*CommandExecuted) Type() string     { return "command.executed" }
 func (*FileEdited) Type() string          { return "file.edited" }
 func (*FileWatched) Type() string         { return "file.watcher.updated" }
 func (*BranchChanged) Type() string       { return "vcs.branch.updated" }
+func (*LSPUpdated) Type() string          { return "lsp.updated" }
+func (*LSPDiagnosed) Type() string        { return "lsp.client.diagnostics" }
 func (*MCPToolsChanged) Type() string     { return "mcp.tools.changed" }
 func (*MCPBrowserFailed) Type() string    { return "mcp.browser.open.failed" }
 func (*PtyCreated) Type() string          { return "pty.created" }
@@ -260,6 +271,14 @@ func (n *FileWatched) fields(c *codec) {
 
 func (n *BranchChanged) fields(c *codec) {
 	optStr(c, "branch", &n.Branch)
+	c.rest(&n.Extra)
+}
+
+func (n *LSPUpdated) fields(c *codec) { c.rest(&n.Extra) }
+
+func (n *LSPDiagnosed) fields(c *codec) {
+	str(c, "serverID", &n.Server)
+	str(c, "path", &n.Path)
 	c.rest(&n.Extra)
 }
 

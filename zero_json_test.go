@@ -159,6 +159,8 @@ var leastFacts = map[string]struct {
 	"file.edited":                   {&lathe.FileEdited{}, `"file":""`},
 	"file.watcher.updated":          {&lathe.FileWatched{}, `"file":"","event":""`},
 	"vcs.branch.updated":            {&lathe.BranchChanged{}, ``},
+	"lsp.updated":                   {&lathe.LSPUpdated{}, ``},
+	"lsp.client.diagnostics":        {&lathe.LSPDiagnosed{}, `"serverID":"","path":""`},
 	"mcp.tools.changed":             {&lathe.MCPToolsChanged{}, `"server":""`},
 	"mcp.browser.open.failed":       {&lathe.MCPBrowserFailed{}, `"mcpName":"","url":""`},
 	"pty.created":                   {&lathe.PtyCreated{}, `"info":` + leastPty},

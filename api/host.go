@@ -11,6 +11,7 @@ import (
 // for an engine of this process the program that opened it is.
 type Host interface {
 	Reports
+	Languages
 	Providers(ctx context.Context, dir string) (lathe.Providers, error)
 	// LoginMethods returns the login methods by provider. A provider without an entry takes an API key.
 	LoginMethods(ctx context.Context, dir string) (map[string][]lathe.LoginMethod, error)

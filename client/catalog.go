@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 )
 
 // Agents lists the agents of a directory, the default one first; "" means the directory of the options.
@@ -158,6 +159,18 @@ func (c *Client) ToolServers(ctx context.Context, dir string) ([]lathe.ToolServe
 		out = append(out, s)
 	}
 	lathe.SortToolServers(out)
+	return out, err
+}
+
+// LanguageServers lists the language servers of a directory that were started.
+func (c *Client) LanguageServers(ctx context.Context, dir string) (out []api.LanguageServer, err error) {
+	err = c.call(ctx, request{method: "GET", path: "/lathe/lsp", directory: dir, to: &out})
+	return out, err
+}
+
+// FindSymbols finds symbols by name with the language servers that run.
+func (c *Client) FindSymbols(ctx context.Context, dir, query string) (out []api.Symbol, err error) {
+	err = c.call(ctx, request{method: "GET", path: "/find/symbol", query: url.Values{"query": {query}}, directory: dir, to: &out})
 	return out, err
 }
 

@@ -33,6 +33,9 @@ type Source struct {
 	Keys  []string // the keys it sets
 }
 
+// IsTrusted reports whether the project has settings that need trust, and the user trusts it with them.
+func (l *Loaded) IsTrusted() bool { return l.trusted }
+
 // IsTrustedCommand reports whether the user wrote or trusts the template of a command.
 func (l *Loaded) IsTrustedCommand(name string) bool {
 	own, ok := l.user.Commands[name]

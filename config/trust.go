@@ -32,6 +32,10 @@ type Untrusted struct {
 	Risks  []Risk
 }
 
+// CodeDigest stands for the code of a project in a decision of the user about a project without risky settings: its own
+// programs, and the code that language servers and formatters execute, may run.
+const CodeDigest = "code"
+
 // digest identifies the trusted content: if one of the keys changes, trust is asked for again.
 func digest(risks []Risk) string {
 	h := sha256.New()

@@ -30,6 +30,8 @@ type Config struct {
 	Agents            map[string]Agent     `json:"agent,omitempty"`
 	Providers         map[string]Provider  `json:"provider,omitempty"`
 	MCP               map[string]MCPServer `json:"mcp,omitempty"`
+	Formatter         Formatters           `json:"formatter,omitzero"`
+	LSP               LSP                  `json:"lsp,omitzero"`
 	Instructions      []string             `json:"instructions,omitempty"`
 	Permission        Permission           `json:"permission,omitempty"`
 	PermissionMode    string               `json:"permission_mode,omitempty"`       // sandbox, ask or read-only
@@ -212,6 +214,34 @@ type (
 		Enabled      *bool `json:"enabled,omitempty"`
 		MaxDays      int   `json:"max_days,omitempty"`
 		MaxMegabytes int   `json:"max_megabytes,omitempty"`
+	}
+	// LSP configures language servers. Servers has overrides of known ones, and others.
+	LSP struct {
+		Off     bool                 `json:"-"`
+		Install bool                 `json:"install,omitempty"`
+		Memory  int                  `json:"memory,omitempty"` // MB
+		Servers map[string]LSPServer `json:"-"`
+	}
+	// LSPServer is a language server.
+	LSPServer struct {
+		Command        []string          `json:"command,omitempty"`
+		Extensions     []string          `json:"extensions,omitempty"`
+		Disabled       bool              `json:"disabled,omitempty"`
+		Env            map[string]string `json:"env,omitempty"`
+		Initialization map[string]any    `json:"initialization,omitempty"`
+	}
+	// Formatters configures code formatters. ByName has overrides of known ones, and others.
+	Formatters struct {
+		Off    bool                 `json:"-"`
+		Scope  string               `json:"scope,omitempty"` // edit or file
+		ByName map[string]Formatter `json:"-"`
+	}
+	// Formatter is a code formatter.
+	Formatter struct {
+		Disabled    bool              `json:"disabled,omitempty"`
+		Command     []string          `json:"command,omitempty"`
+		Environment map[string]string `json:"environment,omitempty"`
+		Extensions  []string          `json:"extensions,omitempty"`
 	}
 	// Fallback are the models to use when the chosen one fails.
 	Fallback struct {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -50,6 +51,54 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, (*plain)(s))
 	}
 	return json.Unmarshal(data, &s.Enabled)
+}
+
+// UnmarshalJSON reads true, false, or an object with options and servers by name.
+func (l *LSP) UnmarshalJSON(data []byte) (err error) {
+	if !startsWith(data, '{') {
+		l.Off = string(data) == "false"
+		return nil
+	}
+	type plain LSP
+	if err := json.Unmarshal(data, (*plain)(l)); err != nil {
+		return err
+	}
+	l.Servers, err = named[LSPServer](data, "install", "memory")
+	return err
+}
+
+// UnmarshalJSON reads true, false, or an object with options and formatters by name.
+func (f *Formatters) UnmarshalJSON(data []byte) (err error) {
+	if !startsWith(data, '{') {
+		f.Off = string(data) == "false"
+		return nil
+	}
+	type plain Formatters
+	if err := json.Unmarshal(data, (*plain)(f)); err != nil {
+		return err
+	}
+	f.ByName, err = named[Formatter](data, "scope")
+	return err
+}
+
+// named reads the members of an object, except some.
+func named[V any](data []byte, except ...string) (map[string]V, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	out := map[string]V{}
+	for name, raw := range all {
+		if slices.Contains(except, name) {
+			continue
+		}
+		var one V
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return nil, err
+		}
+		out[name] = one
+	}
+	return out, nil
 }
 
 // UnmarshalJSON reads a list of models, or an object.

@@ -18,7 +18,7 @@ func TestCheck_Unsupported(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	if want := []string{"experimental.openTelemetry", "formatter", "logLevel", "watcher"}; !slices.Equal(got, want) {
+	if want := []string{"experimental.openTelemetry", "logLevel", "watcher"}; !slices.Equal(got, want) {
 		t.Errorf("reported %v, not %v", got, want)
 	}
 }

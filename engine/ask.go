@@ -61,6 +61,7 @@ type host struct {
 	evaluator permission.Evaluator    // as it was when the call began
 	snap      *snapshot.Step          // nil saves nothing for an undo
 	frame     *snapshot.CommandWindow // of a call that may change any file
+	edits     editLog                 // the files that it changes
 	clock     *subagent.Clock         // of the call
 	stepClock *subagent.Clock
 	gone      <-chan struct{} // closed when the step no longer waits for the call

@@ -64,6 +64,8 @@ type StepSettings struct {
 	Checks check.Checks
 	// Resource reads an MCP resource; nil has none.
 	Resource func(ctx context.Context, server, uri string) ([]prompt.Resource, error)
+	// Edits looks at changed files; nil does not.
+	Edits EditObserver
 	// Hooks are the hooks of plugins.
 	Hooks Hooks
 	// Headless says that no user can answer questions.

@@ -12,6 +12,7 @@ import (
 
 // finish closes a step that has ended.
 func (s *stepRun) finish(ctx context.Context) error {
+	s.observeStep(ctx)
 	patch := s.endSnapshot(ctx)
 	at := s.engine.now()
 	s.fold.Finish(at, patch)

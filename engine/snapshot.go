@@ -77,6 +77,7 @@ func (h *host) runFramed(ctx context.Context, t tool.Tool, c *tool.Call) (tool.R
 		if err := frame.End(ctx); err != nil {
 			h.step.engine.log.Warn("changes of a tool call not recorded", "session", h.step.session.ID, "tool", t.Spec().Name, "error", err)
 		}
+		h.noteCommand(frame.Changed())
 	}()
 	return tool.Run(ctx, t, c)
 }
@@ -97,6 +98,7 @@ func (h *host) reportNoUndo(ctx context.Context, err error) {
 // BeginChange saves files before a tool changes them.
 func (h *host) BeginChange(ctx context.Context, paths ...string) (done func(), err error) {
 	snap := h.snap
+	h.noteEdit(paths)
 	if snap == nil {
 		return func() {}, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
@@ -36,6 +37,7 @@ type stepRun struct {
 	fold     *fold.Fold
 	queue    *stepQueue
 	snap     *snapshot.Step // saves what the step changes; nil does not
+	lastCall *tool.Call     // that was started
 	running  int            // tools, and texts with their hook
 }
 
@@ -201,6 +203,7 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	}
 	switch h := it.other.(type) {
 	case streamEnded:
+		close(s.queue.complete) // all events before it were handled
 		s.ledger.spend(s.fold, s.model)
 		return true, h.err
 	case askExpired:

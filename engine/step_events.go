@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/fold"
@@ -16,7 +17,9 @@ const queueLimit = 1024
 // stepQueue puts the events of a stream, of its tools and of their questions into one sequence. Many
 // goroutines put into it; the runner takes out.
 type stepQueue struct {
-	ready chan struct{} // holds one when there is something to take
+	ready    chan struct{} // holds one when there is something to take
+	complete chan struct{} // closed when all calls of the stream have started
+	calls    atomic.Int32  // that run
 
 	mu            sync.Mutex // guards the fields below
 	items         []item
@@ -79,7 +82,7 @@ func (textShown) stepEvent()      {}
 func (toolPublishes) stepEvent()  {}
 
 func newStepQueue() *stepQueue {
-	f := &stepQueue{ready: make(chan struct{}, 1)}
+	f := &stepQueue{ready: make(chan struct{}, 1), complete: make(chan struct{})}
 	f.space = sync.NewCond(&f.mu)
 	return f
 }

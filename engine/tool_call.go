@@ -17,7 +17,10 @@ func (s *stepRun) start(ctx context.Context, w fold.StartTool) {
 	s.running++
 	t, c := w.Call.Tool, s.newCall(w.Call)
 	h := c.Host.(*host)
+	s.lastCall = c
+	h.queue.calls.Add(1)
 	s.engine.work.Go(func() {
+		defer h.countOut()
 		ctx, end := s.engine.telemetry.Tool(ctx, t.Spec().Name, c.Session, c.ID)
 		res, err := h.runBounded(ctx, t, c, w.Repeated)
 		end(err)
@@ -73,6 +76,7 @@ func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int)
 	if h.decided.Context != "" {
 		res.Output += "\n\n" + h.decided.Context
 	}
+	res = h.observe(ctx, c, res)
 	if hooks.ToolAfter != nil {
 		return hooks.ToolAfter(ctx, spec.Name, c, res)
 	}

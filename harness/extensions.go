@@ -68,6 +68,9 @@ type configRun struct {
 // Settings returns the engine's settings for a directory, with those of its extensions.
 func (s *Harness) Settings(ctx context.Context, place workspace.Place) (*engine.StepSettings, error) {
 	k, v, err := s.withExtensions(ctx, place)
+	if k != nil {
+		s.Languages.Offer(k, place)
+	}
 	if err != nil || v == nil {
 		return k.settingsOf(), err
 	}

@@ -52,6 +52,8 @@ type Harness struct {
 	wire    http.RoundTripper // records or replays; nil is the network
 	Keyless bool              // a recording asks for no key
 
+	Languages *Languages
+
 	mu            sync.Mutex // guards the fields below
 	dirs          map[string]*DirConfig
 	fetchedSkills map[string][]string // folders, by directory
@@ -69,6 +71,7 @@ type DirConfig struct {
 	Providers *Providers
 	Settings  *engine.StepSettings
 	models    map[string]*engine.Model
+	offer     sync.Once // decides whether the tool lsp is offered
 }
 
 func New(a *Host, at datadir.Folders) *Harness {
@@ -81,6 +84,7 @@ func New(a *Host, at datadir.Folders) *Harness {
 	}
 	s.Editor = &Editor{setup: s}
 	s.extensionSets.hooks = newHookSets(s)
+	s.Languages = newLanguages(s)
 	return s
 }
 
@@ -94,7 +98,7 @@ func (s *Harness) Close() (err error) {
 	s.pages.close()
 	s.skills.close()
 	s.Confine.Close()
-	return errors.Join(err, s.closeServers(), s.extensionSets.close(), s.Runner.Close())
+	return errors.Join(err, s.closeServers(), s.extensionSets.close(), s.Languages.State().Servers.Close(), s.Runner.Close())
 }
 
 // ConfigFor returns the config of a directory and reads it again if a file changed.
@@ -197,6 +201,7 @@ func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.StepSettings
 		Headless:    s.headless, Unattended: s.serves && c.Unattended == "refuse", Checks: check.Defaults(s.headless).With(c.Checks),
 	}
 	s.equip(k, place, out)
+	s.Languages.observe(k, place, out)
 	s.brief(k, out)
 	s.extensionSets.hooks.add(k, place, out)
 	if m, err := k.Providers.Choose(context.Background(), ""); err == nil {

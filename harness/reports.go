@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/model/provider"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/lsp"
 )
 
 // reports makes the reports about this harness and its engine.
@@ -63,6 +64,30 @@ func (s reportSource) ToolServers(ctx context.Context, dir string) (out []lathe.
 		out = append(out, lathe.ToolServer{Name: name, Status: string(st.State), Error: st.Error, Tools: st.Tools})
 	}
 	lathe.SortToolServers(out)
+	return out, nil
+}
+
+// LanguageServers lists the language servers that are installed, with the state of those that were started.
+func (s reportSource) LanguageServers(at workspace.Place) (out []insight.LanguageServer, err error) {
+	k, err := s.setup.ConfigFor(at)
+	if err != nil {
+		return nil, err
+	}
+	p, v := s.setup.Languages.Project(k, at), s.setup.Languages.State().Servers
+	states := map[string]lsp.Status{}
+	for _, one := range v.Status(p) {
+		states[one.ID] = one
+	}
+	for _, one := range v.Available(p) {
+		if one.Program == "" {
+			continue
+		}
+		server := insight.LanguageServer{ID: one.ID, Reason: one.Reason, State: states[one.ID].State}
+		if server.State == lsp.Off {
+			server.Reason = states[one.ID].Reason
+		}
+		out = append(out, server)
+	}
 	return out, nil
 }
 

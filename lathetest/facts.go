@@ -72,6 +72,8 @@ func Ephemeral() []lathe.Fact {
 		&lathe.FileEdited{File: "/home/u/app/main.go", Extra: x},
 		&lathe.FileWatched{File: "/home/u/app/main.go", Event: "change", Extra: x},
 		&lathe.BranchChanged{Branch: "main", Extra: x},
+		&lathe.LSPUpdated{Extra: x},
+		&lathe.LSPDiagnosed{Server: "gopls", Path: "/home/u/app/main.go", Extra: x},
 		&lathe.MCPToolsChanged{Server: "docs", Extra: x},
 		&lathe.MCPBrowserFailed{Name: "docs", URL: "https://sign.example", Extra: x},
 		&lathe.PtyCreated{Info: pty(), Extra: x},
@@ -99,8 +101,6 @@ func Ephemeral() []lathe.Fact {
 // unsent are the names and properties of OpenCode's events that lathe describes and never sends.
 func unsent() [][2]string {
 	return [][2]string{
-		{"lsp.updated", `"x-event":1`},
-		{"lsp.client.diagnostics", `"serverID":"gopls","path":"/home/u/app/main.go","x-event":1`},
 		{"worktree.ready", `"name":"app-2","branch":"app-2","x-event":1`},
 		{"worktree.failed", `"message":"no space","x-event":1`},
 		{"ide.installed", `"ide":"vi","x-event":1`},

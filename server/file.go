@@ -248,3 +248,10 @@ func imageType(name string) string {
 		return ""
 	}
 }
+
+// nothing is an empty list, for a route of a feature that lathe does not have (docs/http-differences.md). The directory
+// must be one.
+func nothing(c *call, _, _ none) ([]object, error) {
+	_, _, err := c.place()
+	return nil, err
+}

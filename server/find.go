@@ -20,7 +20,6 @@ func (a findAPI) routes() []row {
 		answer(route("GET /find", "find.text", "file", "Find lines by a regular expression, at most ten", bad), inPlace(a.findText)),
 		answer(route("GET /find/file", "find.files", "file",
 			"Find files and folders by parts of their path, best match first", bad), inPlace(a.findFiles)),
-		answer(route("GET /find/symbol", "find.symbols", "file", "Return an empty list: language servers are not supported", bad), nothing),
 		answer(route("GET /api/fs/find", "v2.fs.find", "api",
 			"Find files and folders by parts of their path, best match first", bad), inPlace(a.findEntries)),
 	}

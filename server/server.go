@@ -74,6 +74,7 @@ type Backend struct {
 	Terminals   *terminal.Set
 	Watcher     ChangeWatcher // may be nil
 	Reports     api.Reports   // may be nil
+	Languages   Languages     // may be nil
 }
 
 // Server answers requests. Make one with [New]; it is an [http.Handler].

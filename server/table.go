@@ -24,7 +24,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 		configAPI{b.Config, b.Instances, b.Engine}.routes(),
 		providerAPI{b.Providers}.routes(),
 		commandAPI{b.Engine}.routes(),
-		emptyRoutes(),
+		languageAPI{b.Languages}.routes(),
 		mcpAPI{b.ToolServers}.routes(),
 		v2API{b.Instances, b.Engine, b.Config, b.Providers}.routes(),
 		pathAPI{b.Folders, o.Log}.routes(),

@@ -33,6 +33,8 @@ type catalog struct {
 	permit   *permit.Controller
 
 	serverWait time.Duration // until MCP servers are checked again
+
+	languagesDue bool // language servers will be read soon
 }
 
 // serversDialog toggles MCP servers.
@@ -149,6 +151,26 @@ func (ct *catalog) loadServers() tea.Cmd {
 	return ct.call("load the MCP servers", func(ctx context.Context, e Engine) (then, error) {
 		servers, err := e.ToolServers(ctx, ct.dir())
 		return func() tea.Cmd { ct.state.Servers = servers; return ct.overlays.refresh() }, err
+	})
+}
+
+// languagesDelay is how long events of language servers are collected.
+const languagesDelay = 300 * time.Millisecond
+
+// reloadLanguages reads the language servers soon, once for all events that come until then.
+func (ct *catalog) reloadLanguages() tea.Cmd {
+	if ct.languagesDue {
+		return nil
+	}
+	ct.languagesDue = true
+	return ct.after(languagesDelay, tickLanguages)
+}
+
+func (ct *catalog) loadLanguages() tea.Cmd {
+	ct.languagesDue = false
+	return ct.call("load the language servers", func(ctx context.Context, e Engine) (then, error) {
+		all, err := e.LanguageServers(ctx, ct.dir())
+		return func() tea.Cmd { ct.state.Languages = all; return nil }, err
 	})
 }
 

@@ -93,6 +93,8 @@ func (p *program) applyEffect(n state.Effect) tea.Cmd {
 		return p.catalog.load()
 	case state.EventsMissed:
 		return p.sessions.reload(n.Session)
+	case state.LanguagesChanged:
+		return p.catalog.reloadLanguages()
 	case state.BranchChanged:
 		p.state.Info.Branch = n.Text
 	case state.ShowToast:

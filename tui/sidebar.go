@@ -39,7 +39,7 @@ func (col *sidebarView) draw(th *style.Theme, f frame, lines []style.Line) []sty
 // values collects the content of the sidebar.
 func (col *sidebarView) values() sidebar.Values {
 	info := col.state.Info
-	v := sidebar.Values{Directory: col.state.Tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: col.state.Servers}
+	v := sidebar.Values{Directory: col.state.Tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: col.state.Servers, Languages: col.state.Languages}
 	if col.state.Loaded && len(col.state.Providers.Connected) == 0 {
 		v.Hint = "No provider connected: /connect"
 	}

@@ -16,11 +16,12 @@ type tick int
 
 // The timers.
 const (
-	tickFrame   tick = iota // next animation frame
-	tickToast               // a toast expires
-	tickLeader              // the leader key times out
-	tickEscape              // the first escape times out
-	tickServers             // check the MCP servers again
+	tickFrame     tick = iota // next animation frame
+	tickToast                 // a toast expires
+	tickLeader                // the leader key times out
+	tickEscape                // the first escape times out
+	tickServers               // check the MCP servers again
+	tickLanguages             // read the language servers
 )
 
 // animation counts the frames of animations.
@@ -64,6 +65,8 @@ func (p *program) handleTick(t tick) tea.Cmd {
 	case tickEscape:
 	case tickServers:
 		return p.catalog.recheckServers()
+	case tickLanguages:
+		return p.catalog.loadLanguages()
 	}
 	return nil
 }

@@ -224,6 +224,7 @@ func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) (e
 	if err != nil {
 		return err
 	}
+	s.Languages.Offer(k, place)
 	for _, g := range k.Settings.Agents {
 		if g.Name != name {
 			continue

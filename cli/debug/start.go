@@ -40,13 +40,7 @@ Ctrl-C. Use it to inspect the process, and the output of extensions with --print
 		Example: "  lathe debug v2 agent | jq -r '.data[].id'", Args: cli.RangeArgs(0, 1), ValidArgs: modernLists(),
 		RunE: func(c *cobra.Command, args []string) error { return debugModern(c.Context(), a, args) },
 	}
-	lsp := &cobra.Command{
-		Use: "lsp", Short: "Not yet available: language servers", Hidden: true, Example: "  lathe debug rg search 'func main'", DisableFlagParsing: true,
-		RunE: func(*cobra.Command, []string) error {
-			return cli.NotImplemented("lathe debug lsp (language servers)", "Use `lathe debug rg search` to find text; an agent can run your linters with bash.")
-		},
-	}
-	return []*cobra.Command{startup, wait, next, lsp}
+	return []*cobra.Command{startup, wait, next, newLSP(a)}
 }
 
 // tookJSON is the duration of one part of the startup, in milliseconds.

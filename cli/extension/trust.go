@@ -26,7 +26,8 @@ func NewTrust(a *cli.App) *cobra.Command {
 		Long: `Trust the project in DIRECTORY. A project's config can start programs (MCP and language servers,
 formatters, plugins), redirect your requests, or read your environment and files. lathe ignores
 these parts until you trust the project. Trust covers the real path and the exact values: after a
-change you must trust the project again.
+change you must trust the project again. In a trusted project, language servers and formatters may
+also run programs and code of the project, such as node_modules/.bin, build scripts and plugins.
 
 Review the config first with --show. To trust a project for one run, pass --trust to any command or
 set LATHE_TRUST=1.`,
@@ -76,8 +77,7 @@ func trustCommand(a *cli.App, f trustFlags) error {
 		return showTrust(a, trust, risks)
 	}
 	if len(risks.Risks) == 0 {
-		a.Notify("Nothing needs trust: the config of this project neither runs programs nor redirects requests.")
-		return nil
+		return trustCode(a, trust)
 	}
 	if err := grantTrust(a, trust, risks); err != nil {
 		return err
@@ -87,6 +87,30 @@ func trustCommand(a *cli.App, f trustFlags) error {
 		return a.PrintJSON(g)
 	}
 	a.Printf("Trusted %s: %s.\n", termtext.Plain(g.Root), termtext.Plural(len(g.Settings), "setting"))
+	return nil
+}
+
+// trustCode trusts the code of a project whose config needs no trust.
+func trustCode(a *cli.App, trust *workspace.Trust) error {
+	o, err := a.ConfigOptions()
+	if err != nil {
+		return err
+	}
+	root := o.Worktree
+	if root == filepath.Dir(root) {
+		root = o.Directory
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return lathe.Errorf(lathe.NotFound, "directory not found: %w", err)
+	}
+	g := workspace.Grant{Root: root, Digest: config.CodeDigest, Settings: []string{"its code"}, At: time.UnixMilli(a.Now().UnixMilli()).UTC()}
+	if err := trust.Grant(g); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "cannot save the trust: %w", err)
+	}
+	if a.JSON {
+		return a.PrintJSON(g)
+	}
+	a.Printf("Trusted %s. Its config needs no trust; language servers and formatters may run its code.\n", termtext.Plain(root))
 	return nil
 }
 

@@ -28,8 +28,11 @@ var update = flag.Bool("update", false, "rewrite the files that scripts compare 
 // TestMain makes this test program the command `lathe` of the scripts. Tests mostly wait for processes,
 // so that more of them run at a time than there are processors, unless -parallel says otherwise.
 func TestMain(m *testing.M) {
+	if exit, mine := sandbox.Launch(os.Args, os.Environ); mine { // a launcher of the sandbox has another name
+		os.Exit(exit)
+	}
 	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // -parallel is read later
-	testscript.Main(tidying{m}, map[string]func(){"lathe": main, "lathe-breaks": breaks, "lathe-answers": answersWord, "lathe-asks": asksWord, "lathe-old-kernel": oldKernel})
+	testscript.Main(tidying{m}, map[string]func(){"lathe": main, "lathe-breaks": breaks, "lathe-answers": answersWord, "lathe-asks": asksWord, "lathe-old-kernel": oldKernel, "lathe-language": languageServer})
 }
 
 // tidying runs the tests and removes what they shared.

@@ -306,12 +306,12 @@ func TestServe_SettingsAndProviders(t *testing.T) {
 	if text := s.ask(200, nil, "PATCH", "/global/config", `{"small_model":"script/script"}`); !strings.Contains(text, `"small_model"`) {
 		t.Errorf("changed to %s", text)
 	}
-	for _, path := range []string{"/lsp", "/formatter", "/experimental/workspace"} {
+	for _, path := range []string{"/lsp", "/lathe/lsp", "/find/symbol?query=x", "/experimental/workspace"} {
 		if text := s.ask(200, nil, "GET", path, ""); text != "[]" {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
-	for path, name := range map[string]string{"/command": "init", "/skill": "customize-lathe"} {
+	for path, name := range map[string]string{"/command": "init", "/skill": "customize-lathe", "/formatter": "gofmt"} {
 		if text := s.ask(200, nil, "GET", path, ""); !strings.Contains(text, `"name":"`+name+`"`) {
 			t.Errorf("%s: %s", path, text)
 		}

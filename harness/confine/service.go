@@ -117,3 +117,14 @@ func (f *Policy) Hook(c config.Config, place workspace.Place) func(id lathe.Sess
 		return p, nil
 	}
 }
+
+// Helper returns the sandbox of a language server, which reads the project, or of a formatter, which may write to it.
+// Neither has a network. Without a sandbox on this machine, or if the user wants none, it is off.
+func (f *Policy) Helper(c config.Config, place workspace.Place, mode sandbox.Mode, command []string) (sandbox.Profile, error) {
+	off := sandbox.Profile{Mode: sandbox.Off}
+	if c.Sandbox.Mode == string(sandbox.Off) || f.Kernel().Available(true) != nil {
+		return off, nil
+	}
+	box := config.Sandbox{Network: &config.Network{}}
+	return f.Service(config.Config{Sandbox: box}, place, config.ServerSandbox{Mode: string(mode)}, command)
+}

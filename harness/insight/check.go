@@ -99,7 +99,7 @@ func (r *Reports) checkLocal(ctx context.Context, at workspace.Place, name strin
 	case checkGit:
 		return r.checkGit(ctx, at), nil
 	case checkLSP:
-		return off("lathe does not use them yet"), nil
+		return r.checkLanguages(at), nil
 	case checkDisk:
 		return r.checkDisk(at), nil
 	case checkDatabase:
@@ -122,6 +122,42 @@ func warn(detail, fix string) api.Check {
 // fail is a problem that stops some of the work.
 func fail(detail, fix string) api.Check {
 	return api.Check{Status: api.CheckFail, Detail: detail, Fix: fix}
+}
+
+// LanguageServer is a language server that is installed.
+type LanguageServer struct {
+	ID     string
+	State  string // "" if it was not started
+	Reason string // why it does not start in this project; "" if it does
+}
+
+// checkLanguages names the installed language servers, and those that do not start here.
+func (r *Reports) checkLanguages(at workspace.Place) api.Check {
+	all, err := r.Source.LanguageServers(at)
+	if err != nil {
+		return fail(err.Error(), "")
+	}
+	var usable, refused []string
+	for _, s := range all {
+		switch {
+		case s.State == "off":
+			return warn(s.ID+" "+s.Reason, "Run `lathe debug lsp diagnostics FILE` to see why, or set lsp."+s.ID+".disabled.")
+		case s.Reason != "":
+			refused = append(refused, s.ID)
+		case s.State != "":
+			usable = append(usable, s.ID+" ("+s.State+")")
+		default:
+			usable = append(usable, s.ID)
+		}
+	}
+	detail := strings.Join(usable, ", ")
+	if len(refused) > 0 {
+		detail = strings.TrimPrefix(detail+"; need trust: "+strings.Join(refused, ", "), "; ")
+	}
+	if detail == "" {
+		return off("none is installed, or lsp is false; `lathe debug lsp` lists them")
+	}
+	return ok(detail)
 }
 
 // checkConfig reports the worst problem of the config. `lathe config check` has the whole list.

@@ -28,6 +28,8 @@ type Source interface {
 	Config(ctx context.Context, at workspace.Place) (*config.Loaded, error)
 	// ApplyUserConfig merges a change into the user's config file, for all directories.
 	ApplyUserConfig(ctx context.Context, change json.RawMessage) error
+	// LanguageServers returns the installed language servers of a directory.
+	LanguageServers(at workspace.Place) ([]LanguageServer, error)
 	// ToolServers returns the MCP servers of a directory.
 	ToolServers(ctx context.Context, dir string) ([]lathe.ToolServer, error)
 	// WaitServers waits until they have connected or failed, at most until ctx ends.

@@ -227,3 +227,28 @@ func withReads(metadata json.RawMessage, sums map[string]string) json.RawMessage
 	out = append(out, ',')
 	return append(out, add[1:]...)
 }
+
+// WithSeen adds to the metadata of a call that the model knows the contents of files, by real path: it was told how
+// they changed after the call.
+func WithSeen(metadata json.RawMessage, contents map[string][]byte) json.RawMessage {
+	meta, ours, seen := map[string]json.RawMessage{}, map[string]json.RawMessage{}, map[string]string{}
+	read := func(raw json.RawMessage, into any) bool { return len(raw) == 0 || json.Unmarshal(raw, into) == nil }
+	if !read(metadata, &meta) || !read(meta["lathe"], &ours) || !read(ours["seen"], &seen) {
+		return metadata
+	}
+	for path, data := range contents {
+		seen[path] = sumOf(data)
+	}
+	var err error
+	if ours["seen"], err = json.Marshal(seen); err != nil {
+		return metadata
+	}
+	if meta["lathe"], err = json.Marshal(ours); err != nil {
+		return metadata
+	}
+	out, err := json.Marshal(meta)
+	if err != nil {
+		return metadata
+	}
+	return out
+}

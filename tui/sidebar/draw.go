@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -67,6 +69,7 @@ func (d *drawing) all(s *Sidebar, v *Values) {
 	}
 	d.context(v)
 	d.servers(s, v.Servers)
+	d.languages(s, v.Languages)
 	d.todos(s, v.Todos)
 	d.files(s, v.Files)
 }
@@ -147,6 +150,30 @@ func (d *drawing) servers(s *Sidebar, all []lathe.ToolServer) {
 			color, note = d.th.Warning, "login needed: /mcps"
 		}
 		d.add(target{}, style.Of("● ", style.Fg(color)).Add(first(m.Name), style.Fg(d.th.Text)).Add(" "+first(note), style.Fg(d.th.TextMuted)))
+	}
+	d.more(len(all))
+}
+
+// languages lists the language servers with their state, memory and errors.
+func (d *drawing) languages(s *Sidebar, all []api.LanguageServer) {
+	if len(all) == 0 || !d.heading(s, languages, "LSP", len(all)) {
+		return
+	}
+	for _, m := range all[:min(len(all), maxList)] {
+		color, note := d.th.TextMuted, m.State
+		switch m.State {
+		case "running":
+			color, note = d.th.Success, "no errors"
+			if m.Errors > 0 {
+				color, note = d.th.Warning, style.Plural(m.Errors, "error")
+			}
+			if m.Memory > 0 {
+				note += " · " + termtext.ByteSize(m.Memory)
+			}
+		case "off":
+			color, note = d.th.Error, cmp.Or(m.Reason, "off")
+		}
+		d.add(target{}, style.Of("● ", style.Fg(color)).Add(first(m.ID), style.Fg(d.th.Text)).Add(" "+first(note), style.Fg(d.th.TextMuted)))
 	}
 	d.more(len(all))
 }

@@ -1,5 +1,5 @@
 // Package sidebar owns the column at the right of a session: title, context usage,
-// cost, MCP servers, todos and changed files.
+// cost, MCP servers, language servers, todos and changed files.
 //
 // It draws what it is given and remembers only which lists are folded and how far it is scrolled. It is not
 // safe for use by several goroutines. Start with Values and Sidebar.View.
@@ -7,6 +7,7 @@ package sidebar
 
 import (
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -24,8 +25,10 @@ type Values struct {
 	Window  int64 // context window of the model; 0 is unknown
 	Cost    float64
 	Servers []lathe.ToolServer
-	Todos   []lathe.Todo
-	Files   []lathe.FileDiff
+	// Languages are the language servers that were started.
+	Languages []api.LanguageServer
+	Todos     []lathe.Todo
+	Files     []lathe.FileDiff
 
 	Directory, Branch, Version string // the directory as people write it
 }
@@ -35,6 +38,7 @@ type section int
 
 const (
 	servers section = iota
+	languages
 	todos
 	files
 	sections

@@ -18,6 +18,7 @@ type Catalog struct {
 	Skills    []lathe.Skill
 	Providers lathe.Providers
 	Servers   []lathe.ToolServer
+	Languages []api.LanguageServer // that were started
 
 	Loaded       bool            // agents and providers were loaded at least once
 	InfoLoaded   bool            // Info is loaded, or failed to load

@@ -66,20 +66,21 @@ type Kind int
 
 // The kinds of effects.
 const (
-	TurnEnded      Kind = iota // a turn ended
-	TurnFailed                 // a turn or a background job failed; Text says why
-	Asked                      // a request needs an answer
-	SessionDeleted             // a session was deleted
-	CatalogChanged             // config may have changed: load the catalog again
-	EventsMissed               // events are missing: load open sessions again
-	BranchChanged              // the git branch changed; Text is its name
-	ShowToast                  // show Toast
-	InsertText                 // insert Text into the prompt
-	RunAction                  // run the action named Text
-	SelectSession              // open another session
-	Compacted                  // a session was compacted
-	AgentSwitched              // another agent continues a session, as after an approved plan
-	UnknownSession             // an unknown session has a request: load it
+	TurnEnded        Kind = iota // a turn ended
+	TurnFailed                   // a turn or a background job failed; Text says why
+	Asked                        // a request needs an answer
+	SessionDeleted               // a session was deleted
+	CatalogChanged               // config may have changed: load the catalog again
+	EventsMissed                 // events are missing: load open sessions again
+	LanguagesChanged             // a language server started, ended or reported other errors
+	BranchChanged                // the git branch changed; Text is its name
+	ShowToast                    // show Toast
+	InsertText                   // insert Text into the prompt
+	RunAction                    // run the action named Text
+	SelectSession                // open another session
+	Compacted                    // a session was compacted
+	AgentSwitched                // another agent continues a session, as after an approved plan
+	UnknownSession               // an unknown session has a request: load it
 )
 
 // Apply applies an event and returns its effects.
@@ -134,6 +135,8 @@ func otherEffects(f lathe.Fact) []Effect {
 		return []Effect{{Kind: EventsMissed}}
 	case *lathe.InstanceDisposed, *lathe.GlobalDisposed, *lathe.CatalogChanged, *lathe.ModelsRefreshed, *lathe.MCPToolsChanged, *lathe.IntegrationsChanged:
 		return []Effect{{Kind: CatalogChanged}}
+	case *lathe.LSPUpdated, *lathe.LSPDiagnosed:
+		return []Effect{{Kind: LanguagesChanged}}
 	case *lathe.BranchChanged:
 		return []Effect{{Kind: BranchChanged, Text: f.Branch}}
 	case *lathe.TUIToast:

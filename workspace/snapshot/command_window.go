@@ -20,6 +20,34 @@ type CommandWindow struct {
 	seq       uint64
 	began     time.Time
 	ended     bool
+	changed   []ChangedFile
+}
+
+// ChangedFile is a file that a command changed.
+type ChangedFile struct {
+	Path    string // real, absolute
+	Deleted bool
+	Existed bool // before the command
+	// Before returns the text before the command, false if it is not known.
+	Before func() (string, bool)
+}
+
+// maxChanged limits the files that Changed lists.
+const maxChanged = 1000
+
+// Changed returns the files that the command changed, when the window has ended.
+func (f *CommandWindow) Changed() []ChangedFile { return f.changed }
+
+// note adds to the list of Changed.
+func (f *CommandWindow) note(path string, s fileChange) {
+	if len(f.changed) >= maxChanged {
+		return
+	}
+	t, before := f.step.t, s.Before
+	f.changed = append(f.changed, ChangedFile{
+		Path: filepath.FromSlash(t.abs(path)), Deleted: s.After.absent(), Existed: !before.absent(),
+		Before: func() (string, bool) { return t.text(before) },
+	})
 }
 
 // BeginCommand opens the window right before a command starts. It walks the tree, unless Warm started a
@@ -91,6 +119,7 @@ func (f *CommandWindow) End(ctx context.Context) error {
 			continue
 		}
 		st.trace(path).add(s)
+		f.note(path, s)
 		lines = append(lines, entry{Path: pathText(path), Before: &s.Before, After: &s.After, Made: s.Made, From: s.from, To: s.to})
 	}
 	if st.journal == nil {
