@@ -11,8 +11,11 @@ import (
 	"github.com/lathe-agent/lathe/workspace/lsp"
 )
 
+// languageSource is the harness as the routes of language servers see it.
+type languageSource struct{ *backend }
+
 // LanguageServersIn lists the language servers of a directory that were started.
-func (b *backend) LanguageServersIn(_ context.Context, at workspace.Place) ([]api.LanguageServer, error) {
+func (b languageSource) LanguageServersIn(_ context.Context, at workspace.Place) ([]api.LanguageServer, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -30,7 +33,7 @@ func (b *backend) LanguageServersIn(_ context.Context, at workspace.Place) ([]ap
 }
 
 // FormattersIn lists the formatters of a directory.
-func (b *backend) FormattersIn(_ context.Context, at workspace.Place) ([]server.Formatter, error) {
+func (b languageSource) FormattersIn(_ context.Context, at workspace.Place) ([]server.Formatter, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -46,7 +49,7 @@ func (b *backend) FormattersIn(_ context.Context, at workspace.Place) ([]server.
 const symbolLimit = 10
 
 // FindSymbolsIn finds symbols with the servers that run. Without one there are none.
-func (b *backend) FindSymbolsIn(ctx context.Context, at workspace.Place, query string) ([]api.Symbol, error) {
+func (b languageSource) FindSymbolsIn(ctx context.Context, at workspace.Place, query string) ([]api.Symbol, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -74,7 +77,7 @@ func (l *Local) LanguageServers(ctx context.Context, dir string) ([]api.Language
 	if err != nil {
 		return nil, err
 	}
-	return l.served.LanguageServersIn(ctx, at)
+	return languageSource{l.served}.LanguageServersIn(ctx, at)
 }
 
 // FindSymbols finds symbols by name with the servers that run.
@@ -83,5 +86,5 @@ func (l *Local) FindSymbols(ctx context.Context, dir, query string) ([]api.Symbo
 	if err != nil {
 		return nil, err
 	}
-	return l.served.FindSymbolsIn(ctx, at, query)
+	return languageSource{l.served}.FindSymbolsIn(ctx, at, query)
 }
