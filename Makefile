@@ -22,7 +22,7 @@ say = @echo "==> $(1)"
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture tasks docs pictures demo release release-check clean
+.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture tasks docs pictures demo release release-check image-test clean
 
 help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,6 +116,9 @@ release: ## build a release into dist: binaries, packages, checksums, SBOMs; pub
 
 release-check: ## dry run of a release for this platform, with every artifact unpacked
 	@GO=$(GO) ./scripts/release check
+
+image-test: build ## make the container image's files with mmdebstrap and run a turn in them
+	@./scripts/image-test
 
 demo: ## watch a whole turn without a key and without a network
 	@$(GO) run ./cmd/lathe demo

@@ -159,6 +159,9 @@ func showSandbox(a *cli.App, s sandboxJSON) {
 	default:
 		a.Printf("Kernel    Landlock %d\n", s.Landlock)
 	}
+	if s.Command == nil {
+		a.Printf("Level     %s\n", s.level())
+	}
 	if p.Confined() && s.Command == nil {
 		a.Printf("Network   %s\n", termtext.Plain(p.Network.String()))
 		showPaths(a, "Write", p.Write)
@@ -174,6 +177,22 @@ func showSandbox(a *cli.App, s sandboxJSON) {
 		for line := range strings.Lines(s.Command.Output) {
 			a.Printf("%s\n", termtext.Plain(strings.TrimRight(line, "\n")))
 		}
+	}
+}
+
+// level names what the system enforces, as `lathe doctor` does.
+func (s sandboxJSON) level() string {
+	switch {
+	case !s.Available || !s.Profile.Confined():
+		return "none: commands are not confined"
+	case s.Report == nil:
+		return "unknown"
+	case s.Seatbelt || s.Report.Guard == sandbox.Bound && len(s.Report.Missing) == 0:
+		return "full: commands are confined as the profile says"
+	case s.Report.Guard != sandbox.Bound:
+		return "basic: Landlock without mounts, as in a container without privileges"
+	default:
+		return "basic: some parts are missing"
 	}
 }
 

@@ -46,6 +46,8 @@ func otherwiseRun() []otherwise {
 		{"README.md", "lathe --mini", "", takesScreen},
 		{"README.md", "lathe doctor", "lathe auth logout anthropic && lathe doctor", "the provider's own server cannot be reached from a test"},
 		{"README.md", "lathe serve", serves, "it has no end"},
+		{"docs/install.md", "lathe upgrade", "", noNetwork + "; TestUpgrade_Binary does it on loopback"},
+		{"docs/install.md", "lathe doctor", "lathe doctor --json >/dev/null || true", "the scripted provider is one of two"},
 		{"docs/mcp.md", "lathe mcp list", "", noNetwork},
 		{"docs/server.md", "lathe serve  ", serves, "it has no end"},
 		{"docs/server.md", "lathe serve --socket", serves, "it has no end"},

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/phrase"
+	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -176,15 +178,19 @@ func (r *Reports) checkConfig(ctx context.Context, at workspace.Place) api.Check
 	return ok(phrase.Count(len(loaded.Sources), "source"))
 }
 
-// checkSandbox asks the kernel only, because a probe with a command takes too long for an overview.
+// checkSandbox names the level. It asks the kernel only, because a probe with a command takes too long for an overview.
 func (r *Reports) checkSandbox() api.Check {
 	if why := r.Source.Kernel().Available(false); why != nil {
-		return warn(why.Error(), "Without a sandbox, lathe asks before each command. `lathe debug sandbox` has details.")
+		return warn("level none: "+why.Error(), "Without a sandbox, lathe asks before each command. `lathe debug sandbox` has details.")
 	}
 	if r.Source.Kernel().Available(true) != nil {
-		return warn("available, but this kernel lacks a part of it", "`lathe debug sandbox` lists the missing parts.")
+		return warn("level basic: this kernel lacks a part of it", "`lathe debug sandbox` lists the missing parts.")
 	}
-	return ok("commands are confined")
+	if runtime.GOOS == "linux" && !sandbox.CanMount() {
+		return warn("level basic: Landlock confines commands, without mounts of their own",
+			"Containers without privileges have this level. Allow user namespaces for the level full. `lathe debug sandbox` lists the missing parts.")
+	}
+	return ok("level full: commands are confined")
 }
 
 // checkGit starts git once: a program that is installed may still be broken, as on macOS without developer tools.
