@@ -12,9 +12,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/lathe-agent/lathe/scripts/procstat"
 )
 
 func main() {
@@ -60,7 +60,7 @@ func run(lathe string, runs int) error {
 
 func measure(lathe, home string) (f figures, err error) {
 	cmd := exec.Command(lathe, "acp")
-	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = append(cmd.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home, "LATHE_DATA="+filepath.Join(home, "data"))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -111,21 +111,6 @@ func measure(lathe, home string) (f figures, err error) {
 	}
 	f.newSession = time.Since(began)
 	time.Sleep(200 * time.Millisecond)
-	f.rest, err = resident(cmd.Process.Pid)
-	return f, err
-}
-
-// resident is the memory of a process in MB; 0 where there is no /proc.
-func resident(pid int) (float64, error) {
-	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		return 0, nil
-	}
-	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 64)
-			return kb / 1024, err
-		}
-	}
-	return 0, nil
+	f.rest = procstat.Memory(cmd.Process.Pid)
+	return f, nil
 }
