@@ -73,9 +73,6 @@ func TestWildcard_Random(t *testing.T) {
 
 // slowly is what Wildcard means, without care for time.
 func slowly(pattern, s []rune) bool {
-	if n := len(pattern); n >= 2 && string(pattern[n-2:]) == " *" && slowly(pattern[:n-2], s) {
-		return true
-	}
 	var match func(p, s []rune) bool
 	match = func(p, s []rune) bool {
 		switch {
@@ -90,6 +87,10 @@ func slowly(pattern, s []rune) bool {
 		default:
 			return false
 		}
+	}
+	// Only the last " *" is optional, as in OpenCode.
+	if n := len(pattern); n >= 2 && string(pattern[n-2:]) == " *" && match(pattern[:n-2], s) {
+		return true
 	}
 	return match(pattern, s)
 }
