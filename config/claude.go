@@ -195,12 +195,8 @@ func (n *node) moveTo(at location) {
 
 // placeHooks notes the folder of hooks whose file is not at the top of the checkout.
 func (s *source) placeHooks(dir string) {
-	for _, event := range s.root.membersOf("hooks") {
-		for _, group := range event.val.items {
-			for _, h := range group.itemsOf("hooks") {
-				h.put("dir", stringNode(dir, h.at))
-			}
-		}
+	for _, h := range hookNodes(s.root) {
+		h.put("dir", stringNode(dir, h.at))
 	}
 }
 

@@ -102,3 +102,13 @@ func (l riskFinder) programRisk(path string) Risk {
 func (l *Loaded) HasProjectHooks() bool {
 	return slices.ContainsFunc(l.Sources, func(s Source) bool { return s.Layer == Project && slices.Contains(s.Keys, "hooks") })
 }
+
+// hookNodes are all hooks of a source, whatever their event.
+func hookNodes(root *node) (out []*node) {
+	for _, event := range root.membersOf("hooks") {
+		for _, group := range event.val.items {
+			out = append(out, group.itemsOf("hooks")...)
+		}
+	}
+	return out
+}

@@ -26,6 +26,11 @@ func (s *source) normalize(home string) {
 		s.placeSounds(s.root.get("tui"), home)
 	}
 	s.placeSandbox(s.root, home)
+	for _, h := range hookNodes(s.root) {
+		if dir := h.get("dir"); dir != nil {
+			dir.text = s.complete(dir.text, home)
+		}
+	}
 	for _, m := range s.root.membersOf("mcp") {
 		s.placeSandbox(m.val, home)
 	}
