@@ -18,7 +18,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"strings"
 
@@ -75,11 +74,15 @@ type Release struct {
 	folder  string // address of its files
 }
 
-var versionFormat = regexp.MustCompile(`^v?(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?$`)
+// isVersion reports whether a text is a whole version without build metadata, with or without its v.
+func isVersion(text string) bool {
+	v := "v" + strings.TrimPrefix(text, "v")
+	return len(v) <= 96 && semver.Canonical(v) == v
+}
 
 // CheckVersion returns a version without its v, or an error if it is none.
 func CheckVersion(v string) (string, error) {
-	if !versionFormat.MatchString(v) {
+	if !isVersion(v) {
 		return "", lathe.Errorf(lathe.Invalid, "%s is not a version; want one such as 1.2.3", termtext.Quote(v))
 	}
 	return strings.TrimPrefix(v, "v"), nil
@@ -133,7 +136,7 @@ func (s *Source) pick(list []byte) (Release, error) {
 		if !ok || !found || !strings.HasPrefix(name, "lathe_") {
 			continue
 		}
-		if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size || !versionFormat.MatchString(version) || version[0] == 'v' {
+		if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size || !isVersion(version) || version[0] == 'v' {
 			return Release{}, lathe.Errorf(lathe.Invalid, "the list of checksums at %s is malformed: %s", s.base, termtext.Quote(clip(lines.Text())))
 		}
 		return Release{Version: version, archive: name, sum: strings.ToLower(sum)}, nil
