@@ -136,7 +136,7 @@ func (d *demo) sweep(keep bool) func() {
 }
 
 // demoSettings is the only config of the demo: commands need permission.
-const demoSettings = `{"permission": {"bash": "ask"}}`
+const demoSettings = `{"permission": {"bash": "ask"}, "formatter": false}` // gofmt would leave its telemetry in the home folder
 
 // demoEnv separates the demo's data and config from the user's.
 func demoEnv(env func(string) string, d *demo) func(string) string {

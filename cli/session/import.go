@@ -185,7 +185,7 @@ func (f *exportFile) checkFirst(ctx context.Context, a *cli.App) error {
 	if _, err := a.ExistingFolders(); err == nil {
 		return nil
 	}
-	const short = 1 << 20
+	const short = 4 << 20
 	rest := f.ReadCloser
 	start, err := io.ReadAll(io.LimitReader(cli.CancelableReader(ctx, rest), short))
 	if err == nil && len(start) < short {
