@@ -110,6 +110,7 @@ pictures: build ## draw the pictures of the documents, from real runs
 	$(call say,docs/pictures)
 	@$(GO) run ./scripts/picture -o docs/pictures/demo.svg -- bin/lathe demo
 	@./scripts/screens
+	@./scripts/editor-picture
 
 release: ## build a release into dist: binaries, packages, checksums, SBOMs; publishes nothing
 	@GO=$(GO) ./scripts/release

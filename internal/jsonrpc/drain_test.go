@@ -28,7 +28,7 @@ func TestConn_Drain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no message: no object"}}` + "\n" +
+	want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"invalid message: expected a JSON object"}}` + "\n" +
 		`{"jsonrpc":"2.0","id":"x","result":"a"}` + "\n" + `{"jsonrpc":"2.0","method":"after"}` + "\n"
 	if string(got) != want {
 		t.Errorf("got:\n%s", got)

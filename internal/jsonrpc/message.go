@@ -54,7 +54,7 @@ type message struct {
 func readMessage(data []byte) (message, error) {
 	var m message
 	if t := bytes.TrimLeft(data, " \t\r\n"); len(t) == 0 || t[0] != '{' {
-		return m, errors.New("no object")
+		return m, errors.New("expected a JSON object")
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, err

@@ -15,7 +15,7 @@ func (c *Conn) take(data []byte) error {
 	}
 	m, err := readMessage(data)
 	if err != nil {
-		return fmt.Errorf("no message: %w", err)
+		return fmt.Errorf("invalid message: %w", err)
 	}
 	switch {
 	case m.Method == nil:
