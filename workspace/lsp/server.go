@@ -209,7 +209,7 @@ func ending(res sandbox.Result, stderr string, memory int64) string {
 		out += ": " + said
 	}
 	low := strings.ToLower(stderr)
-	for _, word := range []string{"out of memory", "cannot allocate", "allocation failed", "enomem", "bad_alloc"} {
+	for _, word := range []string{"out of memory", "cannot allocate", "failed to allocate", "allocation failed", "enomem", "bad_alloc", "pthread_create failed"} {
 		if strings.Contains(low, word) {
 			return out + fmt.Sprintf(" (its memory is limited to %s, see lsp.memory)", phrase.Size(memory))
 		}

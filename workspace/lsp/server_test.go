@@ -136,7 +136,7 @@ func TestServer_Dies(t *testing.T) {
 	for _, script := range []string{"dies", "no-start", "invalid", "memory"} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			f := scriptedFixture(t, script, func(_ *lsp.Options, p *lsp.Project) { p.Config.Memory = 400 << 20 })
+			f := scriptedFixture(t, script, func(_ *lsp.Options, p *lsp.Project) { p.Config.Memory = 1 << 30 })
 			f.put("a.x", "fine\n")
 			for i := range 4 {
 				f.change("a.x", strings.Repeat("bad\n", i+1))
