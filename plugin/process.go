@@ -147,6 +147,15 @@ func (l *process) blame(m *plugin) bool {
 	return !already
 }
 
+// answered ends a suspicion: the process is not stuck, so its end would be another fault than the slow call.
+func (l *process) answered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.probing && l.killed == "" {
+		clear(l.blamed)
+	}
+}
+
 // suspect is called when a call ran out of time: a process that does not even answer a ping is stuck,
 // and only a new one helps. It reports whether the call counts against its plugin, which it does not while the
 // process is under suspicion already.
