@@ -33,12 +33,13 @@ func (s *server) initialize(ctx context.Context, p wire.InitializeRequest) (wire
 		AuthMethods:     s.authMethods(),
 		AgentCapabilities: &wire.AgentCapabilities{
 			LoadSession:        true,
-			Auth:               &wire.AgentAuthCapabilities{Logout: &wire.LogoutCapabilities{}},
+			Auth:               &wire.AgentAuthCapabilities{Logout: &wire.LogoutCapabilities{}, Status: &wire.AuthStatusCapabilities{}},
 			PromptCapabilities: &wire.PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true},
 			MCPCapabilities:    &wire.MCPCapabilities{HTTP: !s.Remote, SSE: !s.Remote},
 			SessionCapabilities: &wire.SessionCapabilities{
 				List: &wire.SessionListCapabilities{}, Delete: &wire.SessionDeleteCapabilities{}, Resume: &wire.SessionResumeCapabilities{},
-				Close: &wire.SessionCloseCapabilities{},
+				Close: &wire.SessionCloseCapabilities{}, Fork: &wire.SessionForkCapabilities{}, Archive: &wire.SessionArchiveCapabilities{},
+				Status: &wire.SessionStatusCapabilities{}, Title: &wire.SessionTitleCapabilities{},
 			},
 		},
 	}, nil
@@ -94,4 +95,15 @@ func (s *server) requireLogin() error {
 		return lathe.Errorf(lathe.Unauthorized, "logged out; authenticate first")
 	}
 	return nil
+}
+
+// asLogin makes the error of a prompt one for which clients offer the login, if no provider can be used.
+func (s *server) asLogin(ctx context.Context, l *loop, err error) error {
+	if lathe.CodeOf(err) != lathe.Invalid {
+		return err
+	}
+	if all, failed := l.backend.Providers(ctx, cmp.Or(s.Dir, s.Start)); failed != nil || len(all.Connected) > 0 {
+		return err
+	}
+	return lathe.Errorf(lathe.Unauthorized, "%w", err)
 }

@@ -162,6 +162,9 @@ func (s *server) listSessions(ctx context.Context, p wire.ListSessionsRequest) (
 		return out, err
 	}
 	q := lathe.Query{Roots: true, Limit: pageSize + 1}
+	if q.Archived, err = archivedFilter(p.Archived); err != nil {
+		return out, err
+	}
 	if p.Cwd != "" || s.Dir != "" {
 		if q.Directory, err = s.directory(p.Cwd); err != nil {
 			return out, err
@@ -187,7 +190,7 @@ func (s *server) listSessions(ctx context.Context, p wire.ListSessionsRequest) (
 	out.Sessions = []wire.SessionInfo{}
 	for _, rec := range all {
 		out.Sessions = append(out.Sessions, wire.SessionInfo{
-			SessionID: wire.SessionID(rec.ID), Cwd: rec.Directory, Title: rec.Title, UpdatedAt: rec.Updated.ISO(),
+			SessionID: wire.SessionID(rec.ID), Cwd: rec.Directory, Title: rec.Title, UpdatedAt: rec.Updated.ISO(), Archived: rec.Archived != nil,
 		})
 	}
 	return out, nil

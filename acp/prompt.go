@@ -58,7 +58,7 @@ func (s *server) prompt(ctx context.Context, p wire.PromptRequest) (out wire.Pro
 		}
 		out.StopReason, err = t.result(err)
 	})
-	return out, err
+	return out, s.asLogin(ctx, l, err)
 }
 
 // follow sends a prompt and returns when all of its updates are sent.

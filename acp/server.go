@@ -102,6 +102,14 @@ func methods() map[string]handler {
 		"session/prompt":            method((*server).prompt),
 		"session/set_mode":          method((*server).setMode),
 		"session/set_config_option": method((*server).setConfigOption),
+
+		// Not in the stable schema; initialize names their capabilities.
+		"auth/status":       method((*server).authStatus),
+		"session/fork":      method((*server).forkSession),
+		"session/archive":   method((*server).archiveSession),
+		"session/unarchive": method((*server).unarchiveSession),
+		"session/set_title": method((*server).setTitle),
+		"session/status":    method((*server).sessionStatus),
 	}
 }
 

@@ -60,7 +60,7 @@ func (m *plugin) call(ctx context.Context, hook string, input, output json.RawMe
 	if err != nil {
 		return nil, m.failedCall(ctx, l, hook, err, fmt.Sprintf("no answer within %s", limit), lathe.Denied)
 	}
-	l.answered()
+	l.endSuspicion()
 	changed, err := m.accept(output, data)
 	if err != nil {
 		return nil, m.fault(hook, err.Error())

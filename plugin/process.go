@@ -147,8 +147,8 @@ func (l *process) blame(m *plugin) bool {
 	return !already
 }
 
-// answered ends a suspicion: the process is not stuck, so its end would be another fault than the slow call.
-func (l *process) answered() {
+// endSuspicion notes an answer: the process is not stuck, so its end would be another fault than the slow call.
+func (l *process) endSuspicion() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.probing && l.killed == "" {

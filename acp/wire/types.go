@@ -68,8 +68,9 @@ type ResumeSessionResponse struct {
 
 // ListSessionsRequest is the schema's ListSessionsRequest.
 type ListSessionsRequest struct {
-	Cursor string `json:"cursor,omitempty"`
-	Cwd    string `json:"cwd,omitempty"`
+	Archived *SessionArchiveFilter `json:"archived,omitempty"`
+	Cursor   string                `json:"cursor,omitempty"`
+	Cwd      string                `json:"cwd,omitempty"`
 }
 
 // ListSessionsResponse is the schema's ListSessionsResponse.
@@ -251,6 +252,59 @@ type SessionConfigSelectGroup struct {
 	Options []SessionConfigSelectOption `json:"options"`
 }
 
+// ForkSessionRequest is the schema's ForkSessionRequest.
+type ForkSessionRequest struct {
+	AdditionalDirectories []string      `json:"additionalDirectories,omitempty"`
+	Cwd                   string        `json:"cwd"`
+	MCPServers            []MCPServer   `json:"mcpServers,omitempty"`
+	SessionID             SessionID     `json:"sessionId"`
+	SystemPrompt          *SystemPrompt `json:"systemPrompt,omitempty"`
+}
+
+// ForkSessionResponse is the schema's ForkSessionResponse.
+type ForkSessionResponse struct {
+	ConfigOptions []SessionConfigOption `json:"configOptions,omitempty"`
+	Modes         *SessionModeState     `json:"modes,omitempty"`
+	SessionID     SessionID             `json:"sessionId"`
+}
+
+// ArchiveSessionRequest is the schema's ArchiveSessionRequest.
+type ArchiveSessionRequest struct {
+	SessionID SessionID `json:"sessionId"`
+}
+
+// UnarchiveSessionRequest is the schema's UnarchiveSessionRequest.
+type UnarchiveSessionRequest struct {
+	SessionID SessionID `json:"sessionId"`
+}
+
+// SetSessionTitleRequest is the schema's SetSessionTitleRequest.
+type SetSessionTitleRequest struct {
+	SessionID SessionID `json:"sessionId"`
+	Title     string    `json:"title"`
+}
+
+// SetSessionTitleResponse is the schema's SetSessionTitleResponse.
+type SetSessionTitleResponse struct {
+	Title string `json:"title"`
+}
+
+// SessionStatusRequest is the schema's SessionStatusRequest.
+type SessionStatusRequest struct {
+	SessionID SessionID `json:"sessionId"`
+}
+
+// SessionStatusResponse is the schema's SessionStatusResponse.
+type SessionStatusResponse struct {
+	Status SessionStatus `json:"status"`
+}
+
+// AuthStatusResponse is the schema's AuthStatusResponse.
+type AuthStatusResponse struct {
+	Accounts []AuthAccount `json:"accounts,omitempty"`
+	State    AuthState     `json:"state"`
+}
+
 // ClientCapabilities is the schema's ClientCapabilities.
 type ClientCapabilities struct {
 	Meta        json.RawMessage            `json:"_meta,omitempty"`
@@ -362,10 +416,21 @@ type SessionModeState struct {
 // SessionID is the schema's SessionId.
 type SessionID string
 
+// SessionArchiveFilter is the schema's type of that name.
+type SessionArchiveFilter string
+
+// The values of SessionArchiveFilter.
+const (
+	SessionArchiveFilterExclude SessionArchiveFilter = "exclude"
+	SessionArchiveFilterInclude SessionArchiveFilter = "include"
+	SessionArchiveFilterOnly    SessionArchiveFilter = "only"
+)
+
 // SessionInfo is the schema's SessionInfo.
 type SessionInfo struct {
 	Meta                  json.RawMessage `json:"_meta,omitempty"`
 	AdditionalDirectories []string        `json:"additionalDirectories,omitempty"`
+	Archived              bool            `json:"archived,omitempty"`
 	Cwd                   string          `json:"cwd"`
 	SessionID             SessionID       `json:"sessionId"`
 	Title                 string          `json:"title,omitempty"`
@@ -546,6 +611,41 @@ type ElicitationSchema struct {
 // SessionConfigGroupID is the schema's SessionConfigGroupId.
 type SessionConfigGroupID string
 
+// SystemPrompt is the schema's SystemPrompt.
+type SystemPrompt struct {
+	Content []ContentBlock   `json:"content"`
+	Mode    SystemPromptMode `json:"mode"`
+}
+
+// SessionStatus is the schema's type of that name.
+type SessionStatus string
+
+// The values of SessionStatus.
+const (
+	SessionStatusOpen  SessionStatus = "open"
+	SessionStatusSaved SessionStatus = "saved"
+)
+
+// AuthAccount is the schema's AuthAccount.
+type AuthAccount struct {
+	Active       bool   `json:"active,omitempty"`
+	Email        string `json:"email,omitempty"`
+	Label        string `json:"label"`
+	Name         string `json:"name,omitempty"`
+	Organization string `json:"organization,omitempty"`
+}
+
+// AuthState is the schema's type of that name.
+type AuthState string
+
+// The values of AuthState.
+const (
+	AuthStateAuthenticated   AuthState = "authenticated"
+	AuthStateUnauthenticated AuthState = "unauthenticated"
+	AuthStateNotRequired     AuthState = "not_required"
+	AuthStateUnknown         AuthState = "unknown"
+)
+
 // AuthCapabilities is the schema's AuthCapabilities.
 type AuthCapabilities struct {
 	Terminal bool `json:"terminal,omitempty"`
@@ -576,7 +676,8 @@ type SubagentCapabilities struct {
 
 // AgentAuthCapabilities is the schema's AgentAuthCapabilities.
 type AgentAuthCapabilities struct {
-	Logout *LogoutCapabilities `json:"logout,omitempty"`
+	Logout *LogoutCapabilities     `json:"logout,omitempty"`
+	Status *AuthStatusCapabilities `json:"status,omitempty"`
 }
 
 // MCPCapabilities is the schema's McpCapabilities.
@@ -595,10 +696,14 @@ type PromptCapabilities struct {
 // SessionCapabilities is the schema's SessionCapabilities.
 type SessionCapabilities struct {
 	AdditionalDirectories *SessionAdditionalDirectoriesCapabilities `json:"additionalDirectories,omitempty"`
+	Archive               *SessionArchiveCapabilities               `json:"archive,omitempty"`
 	Close                 *SessionCloseCapabilities                 `json:"close,omitempty"`
 	Delete                *SessionDeleteCapabilities                `json:"delete,omitempty"`
+	Fork                  *SessionForkCapabilities                  `json:"fork,omitempty"`
 	List                  *SessionListCapabilities                  `json:"list,omitempty"`
 	Resume                *SessionResumeCapabilities                `json:"resume,omitempty"`
+	Status                *SessionStatusCapabilities                `json:"status,omitempty"`
+	Title                 *SessionTitleCapabilities                 `json:"title,omitempty"`
 }
 
 // AuthMethodTerminal is the schema's AuthMethodTerminal.
@@ -888,6 +993,15 @@ const (
 	ElicitationSchemaTypeObject ElicitationSchemaType = "object"
 )
 
+// SystemPromptMode is the schema's type of that name.
+type SystemPromptMode string
+
+// The values of SystemPromptMode.
+const (
+	SystemPromptModeAppend   SystemPromptMode = "append"
+	SystemPromptModeOverride SystemPromptMode = "override"
+)
+
 // ElicitationFormCapabilities is the schema's ElicitationFormCapabilities.
 type ElicitationFormCapabilities struct {
 }
@@ -913,8 +1027,16 @@ type NoticeCapabilities struct {
 type LogoutCapabilities struct {
 }
 
+// AuthStatusCapabilities is the schema's AuthStatusCapabilities.
+type AuthStatusCapabilities struct {
+}
+
 // SessionAdditionalDirectoriesCapabilities is the schema's SessionAdditionalDirectoriesCapabilities.
 type SessionAdditionalDirectoriesCapabilities struct {
+}
+
+// SessionArchiveCapabilities is the schema's SessionArchiveCapabilities.
+type SessionArchiveCapabilities struct {
 }
 
 // SessionCloseCapabilities is the schema's SessionCloseCapabilities.
@@ -925,12 +1047,24 @@ type SessionCloseCapabilities struct {
 type SessionDeleteCapabilities struct {
 }
 
+// SessionForkCapabilities is the schema's SessionForkCapabilities.
+type SessionForkCapabilities struct {
+}
+
 // SessionListCapabilities is the schema's SessionListCapabilities.
 type SessionListCapabilities struct {
 }
 
 // SessionResumeCapabilities is the schema's SessionResumeCapabilities.
 type SessionResumeCapabilities struct {
+}
+
+// SessionStatusCapabilities is the schema's SessionStatusCapabilities.
+type SessionStatusCapabilities struct {
+}
+
+// SessionTitleCapabilities is the schema's SessionTitleCapabilities.
+type SessionTitleCapabilities struct {
 }
 
 // HTTPHeader is the schema's HttpHeader.

@@ -31,6 +31,8 @@ var roots = []string{
 	"WaitForTerminalExitResponse", "TerminalOutputRequest", "TerminalOutputResponse",
 	"CreateElicitationRequest", "CreateElicitationResponse", "CompleteElicitationNotification",
 	"SessionConfigSelectOption", "SessionConfigSelectGroup",
+	"ForkSessionRequest", "ForkSessionResponse", "ArchiveSessionRequest", "UnarchiveSessionRequest", "SetSessionTitleRequest", "SetSessionTitleResponse",
+	"SessionStatusRequest", "SessionStatusResponse", "AuthStatusResponse",
 }
 
 // unstable are the members and variants that are taken from the unstable schema, by type.
@@ -38,6 +40,11 @@ var unstable = map[string][]string{
 	"ClientCapabilities": {"subagents"},
 	"SessionUpdate":      {"subagent_update"},
 	"PromptResponse":     {"usage"},
+
+	"AgentAuthCapabilities": {"status"},
+	"SessionCapabilities":   {"fork", "archive", "status", "title"},
+	"ListSessionsRequest":   {"archived"},
+	"SessionInfo":           {"archived"},
 }
 
 // flat are the unions that are written as one struct with the members of all variants.
