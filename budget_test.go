@@ -1,3 +1,5 @@
+//go:build !race
+
 package lathe_test
 
 import (
