@@ -83,6 +83,8 @@ var archImports = archtest.Table{
 	{From: "engine/directory", May: []string{".", "store", "workspace"}},
 	{From: "engine/events", May: []string{".", "bus", "store"}},
 	{From: "engine/record", May: []string{".", "engine/directory", "grant", "store"}},
+	// It looks after work beside turns, and reads branches for the board.
+	{From: "engine/background", May: []string{".", "engine/history", "engine/subagent", "store", "tool", "workspace", "workspace/git"}},
 	{From: "engine/fairqueue", May: []string{".", "internal/*"}},
 	{From: "engine/telemetry", May: []string{".", "engine/fairqueue", "model", "internal/*"}},
 	{From: "engine/history/historytest", May: []string{".", "engine/history"}},

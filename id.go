@@ -18,6 +18,7 @@ type (
 	EventID     string
 	WorkspaceID string
 	PtyID       string
+	TaskID      string // job_… for commands, ses_… for sessions
 )
 
 // Prefix is the kind of an id, the letters before its underscore.

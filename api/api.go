@@ -25,6 +25,23 @@ type Engine interface {
 	Turns
 	Asks
 	Catalog
+	Background
+}
+
+// Background is work beside the turns of sessions, and the overview of all sessions.
+type Background interface {
+	// Tasks lists the background tasks of a session and of those below it, newest first; with "" those of all sessions,
+	// and the sessions at work.
+	Tasks(ctx context.Context, session lathe.SessionID) ([]lathe.BackgroundTask, error)
+	// TaskOutput returns the end of a task's output, at most limit bytes. The ID may be the beginning of one.
+	TaskOutput(ctx context.Context, id lathe.TaskID, limit int) (lathe.TaskOutput, error)
+	// StopTask ends a running task.
+	StopTask(ctx context.Context, id lathe.TaskID) error
+	// MoveToBackground lets the running commands and subagents of a session continue in the background, and returns
+	// how many there were.
+	MoveToBackground(ctx context.Context, session lathe.SessionID) (int, error)
+	// Board returns what sessions of all projects are doing, by their last change, newest first.
+	Board(ctx context.Context, q lathe.BoardQuery) ([]lathe.BoardEntry, error)
 }
 
 // Sessions are the records of sessions.

@@ -62,6 +62,7 @@ var (
 // Client calls one server.
 type Client struct {
 	reports
+	background
 	grants
 	options Options
 	base    string // without a slash at its end
@@ -109,7 +110,7 @@ func New(address string, o Options) (*Client, error) {
 		return nil, lathe.Errorf(lathe.Invalid, "%q is not a server address; use http://127.0.0.1:4096 or unix:///path/to/socket", phrase.Shorten(c.where, 100))
 	}
 	c.http = newHTTP(wire)
-	c.reports = reports{c.call}
+	c.reports, c.background = reports{c.call}, background{c.call}
 	return c, nil
 }
 

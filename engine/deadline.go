@@ -52,6 +52,7 @@ func (h *host) runBounded(ctx context.Context, t tool.Tool, c *tool.Call, repeat
 	})
 	defer h.clock.End()
 	h.gone = ctx.Done()
+	defer s.engine.Forget(c.Session, c.ID)
 	done := make(chan fold.Outcome, 1)
 	s.engine.work.Go(func() {
 		res, err := h.run(ctx, t, c, repeated)

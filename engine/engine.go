@@ -158,7 +158,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.Sessions, e.Histories, e.Requests = record.NewSessions(s, e.Directories, o.IDs, o.Now, o.Version), record.Histories{Store: s}, record.NewRequests(s, e.Directories)
 	e.composer = &composer{services: e.services, dirs: e.Directories}
 	e.editor = editor{services: e.services, actors: &e.actors}
-	e.recovery = recovery{services: e.services, lifetime: e.lifetime, composer: e.composer, actors: &e.actors, files: &e.files, subagents: &e.subagents}
+	e.recovery = recovery{services: e.services, lifetime: e.lifetime, composer: e.composer, actors: &e.actors, files: &e.files, subagents: &e.subagents, Registry: e.newBackground()}
 	return e, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/background"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/engine/subagent"
@@ -27,6 +28,7 @@ type recovery struct {
 	actors    *actors
 	files     *sessionFiles
 	subagents *subagent.Registry
+	*background.Registry
 }
 
 // Recover looks after all sessions that a dead process left: what it left open is closed.

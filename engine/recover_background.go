@@ -38,6 +38,9 @@ func (e *recovery) recoverAwaited(ctx context.Context, one store.Interruption) e
 // RecoverTasks recovers background tasks of a session whose process has died, or of all sessions
 // if it is "". With resume they continue; otherwise their parent gets a report that they were interrupted.
 func (e *recovery) RecoverTasks(ctx context.Context, parent lathe.SessionID, resume bool) error {
+	if err := e.RecoverShells(ctx, parent); err != nil {
+		return err
+	}
 	tasks, err := e.store.BackgroundTasks(ctx, parent)
 	if err != nil || len(tasks) == 0 {
 		return err

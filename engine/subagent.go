@@ -52,8 +52,13 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	if err != nil {
 		return tool.Report{}, err
 	}
-	defer leave()
-	return t.await(ctx)
+	r, err := t.await(ctx)
+	if err == nil && r.State == tool.TaskRunning { // the user moved it to the background
+		t.continueInBackground(leave)
+		return r, nil
+	}
+	leave()
+	return r, err
 }
 
 // delegateBackground has a child work in the background.
@@ -71,14 +76,8 @@ func (h *host) delegateBackground(ctx context.Context, a tool.Assignment, agent 
 		leave()
 		return tool.Report{}, refusal(err)
 	}
-	e.work.Go(func() {
-		defer leave()
-		_, _ = e.Wait(e.ctx, t.child.ID) // its report says how it ended
-	})
-	return tool.Report{
-		Session: t.child.ID, State: tool.TaskRunning, Metadata: t.metadata(),
-		Text: "The task is running. Its report arrives as a message. Do not ask for it; continue, or end your turn if nothing else is left.",
-	}, nil
+	t.continueInBackground(leave)
+	return t.runningReport("The task is running."), nil
 }
 
 // newTask is a task with its child, which the parent's part names from now on.
@@ -266,7 +265,12 @@ func (t *task) await(ctx context.Context) (tool.Report, error) {
 		if _, err := e.submit(ctx, t.child.ID, t.prompt, lathe.Awaited); err != nil {
 			return tool.Report{}, refusal(err)
 		}
-		if err := t.follow(ctx); err != nil {
+		err := t.follow(ctx)
+		if errors.Is(err, errMoved) {
+			if moved, err := t.detach(ctx); err != nil || moved {
+				return t.runningReport("The user moved the task to the background, where it continues."), err
+			}
+		} else if err != nil {
 			return t.stopChild(ctx, err)
 		}
 		r, err := t.report(ctx)
@@ -290,6 +294,7 @@ func (t *task) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	moved := t.host.Background().Moved()
 	var show <-chan time.Time // set while there is something
 	for {
 		select {
@@ -305,6 +310,8 @@ func (t *task) follow(ctx context.Context) error {
 				return t.waitForCancel(ctx)
 			}
 			return end.err
+		case <-moved:
+			return errMoved
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -8,20 +8,18 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/background"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// reportHead is the first line of a background task's report to its parent.
-const reportHead = "A task that ran in the background has ended."
-
 // isReport reports whether a prompt is the report of a background task.
 func isReport(h *history.Message) bool {
 	return h != nil && slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
 		t, ok := p.Body.(*lathe.Text)
-		return ok && t.Synthetic.On() && strings.HasPrefix(t.Text, reportHead)
+		return ok && t.Synthetic.On() && strings.HasPrefix(t.Text, background.Head)
 	})
 }
 
@@ -84,16 +82,11 @@ func (e *recovery) reportToParent(ctx context.Context, child lathe.Session, mess
 		r.Text = strings.Replace(r.Text, subagent.StoppedText, "The program ended before it was done. task_id continues it.", 1)
 	}
 	r = e.clipReport(r, parent.ID)
-	p := lathe.Prompt{Agent: parent.Agent, NoReply: live && r.State == tool.TaskCanceled}
-	if m := parent.Model; m != nil {
-		p.Model = &lathe.ModelRef{Provider: m.Provider, Model: m.ID}
-		if m.Variant != "default" {
-			p.Model.Variant = m.Variant
-		}
-	}
+	p := background.PromptFor(parent)
+	p.NoReply = live && r.State == tool.TaskCanceled
 	sum := sha256.Sum256([]byte(child.ID + lastID(messages)))
 	p.ID = lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26])
-	p.Parts = []lathe.Part{{Body: history.Synthetic(reportHead + "\n" + r.Envelope())}}
+	p.Parts = []lathe.Part{{Body: history.Synthetic(background.Head + "\n" + r.Envelope())}}
 	in, err := e.compose(ctx, parent.ID, p)
 	if err != nil {
 		return err

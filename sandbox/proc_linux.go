@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lathe-agent/lathe/sandbox/egress"
 )
 
 // entry is a process as /proc shows it.
@@ -112,7 +114,7 @@ func processes(pids []int) []Process {
 		if len(name) > longest {
 			name = name[:longest]
 		}
-		out = append(out, Process{PID: pid, Name: strings.ToValidUTF8(name, ""), Parent: e.parent, Start: e.start})
+		out = append(out, Process{PID: pid, Name: strings.ToValidUTF8(name, ""), Parent: e.parent, Start: e.start, Ports: egress.PortsOf(pid)})
 	}
 	return out
 }

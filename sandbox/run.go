@@ -33,6 +33,9 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 	}
 	f := follow(out)
 	defer close(f.left)
+	if c.Started != nil {
+		c.Started(func() []Process { return r.number(c.Owner, t, t.rest()) })
+	}
 	res, err := r.watch(ctx, c, t, func(limit time.Duration, until ...<-chan struct{}) int {
 		return f.pump(output, limit, until...)
 	})
@@ -101,9 +104,16 @@ func (c Command) environment() []string {
 // the limit, if there is one, has passed.
 type pump func(limit time.Duration, until ...<-chan struct{}) int
 
+// unlimited is the index of [Command.Unlimited] among the channels that watch waits for.
+const unlimited = 2
+
 func (r *Runner) watch(ctx context.Context, c Command, t tree, pump pump) (Result, error) {
 	var res Result
-	switch pump(c.Timeout, t.exited(), ctx.Done()) {
+	how := pump(c.Timeout, t.exited(), ctx.Done(), c.Unlimited)
+	if how == unlimited {
+		how = pump(0, t.exited(), ctx.Done())
+	}
+	switch how {
 	case 0:
 		return r.ended(ctx, c, t, pump)
 	case 1:
@@ -224,7 +234,7 @@ func (f *follower) pass(piece []byte) bool {
 	}
 }
 
-// pump is the type of that name; a nil channel stands for the end of the output.
+// pump is the type of that name, for up to three channels; a first one that is nil channel stands for the end of the output.
 func (f *follower) pump(output func([]byte), limit time.Duration, until ...<-chan struct{}) int {
 	var timeout <-chan time.Time
 	if limit > 0 {
@@ -232,10 +242,9 @@ func (f *follower) pump(output func([]byte), limit time.Duration, until ...<-cha
 		defer timer.Stop()
 		timeout = timer.C
 	}
-	var a, b <-chan struct{} = until[0], nil
-	if len(until) > 1 {
-		b = until[1]
-	}
+	var others [2]<-chan struct{}
+	copy(others[:], until[1:])
+	a, b, c := until[0], others[0], others[1]
 	for {
 		if a == nil && f.ended {
 			return 0
@@ -254,6 +263,8 @@ func (f *follower) pump(output func([]byte), limit time.Duration, until ...<-cha
 			return 0
 		case <-b:
 			return 1
+		case <-c:
+			return unlimited
 		case <-timeout:
 			return -1
 		}

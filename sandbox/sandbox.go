@@ -71,6 +71,11 @@ type Command struct {
 	Profile Profile
 	// Owner says whose background processes it leaves, for [Runner.Jobs]; "" numbers none.
 	Owner string
+	// Started, if set, is called once it runs, in the goroutine of [Runner.Run]. list returns its processes,
+	// which are jobs of Owner from the first call on. It may be called from any goroutine, also after the end.
+	Started func(list func() []Process)
+	// Unlimited, once closed, lifts Timeout: the command has moved to the background.
+	Unlimited <-chan struct{}
 	// UserTyped says that the user typed it. Where nothing confines it, it may use our server (see [PeerChecker]).
 	UserTyped bool
 }
@@ -117,6 +122,8 @@ type Process struct {
 	// Parent and Start, in ticks of the system's clock, are known on Linux only.
 	Parent int    `json:"parent,omitempty"`
 	Start  uint64 `json:"start,omitempty"`
+	// Ports are the TCP ports that it listens on, known on Linux only.
+	Ports []uint16 `json:"ports,omitempty"`
 	// Job is the number of its [Job]; 0 means none.
 	Job int `json:"-"`
 }

@@ -35,6 +35,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 		terminals.routes(),
 		clients.routes(),
 		latheAPI{b.Engine}.routes(),
+		backgroundAPI{b.Engine}.routes(),
 		grantAPI{b.Engine}.routes(),
 		reportAPI{b.Reports}.routes(),
 		metricsAPI{o.Metrics, o.Version, s.meters, b.Engine}.routes(),

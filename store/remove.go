@@ -65,7 +65,7 @@ func (t *txn) dropSession(s *sessionRow) error {
 	if err := t.deleteMessages(`session = $1`, s.n); err != nil {
 		return err
 	}
-	for _, table := range []string{`status`, `ask`, `list`, `lease`, `preface`} {
+	for _, table := range []string{`status`, `ask`, `list`, `lease`, `preface`, `shell`} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE session = $1`, s.n); err != nil {
 			return err
 		}

@@ -102,6 +102,8 @@ type Host interface {
 	// that works in the background. An error belongs to the call; the report has the agent's
 	// own error.
 	Delegate(ctx context.Context, a Assignment) (Report, error)
+	// Background lets the call continue after its result; nil where it cannot.
+	Background() Background
 	// Publish publishes an event, such as a changed file.
 	Publish(f lathe.Fact)
 	// History returns the conversation as this step saw it. It must not be changed.
@@ -137,6 +139,9 @@ func (NoSession) SwitchAgent(context.Context, string, string) error {
 func (NoSession) Delegate(context.Context, Assignment) (Report, error) {
 	return Report{}, Failf("No session to delegate from.")
 }
+
+// Background is nil: no session is told the end.
+func (NoSession) Background() Background { return nil }
 
 // Publish publishes nothing.
 func (NoSession) Publish(lathe.Fact) {}

@@ -199,3 +199,12 @@ func Worktrees(top string) (out []string) {
 	}
 	return out
 }
+
+// CheckoutOf returns the checkout around a directory, without the identity of its project: a few reads of files.
+func CheckoutOf(dir string) (Place, bool) {
+	c, ok := findCheckout(dir)
+	if !ok {
+		return Place{}, false
+	}
+	return Place{Directory: dir, Worktree: c.top, Sandbox: c.top, VCS: "git"}, true
+}

@@ -127,6 +127,8 @@ func (typist) Ask(context.Context, ...tool.Permission) error { return nil }
 
 func (typist) Progress(string, json.RawMessage) {}
 
+func (typist) Background() tool.Background { return nil }
+
 // trySandboxed runs the command through the bash tool, so that it is confined like a command of the model.
 func trySandboxed(ctx context.Context, a *cli.App, r *sandbox.Runner, call tool.Call, command string, confine func(*tool.Call, bash.Line) (sandbox.Profile, error)) (*commandJSON, error) {
 	input, err := json.Marshal(map[string]string{"command": command})

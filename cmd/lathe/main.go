@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/account"
 	"github.com/lathe-agent/lathe/cli/acpserver"
+	"github.com/lathe-agent/lathe/cli/background"
 	"github.com/lathe-agent/lathe/cli/database"
 	"github.com/lathe-agent/lathe/cli/debug"
 	"github.com/lathe-agent/lathe/cli/demo"
@@ -98,6 +99,8 @@ func newRoot(a *cli.App) *cobra.Command {
 		acpserver.New(a, account.NewLogin(a)),
 		session.New(a),
 		settings.NewAgent(a),
+		background.NewAgents(a),
+		background.NewTask(a),
 		session.NewExport(a),
 		session.NewImport(a),
 		stats.New(a),

@@ -110,6 +110,9 @@ func lastFindings(messages []lathe.Message) string {
 	return strings.Join(said, "\n\n")
 }
 
+// LastTexts is what a session said last, for people who look at it from outside.
+func LastTexts(messages []lathe.Message) string { return lastFindings(messages) }
+
 func findingsText(said string) string {
 	if said == "" {
 		return ""

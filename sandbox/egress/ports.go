@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"io"
+	"iter"
 	"maps"
 	"net"
 	"net/netip"
@@ -18,18 +19,37 @@ import (
 
 // Listening reads the addresses that are listened on from a table as /proc/net/tcp and tcp6 are.
 func Listening(table io.Reader) (out []netip.AddrPort) {
-	const listening = "0A"
-	lines := bufio.NewScanner(table)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 4 || fields[3] != listening {
-			continue
-		}
-		if at := ParseTableAddr(fields[1]); at.Port() > 0 {
-			out = append(out, at)
-		}
+	for s := range Sockets(table) {
+		out = append(out, s.At)
 	}
 	return out
+}
+
+// Socket is a socket that listens.
+type Socket struct {
+	At    netip.AddrPort
+	Inode string // its number; "" is not known
+}
+
+// Sockets yields the sockets of such a table that listen.
+func Sockets(table io.Reader) iter.Seq[Socket] {
+	const listening, inode = "0A", 9
+	return func(yield func(Socket) bool) {
+		lines := bufio.NewScanner(table)
+		for lines.Scan() {
+			fields := strings.Fields(lines.Text())
+			if len(fields) < 4 || fields[3] != listening {
+				continue
+			}
+			s := Socket{At: ParseTableAddr(fields[1])}
+			if len(fields) > inode {
+				s.Inode = fields[inode]
+			}
+			if s.At.Port() > 0 && !yield(s) {
+				return
+			}
+		}
+	}
 }
 
 // ParseTableAddr reads an address as the kernel prints it there: words of 32 bits in the order of the

@@ -7,7 +7,6 @@ package bash
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -60,6 +59,8 @@ const (
 	defaultFileBytes = 100 << 20
 	bashLines        = 1000
 	bashBytes        = 30 << 10
+	// longestTimeout is in milliseconds, some 35 years: more would not fit a duration.
+	longestTimeout = 1 << 40
 )
 
 type bash struct {
@@ -104,10 +105,11 @@ func secrets(cfg Config) []string {
 
 // bashInput is a command. Some models add a description, which is ignored.
 type bashInput struct {
-	Command string `json:"command" jsonschema:"the command line: go test ./..."`
-	Timeout int64  `json:"timeout,omitempty" jsonschema:"the most time it may take, in milliseconds, 120000 without: 600000"`
-	Workdir string `json:"workdir,omitempty" jsonschema:"the directory to run in, the project's without: web/app"`
-	Outside string `json:"outside,omitempty" jsonschema:"why it must run outside of the sandbox that refused it, which the user is asked: it installs a hook"`
+	Command    string `json:"command" jsonschema:"the command line: go test ./..."`
+	Timeout    int64  `json:"timeout,omitempty" jsonschema:"the most time it may take, in milliseconds, 120000 without: 600000"`
+	Workdir    string `json:"workdir,omitempty" jsonschema:"the directory to run in, the project's without: web/app"`
+	Background bool   `json:"background,omitempty" jsonschema:"do not wait for its end: true for a server"`
+	Outside    string `json:"outside,omitempty" jsonschema:"why it must run outside of the sandbox that refused it, which the user is asked: it installs a hook"`
 }
 
 // New returns the tool that runs a command in the user's shell.
@@ -118,6 +120,9 @@ func New(cfg Config) tool.Tool {
 // run executes a command line and returns its output, cleaned and cut to the limits.
 func (b *bash) run(ctx context.Context, c *tool.Call, in bashInput) (tool.Result, error) {
 	dir, timeout, err := b.check(c, in)
+	if err == nil && in.Background {
+		err = checkBackground(ctx, c)
+	}
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -142,21 +147,14 @@ func (b *bash) run(ctx context.Context, c *tool.Call, in bashInput) (tool.Result
 	}
 	owner := string(c.Session)
 	line, env := b.withJobs(owner, in.Command, env)
-	p := b.newPrinted(c.Session, func(meta json.RawMessage) { c.Host.Progress("", meta) })
-	res, err := b.Runner.Run(ctx, sandbox.Command{
-		Path: b.shell().path, Args: b.shell().args(line), Dir: dir.Path, Env: env, Timeout: timeout, Leftovers: b.Leftovers, Profile: profile, Owner: owner,
-	}, p.write)
-	p.end()
-	if err != nil {
-		p.spool.finish(false)
-		return tool.Result{}, tool.Failf("The command could not be run: %w", err)
-	}
-	return b.result(in.Command, dir.Path, timeout, profile, scan.line, res, p), nil
+	x := &execution{bash: b, call: c, in: in, dir: dir.Path, timeout: timeout, profile: profile, line: scan.line}
+	return x.run(ctx, sandbox.Command{
+		Path: b.shell().path, Args: b.shell().args(line), Dir: dir.Path, Env: env, Leftovers: b.Leftovers, Profile: profile, Owner: owner,
+	})
 }
 
 // check refuses commands that cannot run before the user is asked.
 func (b *bash) check(c *tool.Call, in bashInput) (dir target.Target, timeout time.Duration, err error) {
-	const longest = 1 << 40 // milliseconds, some 35 years: more would not fit a duration
 	switch {
 	case strings.TrimSpace(in.Command) == "":
 		return target.Target{}, 0, tool.Failf("The command is empty. Give the command line to run, such as {\"command\":\"git status\"}.")
@@ -168,7 +166,7 @@ func (b *bash) check(c *tool.Call, in bashInput) (dir target.Target, timeout tim
 		return target.Target{}, 0, tool.Failf("No shell found on this machine. Use the other tools, and tell the user to set \"shell\" in the config.")
 	}
 	if timeout = b.Timeout; in.Timeout > 0 {
-		timeout = time.Duration(min(in.Timeout, longest)) * time.Millisecond
+		timeout = time.Duration(min(in.Timeout, longestTimeout)) * time.Millisecond
 	}
 	dir, err = target.Locate(c, in.Workdir)
 	if err != nil {

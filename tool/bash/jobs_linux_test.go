@@ -34,6 +34,7 @@ type silentHost struct{ tool.Host }
 
 func (silentHost) Ask(context.Context, ...tool.Permission) error { return nil }
 func (silentHost) Progress(string, json.RawMessage)              {}
+func (silentHost) Background() tool.Background                   { return nil }
 
 // What an earlier call left is reached by the number of its job, and by no call of another session. A
 // line that starts jobs of its own means those.

@@ -19,10 +19,14 @@ type printed struct {
 	show func(json.RawMessage)
 	wake chan struct{} // there is something to show
 	quit chan struct{} // nothing is shown any more
+	once sync.Once     // closes it
 	done sync.WaitGroup
 
+	// mu also guards spool and log while the command runs. It is held during writes of the file: only the start of a
+	// log competes for it.
 	mu     sync.Mutex
 	recent recent
+	log    *logFile // takes the output of a command in the background; nil in the foreground
 }
 
 func (b *bash) newPrinted(session lathe.SessionID, show func(json.RawMessage)) *printed {
@@ -39,9 +43,13 @@ func (b *bash) newPrinted(session lathe.SessionID, show func(json.RawMessage)) *
 }
 
 func (p *printed) write(piece []byte) {
-	p.spool.write(piece)
 	p.clean.write(piece)
 	p.mu.Lock()
+	if p.log != nil {
+		p.log.write(piece)
+	} else {
+		p.spool.write(piece)
+	}
 	p.recent.write(piece)
 	p.mu.Unlock()
 	select {
@@ -53,7 +61,12 @@ func (p *printed) write(piece []byte) {
 // end takes no more, and returns when nothing is shown any more.
 func (p *printed) end() {
 	p.clean.end()
-	close(p.quit)
+	p.hide()
+}
+
+// hide returns when nothing is shown any more.
+func (p *printed) hide() {
+	p.once.Do(func() { close(p.quit) })
 	p.done.Wait()
 }
 

@@ -33,6 +33,7 @@ type Host struct {
 	Delegated   []tool.Assignment
 	Report      tool.Report // of every task
 	DelegateErr error
+	Tasks       *Tasks // takes work into the background; nil takes none
 }
 
 func NewHost(t *testing.T) *Host {
@@ -88,7 +89,16 @@ func (d *Host) Delegate(_ context.Context, a tool.Assignment) (tool.Report, erro
 }
 
 func (d *Host) History() []lathe.Message { return d.Messages }
-func (d *Host) PlanFile() string         { return d.Plan }
+
+// Background is the Tasks of the host; nil where it has none.
+func (d *Host) Background() tool.Background {
+	if d.Tasks == nil {
+		return nil
+	}
+	return d.Tasks
+}
+
+func (d *Host) PlanFile() string { return d.Plan }
 
 func (d *Host) SwitchAgent(_ context.Context, agent, text string) error {
 	d.Switched = append(d.Switched, agent+": "+text)

@@ -58,6 +58,8 @@ func (h *host) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
 }
 func (h *host) History() []lathe.Message { return nil }
 
+func (h *host) Background() tool.Background { return nil }
+
 func (h *host) PlanFile() string { return "" }
 
 func (h *host) SwitchAgent(context.Context, string, string) error { return nil }
