@@ -54,7 +54,7 @@ var archCeilings = map[string]archtest.Exception{
 	"lines engine":                          {Max: 8450, Why: "the loop of turns, with retries, compaction, sub-agents and recovery"},
 	"lines lathe":                           {Max: 5650, Why: "the vocabulary of the wire"},
 	"lines sandbox":                         {Max: 7200, Why: "three systems behind one interface"},
-	"lines server":                          {Max: 7300, Why: "one file for each family of routes"},
+	"lines server":                          {Max: 7350, Why: "one file for each family of routes"},
 	"lines tui":                             {Max: 6350, Why: "the controllers of the screen"},
 	"lines workspace/snapshot":              {Max: 5700, Why: "one store of trees; see its DESIGN.md"},
 	"methods client.Client":                 {Max: 65, Why: "one for each verb of the API, so that it can stand where an engine does"},

@@ -48,6 +48,9 @@ type canned struct {
 	statuses  map[lathe.SessionID]lathe.Status
 	cut       []lathe.SessionID // turns that a dead process left
 	asks      []lathe.Fact
+	tasks     []lathe.BackgroundTask
+	board     []lathe.BoardEntry
+	stopped   []string // tasks, and sessions whose calls were moved
 	grants    []grant.Grant
 	files     []string
 	settings  []api.Setting
@@ -199,6 +202,34 @@ func (c *canned) Diff(_ context.Context, id lathe.SessionID, _ lathe.MessageID) 
 
 func (c *canned) Statuses(context.Context, lathe.Scope) (map[lathe.SessionID]lathe.Status, error) {
 	return c.statuses, nil
+}
+
+func (c *canned) Tasks(context.Context, lathe.SessionID) ([]lathe.BackgroundTask, error) {
+	return c.tasks, nil
+}
+
+func (c *canned) TaskOutput(_ context.Context, id lathe.TaskID, _ int) (lathe.TaskOutput, error) {
+	return lathe.TaskOutput{Text: "output of " + string(id) + "\n"}, nil
+}
+
+func (c *canned) StopTask(_ context.Context, id lathe.TaskID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = append(c.stopped, string(id))
+	return nil
+}
+
+func (c *canned) MoveToBackground(_ context.Context, id lathe.SessionID) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = append(c.stopped, "moved "+string(id))
+	return 1, nil
+}
+
+func (c *canned) Board(context.Context, lathe.BoardQuery) ([]lathe.BoardEntry, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.board, nil
 }
 
 func (c *canned) Interrupted(context.Context) ([]lathe.SessionID, error) { return c.cut, nil }

@@ -81,6 +81,9 @@ func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 			return p.menu.runKey(n), true
 		}
 	}
+	if p.state.Busy(p.state.Current) && p.keys.Match(k, key.SessionBackground) { // while nothing runs it moves the cursor
+		return p.menu.runKey(key.SessionBackground), true
+	}
 	out := p.drafts.edit.Key(k)
 	if _, no := out.(editor.NotHandled); no {
 		return nil, false

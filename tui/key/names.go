@@ -37,6 +37,7 @@ const (
 	SessionDelete                  Name = "session_delete"
 	SessionArchive                 Name = "session_archive"
 	SessionInterrupt               Name = "session_interrupt"
+	SessionBackground              Name = "session_background"
 	SessionCompact                 Name = "session_compact"
 	SessionQueuedPrompts           Name = "session_queued_prompts"
 	SessionChildFirst              Name = "session_child_first"
