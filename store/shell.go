@@ -54,7 +54,7 @@ func (x Shells) Add(ctx context.Context, task lathe.BackgroundTask, most int) er
 // many processes try. sent is whether this call did it.
 func (x Shells) End(ctx context.Context, task lathe.BackgroundTask, p lathe.Submission) (sent bool, err error) {
 	s := x.store
-	rows, err := s.encodeMessage(p.Message)
+	rows, err := s.blobs.encodeMessage(p.Message)
 	if err != nil {
 		return false, err
 	}
