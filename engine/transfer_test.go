@@ -81,6 +81,20 @@ func TestImport_KeepsWhatItIsGiven(t *testing.T) {
 	w.same("messages", w.history(got.ID), x.Messages)
 }
 
+// A stranger's export may limit its session, and gives it no permission.
+func TestImport_GivesNoPermission(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	x := samples()
+	deny, ask := lathe.Rule{Permission: "webfetch", Pattern: "*", Action: lathe.Deny}, lathe.Rule{Permission: "bash", Pattern: "*", Action: lathe.Ask}
+	x.Info.Rules = lathe.Ruleset{
+		{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "sandbox", Pattern: "*", Action: lathe.Allow}, deny, ask,
+		{Permission: "edit", Pattern: "*", Action: "odd"},
+	}
+	got := must(w.Import(t.Context(), w.dir, x))(w)
+	w.same("rules", got.Rules, lathe.Ruleset{deny, ask})
+}
+
 // The form is JSON with two spaces an indent, as other programs write it.
 func TestExport_Form(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/directory"
@@ -98,9 +99,14 @@ func (r Sessions) place(ctx context.Context, dir string) (directory.Instance, er
 	return gone, nil
 }
 
-// located completes a record with its place, and a name where it has none.
+// located completes a record with its place, and a name where it has none. Of its permission rules those that deny
+// or ask stay: whoever wrote the file may limit the session, and must not open the machine to it.
 func (r Sessions) located(s lathe.Session, inst directory.Instance) lathe.Session {
 	path := inst.Place.Path
+	limits := slices.DeleteFunc(slices.Clone(s.Rules), func(r lathe.Rule) bool { return r.Action != lathe.Deny && r.Action != lathe.Ask })
+	if s.Rules = limits; len(limits) == 0 {
+		s.Rules = nil
+	}
 	s.Project, s.Directory, s.Path = inst.Place.ProjectID, inst.Place.Directory, &path
 	if s.Slug == "" {
 		s.Slug = slug(r.ids)
