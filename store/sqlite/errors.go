@@ -13,6 +13,9 @@ import (
 // lockWait is how long a statement waits for another process to finish writing.
 const lockWait = 15 * time.Second
 
+// longestLock is how long a transaction waits for a process that visibly makes progress.
+const longestLock = 10 * time.Minute
+
 // explain turns an SQLite error into one that says what to do. It never deletes or
 // replaces the file.
 func (d *Driver) explain(err error) error { return explain(d.path, err) }

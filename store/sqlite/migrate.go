@@ -264,7 +264,7 @@ func apply(c *sqlite.Conn, path string, steps []step) error {
 		return tooNew(path, int(have), len(steps))
 	}
 	for i := int(have); i < len(steps); i++ {
-		if err := applyOne(c, steps[i], i+1); err != nil {
+		if err := applyOne(c, path, steps[i], i+1); err != nil {
 			return refuseStep(path, steps[i], err)
 		}
 	}
@@ -272,8 +272,8 @@ func apply(c *sqlite.Conn, path string, steps []step) error {
 }
 
 // applyOne sets the version in the same transaction, so that a crash cannot separate them.
-func applyOne(c *sqlite.Conn, s step, version int) error {
-	if err := lock(c); err != nil {
+func applyOne(c *sqlite.Conn, path string, s step, version int) error {
+	if err := lock(c, path); err != nil {
 		return err
 	}
 	err := sqlitex.ExecuteScript(c, s.sql, nil)

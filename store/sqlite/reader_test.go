@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/store"
 )
@@ -439,6 +442,49 @@ func TestReader_FullTransaction(t *testing.T) {
 		t.Error(err)
 	}
 	if err := tx.Commit(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A process that waits for a long transaction gives up only if the transaction makes no progress.
+func TestLock_LongTransaction(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "long.db")
+	open := func() *sqlite.Conn {
+		c, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	holder, other := open(), open()
+	do := func(sql string) {
+		if err := sqlitex.ExecuteTransient(holder, sql, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(`CREATE TABLE x (y)`)
+	do(`PRAGMA cache_size = 10`)
+	do(`BEGIN IMMEDIATE`)
+	do(`INSERT INTO x VALUES (1)`)
+	if err := lockWithin(other, path, 50*time.Millisecond, time.Minute); sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy {
+		t.Fatalf("without progress: %v", err)
+	}
+	got := make(chan error, 1)
+	idle := 2 * time.Second
+	began := time.Now()
+	go func() { got <- lockWithin(other, path, idle, time.Minute) }()
+	for time.Since(began) < idle+idle/2 { // its pages go to the log before the end, because they do not fit in memory
+		do(`INSERT INTO x VALUES (randomblob(100000))`)
+		select {
+		case err := <-got:
+			t.Fatalf("gave up after %s: %v", time.Since(began), err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	do(`COMMIT`)
+	if err := <-got; err != nil {
 		t.Error(err)
 	}
 }

@@ -287,7 +287,7 @@ func (d *Driver) Begin(_ context.Context, durable bool) (store.Tx, error) {
 		}
 		d.sync = mode
 	}
-	if err := lock(d.write); err != nil {
+	if err := lock(d.write, d.path); err != nil {
 		return nil, d.explain(err)
 	}
 	return &tx{driver: d, conn: d.write, writes: true}, nil
@@ -296,17 +296,38 @@ func (d *Driver) Begin(_ context.Context, durable bool) (store.Tx, error) {
 // lock begins a transaction as soon as no other process writes. SQLite would wait up to a
 // tenth of a second between two attempts. A process that writes without a pause would then
 // block the others for seconds.
-func lock(c *sqlite.Conn) error {
+func lock(c *sqlite.Conn, path string) error { return lockWithin(c, path, lockWait, longestLock) }
+
+// lockWithin waits for a writer that makes no progress up to idle, and for one that does, such as the import of a session of
+// gigabytes, up to most. A long transaction shows its progress in the log, which grows.
+func lockWithin(c *sqlite.Conn, path string, idle, most time.Duration) error {
 	c.SetBusyTimeout(0)
 	defer c.SetBusyTimeout(lockWait)
 	began := time.Now()
+	since, before := began, logState(path)
 	for {
 		err := sqlitex.Execute(c, `BEGIN IMMEDIATE`, nil)
-		if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || time.Since(began) > lockWait {
+		if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy {
 			return err
+		}
+		if time.Since(since) > idle {
+			now := logState(path)
+			if now == before || time.Since(began) > most {
+				return err
+			}
+			since, before = time.Now(), now
 		}
 		time.Sleep(lockLook + rand.N(lockLook))
 	}
+}
+
+// logState changes when a process writes to the log of a database.
+func logState(path string) string {
+	info, err := os.Stat(path + "-wal")
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 }
 
 // Changed reports whether another process has written. It is for the writer goroutine:
@@ -328,7 +349,7 @@ func (d *Driver) Reclaim(context.Context) (bool, error) {
 	if err != nil || free == 0 {
 		return false, d.explain(err)
 	}
-	if err := lock(d.write); err != nil {
+	if err := lock(d.write, d.path); err != nil {
 		return false, d.explain(err)
 	}
 	t := &tx{driver: d, conn: d.write, writes: true}
