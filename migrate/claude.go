@@ -224,11 +224,11 @@ func (r *claudeReader) assistant(rec claudeRecord, at lathe.Time) error {
 
 // claudeCall gives a call the names of lathe's tools and arguments, where there are any.
 func claudeCall(name string, input json.RawMessage) (string, json.RawMessage) {
-	names := claudecode.LatheTools(name)
-	if len(names) != 1 || strings.ContainsAny(names[0], "*") {
+	own := claudecode.LatheTool(name)
+	if own == "" {
 		return name, input
 	}
-	return names[0], claudecode.LatheInput(names[0], input)
+	return own, claudecode.LatheInput(own, input)
 }
 
 // claudeBlocks reads content, which may be a text alone.

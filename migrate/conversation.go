@@ -31,8 +31,24 @@ type answer struct {
 	msg     lathe.Message
 	data    lathe.Assistant
 	ended   lathe.Time
-	waiting map[string]int // index of the part by call ID
+	waiting map[string]int // index of the part by call ID, -1 once it has its result
+	results int            // calls that have one
 	closed  bool           // its usage or a result is known: the next item of the model is another answer
+	size    int            // bytes of its content so far
+	counted lathe.Tokens   // of earlier pieces of the same answer, whose records all have the usage of the whole
+	charged lathe.Money    // their cost
+}
+
+// An answer is passed on in pieces when it has this much content, because a transcript may put everything into one: the first
+// limit counts once no call waits for its result, the second always.
+const (
+	longAnswer = 4 << 20
+	maxAnswer  = 32 << 20
+)
+
+// isFull reports whether further content has to begin another message.
+func (a *answer) isFull() bool {
+	return a.size > longAnswer && a.results == len(a.waiting) || a.size > maxAnswer
 }
 
 // agent is the agent of imported messages, which the user can resume with.
@@ -66,6 +82,9 @@ func (c *conversation) message(key string, at lathe.Time) lathe.Message {
 	return lathe.Message{ID: lathe.MessageID(id), Session: c.info.ID, Created: at}
 }
 
+// partSize is about what a part takes in memory besides its text.
+const partSize = 512
+
 // part appends a part with an ID that its place in the message determines.
 func part(m *lathe.Message, body lathe.Body) int {
 	id := fmt.Sprintf("prt_%s_%04x", strings.TrimPrefix(string(m.ID), "msg_"), len(m.Parts))
@@ -95,9 +114,14 @@ func (c *conversation) user(key string, at lathe.Time, model lathe.ModelRef, con
 
 // assistant begins an answer, or continues it if the key is the same.
 func (c *conversation) assistant(key string, at lathe.Time, model lathe.ModelRef) error {
-	if c.open != nil && c.open.key == key {
+	if c.open != nil && c.open.key == key && !c.open.isFull() {
 		c.open.ended = max(c.open.ended, at)
 		return nil
+	}
+	var counted lathe.Tokens
+	var charged lathe.Money
+	if a := c.open; a != nil && a.key == key {
+		counted, charged = a.counted.Add(a.data.Tokens), a.charged+a.data.Cost
 	}
 	if err := c.flush(); err != nil {
 		return err
@@ -107,7 +131,7 @@ func (c *conversation) assistant(key string, at lathe.Time, model lathe.ModelRef
 			return err
 		}
 	}
-	c.open = &answer{key: key, msg: c.message(key, at), ended: at, waiting: map[string]int{}}
+	c.open = &answer{key: key, msg: c.message(key, at), ended: at, waiting: map[string]int{}, counted: counted, charged: charged}
 	c.open.data = lathe.Assistant{Parent: c.parent, Model: model, Agent: agent, Mode: agent, Path: lathe.Paths{Cwd: c.info.Directory, Root: c.info.Directory}}
 	part(&c.open.msg, &lathe.StepStart{})
 	return nil
@@ -116,6 +140,7 @@ func (c *conversation) assistant(key string, at lathe.Time, model lathe.ModelRef
 // say adds a text of the model to the open answer.
 func (c *conversation) say(at lathe.Time, text string) {
 	if c.open != nil && strings.TrimSpace(text) != "" {
+		c.open.size += len(text) + partSize
 		part(&c.open.msg, &lathe.Text{Text: text, Time: &lathe.Span{Start: at, End: max(at, 1)}})
 	}
 }
@@ -123,6 +148,7 @@ func (c *conversation) say(at lathe.Time, text string) {
 // think adds a thought. Its signature stays behind: it is valid only for the login it was made for.
 func (c *conversation) think(at lathe.Time, text string) {
 	if c.open != nil && strings.TrimSpace(text) != "" {
+		c.open.size += len(text) + partSize
 		part(&c.open.msg, &lathe.Reasoning{Text: text, Time: lathe.Span{Start: at, End: max(at, 1)}})
 	}
 }
@@ -143,6 +169,7 @@ func (c *conversation) call(at lathe.Time, id, name string, input json.RawMessag
 		input = json.RawMessage(`{}`)
 	}
 	call := &lathe.ToolCall{CallID: callID(id), Tool: toolName(name), State: &lathe.Failed{Input: input, Error: noResult, Start: at, End: at}}
+	c.open.size += len(input) + partSize
 	c.open.waiting[id] = part(&c.open.msg, call)
 }
 
@@ -186,6 +213,11 @@ func (c *conversation) result(at lathe.Time, id string, r result) {
 		return
 	}
 	c.open.waiting[id] = -1
+	c.open.results++
+	c.open.size += len(r.output)
+	for _, f := range r.files {
+		c.open.size += len(f.URL)
+	}
 	c.open.ended, c.open.closed = max(c.open.ended, at), true
 	p := &c.open.msg.Parts[i]
 	old := p.Body.(*lathe.ToolCall)
@@ -224,14 +256,24 @@ func (c *conversation) setUsage(t lathe.Tokens, cost lathe.Money) {
 	if c.open == nil {
 		return
 	}
-	if cost == 0 {
+	if t = less(t, c.open.counted); cost == 0 {
 		cost = c.in.Price(c.open.data.Model, t)
+	} else {
+		cost = max(0, cost-c.open.charged)
 	}
 	c.open.data.Tokens, c.open.data.Cost, c.open.closed = t, cost, true
 }
 
+// less returns the tokens that are not among others.
+func less(t, others lathe.Tokens) lathe.Tokens {
+	return lathe.Tokens{
+		Input: max(0, t.Input-others.Input), Output: max(0, t.Output-others.Output), Reasoning: max(0, t.Reasoning-others.Reasoning),
+		Cache: lathe.CacheTokens{Read: max(0, t.Cache.Read-others.Cache.Read), Write: max(0, t.Cache.Write-others.Cache.Write)},
+	}
+}
+
 // next reports whether an item of the model begins another answer, for sources that do not say so.
-func (c *conversation) next() bool { return c.open == nil || c.open.closed }
+func (c *conversation) next() bool { return c.open == nil || c.open.closed || c.open.isFull() }
 
 // flush passes the open answer on. Calls without a result have failed.
 func (c *conversation) flush() error {

@@ -90,6 +90,22 @@ type geminiReader struct {
 	at            lathe.Time // of messages without a time
 	c             *conversation
 	model         lathe.ModelRef
+	ended         func() // a value was read whole
+}
+
+// valueReader ends at a value that is too long to hold: a decoder keeps all of it.
+type valueReader struct {
+	r     io.Reader
+	since int // bytes since the last value ended
+}
+
+func (v *valueReader) Read(b []byte) (int, error) {
+	if v.since > maxRecord {
+		return 0, lathe.Errorf(lathe.Invalid, "a value is longer than %d MB", maxRecord>>20)
+	}
+	n, err := v.r.Read(b[:min(len(b), maxRecord+1-v.since)])
+	v.since += n
+	return n, err
 }
 
 // geminiMessage is a message of a chat, or a content of a checkpoint.
@@ -159,8 +175,9 @@ func (r *geminiReader) readWhole(ctx context.Context, in Input) (lathe.Session, 
 		return lathe.Session{}, err
 	}
 	defer func() { _ = file.Close() }() // only read
-	dec := json.NewDecoder(counted{ctx, file, in.Count})
-	if err := r.value(dec); err != nil {
+	from := &valueReader{r: counted{ctx, file, in.Count}}
+	r.ended = func() { from.since = 0 }
+	if err := r.value(json.NewDecoder(from)); err != nil {
 		if ctx.Err() != nil {
 			return lathe.Session{}, context.Cause(ctx)
 		}
@@ -187,6 +204,7 @@ func (r *geminiReader) value(dec *json.Decoder) error {
 			if err := dec.Decode(new(json.RawMessage)); err != nil {
 				return err
 			}
+			r.ended()
 			continue
 		}
 		if t, err := dec.Token(); err != nil || t != json.Delim('[') {
@@ -206,6 +224,7 @@ func (r *geminiReader) list(dec *json.Decoder) error {
 		if err := dec.Decode(&raw); err != nil {
 			return err
 		}
+		r.ended()
 		var m geminiMessage
 		if json.Unmarshal(raw, &m) != nil {
 			r.c.in.Skipped.add("unknown")

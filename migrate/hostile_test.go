@@ -224,3 +224,102 @@ func TestOpenCode_Storage(t *testing.T) {
 		t.Errorf("%+v, left out %s", x, skipped)
 	}
 }
+
+// A transcript that puts everything into one answer is passed on in pieces, so that no length of it is held. The usage that
+// each record repeats counts once.
+func TestHostile_OneAnswer(t *testing.T) {
+	text := strings.Repeat("x", 1<<20)
+	line := func(format string) func(int) string {
+		return func(i int) string { return fmt.Sprintf(strings.ReplaceAll(format, "TEXT", text), i) }
+	}
+	for name, c := range map[string]struct {
+		file string
+		open func(string) (migrate.Session, error)
+		line func(int) string
+	}{
+		"texts of Claude Code":  {"x.jsonl", migrate.ClaudeFile, line(`{"type":"assistant","message":{"id":"m1","model":"c","content":[{"type":"text","text":"%d TEXT"}],"usage":{"input_tokens":7,"output_tokens":3}},"timestamp":"2026-11-18T05:00:01.000Z"}`)},
+		"calls without results": {"x.jsonl", migrate.ClaudeFile, line(`{"type":"assistant","message":{"id":"m1","model":"c","content":[{"type":"tool_use","id":"t%d","name":"Bash","input":{"command":"TEXT"}}]},"timestamp":"2026-11-18T05:00:01.000Z"}`)},
+		"texts of Codex":        {"rollout-x.jsonl", migrate.CodexFile, line(`{"timestamp":"2026-11-18T05:00:01.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%d TEXT"}]}}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lines, n, limit := []string{prompt}, 12, 6<<20
+			if strings.HasPrefix(name, "calls") { // which wait for their results, up to a point
+				n, limit = 36, 34<<20
+			}
+			for i := range n {
+				lines = append(lines, c.line(i))
+			}
+			s, err := c.open(file(t, c.file, strings.Join(lines, "\n")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts, most := 0, 0
+			var used lathe.Tokens
+			_, err = s.Read(t.Context(), migrate.Input{Add: func(m lathe.Message) error {
+				size := 0
+				for _, p := range m.Parts {
+					switch b := p.Body.(type) {
+					case *lathe.Text:
+						size += len(b.Text)
+					case *lathe.ToolCall:
+						size += len(b.State.(*lathe.Failed).Input)
+					case *lathe.StepFinish:
+						used = used.Add(b.Tokens)
+						continue
+					default:
+						continue
+					}
+					if m.Data.Role() == "assistant" {
+						parts++
+					}
+				}
+				most = max(most, size)
+				return nil
+			}})
+			if err != nil || parts != n || most > limit {
+				t.Errorf("%d parts, at most %d MB at once, %v", parts, most>>20, err)
+			}
+			if strings.HasPrefix(name, "texts of Claude") && (used.Input != 7 || used.Output != 3) {
+				t.Errorf("used %+v", used)
+			}
+		})
+	}
+}
+
+// A value of a chat that is too long to hold ends the read; messages before it stay.
+func TestHostile_LongValue(t *testing.T) {
+	text := `{"messages":[{"id":"1","type":"user","content":"Hello"},{"id":"2","type":"user","content":"` + strings.Repeat("x", 40<<20) + `"}]}`
+	s, err := migrate.GeminiFile(file(t, "session-x.json", text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, skipped := read(t, s)
+	if len(x.Messages) != 1 || skipped["incomplete"] != 1 {
+		t.Errorf("%d messages, left out %s", len(x.Messages), skipped)
+	}
+}
+
+// Calls of Claude Code's tools become those of lathe's where the arguments correspond.
+func TestClaude_Tools(t *testing.T) {
+	for name, c := range map[string][3]string{
+		"Edit":           {`{"file_path":"/x/a","old_string":"o","new_string":"n"}`, "edit", `{"filePath":"/x/a","oldString":"o","newString":"n"}`},
+		"Write":          {`{"file_path":"/x/a","content":"c"}`, "write", `{"filePath":"/x/a","content":"c"}`},
+		"Read":           {`{"file_path":"/x/a"}`, "read", `{"filePath":"/x/a"}`},
+		"Agent":          {`{"prompt":"p"}`, "task", `{"prompt":"p"}`},
+		"MultiEdit":      {`{"file_path":"/x/a","edits":[]}`, "MultiEdit", `{"file_path":"/x/a","edits":[]}`},
+		"NotebookEdit":   {`{"notebook_path":"/x/a"}`, "NotebookEdit", `{"notebook_path":"/x/a"}`},
+		"mcp__gh__issue": {`{"n":1}`, "gh_issue", `{"n":1}`},
+	} {
+		call := fmt.Sprintf(`{"type":"assistant","message":{"id":"m1","model":"c","content":[{"type":"tool_use","id":"t1","name":%q,"input":%s}]},"uuid":"u2","timestamp":"2026-11-18T05:00:01.000Z"}`, name, c[0])
+		s, err := migrate.ClaudeFile(file(t, "x.jsonl", prompt+"\n"+call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, _ := read(t, s)
+		got := x.Messages[1].Parts[1].Body.(*lathe.ToolCall)
+		if input := string(got.State.(*lathe.Failed).Input); got.Tool != c[1] || input != c[2] {
+			t.Errorf("%s is %s %s", name, got.Tool, input)
+		}
+	}
+}

@@ -72,6 +72,22 @@ func LatheTools(claude string) []string {
 	return nil
 }
 
+// LatheTool returns the tool of lathe that a call of Claude Code's tool can be shown as, "" for one with other
+// arguments than any of lathe's.
+func LatheTool(claude string) string {
+	switch claude {
+	case "Edit":
+		return "edit"
+	case "MultiEdit", "NotebookEdit", "NotebookRead":
+		return ""
+	}
+	names := LatheTools(claude)
+	if len(names) != 1 || strings.Contains(names[0], "*") {
+		return ""
+	}
+	return names[0]
+}
+
 // mcpPart writes a name as lathe does in names of tools: package tool/mcp has the same rule. A * stays,
 // for rules.
 func mcpPart(s string) string {

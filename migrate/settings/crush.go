@@ -35,9 +35,11 @@ func Crush(src []byte) (Document, error) {
 	if paths := list(options, "skills_paths"); len(paths) > 0 {
 		b.put(paths, "skills", "paths")
 	}
-	// Language servers and the look of the screen have no effect in lathe; rest names them.
+	if in["lsp"] != nil {
+		b.note("lsp", `lathe finds the usual language servers by itself; set "lsp" for others`)
+	}
 	b.crushProviders(table(in, "providers"))
-	b.rest(in, []string{"models", "mcp", "permissions", "options", "providers"}, []string{"$schema", "recent_models"})
+	b.rest(in, []string{"models", "mcp", "permissions", "options", "providers", "lsp"}, []string{"$schema", "recent_models"})
 	return b.doc, nil
 }
 
