@@ -40,8 +40,10 @@ func TestSettings_Rules(t *testing.T) {
 		{`{"allow":["Edit(src/**/*.ts)","Edit(*.md)"]}`, `{"edit":{"src/*.ts":"allow","*.md":"allow","*/*.md":"allow"}}`},
 		{`{"allow":["WebFetch(domain:Example.com)"]}`, `{"webfetch":{"https://example.com":"allow","https://example.com/*":"allow","http://example.com":"allow","http://example.com/*":"allow"}}`},
 		{`{"allow":["mcp__github__search","mcp__my-db","mcp__github__get_*"]}`, `{"github_search":{"*":"allow"},"my-db_*":{"*":"allow"},"github_get_*":{"*":"allow"}}`},
-		{`{"allow":["WebSearch","Task(reviewer)","Skill(pdf)","Glob","Grep","LS","TodoWrite"]}`,
-			`{"websearch":{"*":"allow"},"task":{"reviewer":"allow"},"skill":{"pdf":"allow"},"glob":{"*":"allow"},"grep":{"*":"allow"},"list":{"*":"allow"},"todowrite":{"*":"allow"}}`},
+		{
+			`{"allow":["WebSearch","Task(reviewer)","Skill(pdf)","Glob","Grep","LS","TodoWrite"]}`,
+			`{"websearch":{"*":"allow"},"task":{"reviewer":"allow"},"skill":{"pdf":"allow"},"glob":{"*":"allow"},"grep":{"*":"allow"},"list":{"*":"allow"},"todowrite":{"*":"allow"}}`,
+		},
 		{`{"deny":["*"]}`, `{"*":{"*":"deny"}}`},
 		{`{"allow":["Edit(src/*.ts)"]}`, `null permissions.allow: Edit(src/*.ts) is ignored: lathe cannot express this pattern as narrowly`},
 		{`{"allow":["Read(~/notes.md)"]}`, `null permissions.allow: Read(~/notes.md) is ignored: outside the project lathe allows folders, as Read(~/**)`},
@@ -81,6 +83,17 @@ func TestSettings_NoCheckout(t *testing.T) {
 	}
 }
 
+// The user's own rules count in every project: those about the home folder stay there, and no deny is lost.
+func TestSettings_User(t *testing.T) {
+	docs, errs := Settings(File{[]byte(`{"permissions":{"allow":["Read(~/notes/**)","Edit(docs/**)"],"deny":["Read(./.env)","Read(~/.ssh/**)","Read(~/.netrc)","Read(//etc/shadow)"],"additionalDirectories":["~/other","../up"]}}`), Place{Home: "/home/dev"}})
+	want := `{"sandbox":{"write":["/home/dev/other"]},"permission":{"external_directory":{"/home/dev/notes/*":"allow","/home/dev/other/*":"allow","/home/dev/.ssh/*":"deny"},` +
+		`"edit":{"docs/*":"allow"},"read":{".env":"deny","*/.env":"deny",".env/*":"deny","*home/dev/.netrc":"deny","*etc/shadow":"deny"}}}` +
+		"\npermissions.additionalDirectories: ../up is ignored: lathe does not know the folder that it begins at"
+	if errs[0] != nil || shown(docs[0]) != want {
+		t.Error(errs[0], shown(docs[0]))
+	}
+}
+
 // A deny of one file counts before an allow of another, as in Claude Code, and the patterns begin at the top
 // of the checkout.
 func TestSettings_TwoFiles(t *testing.T) {
@@ -111,21 +124,29 @@ func TestSettings(t *testing.T) {
 		{`{"permissions":{"defaultMode":"acceptEdits"}}`, `{"permission_mode":"sandbox"}`},
 		{`{"permissions":{"defaultMode":"plan"}}`, `{"default_agent":"plan"}`},
 		{`{"permissions":{"defaultMode":"bypassPermissions"}}`, "{}\npermissions.defaultMode: \"bypassPermissions\" has no counterpart in lathe and is ignored: use --yes for one run"},
-		{`{"permissions":{"additionalDirectories":["../docs","~/notes","/srv/x/"]}}`,
-			`{"sandbox":{"write":["/docs","/home/dev/notes","/srv/x/"]},"permission":{"external_directory":{"/docs/*":"allow","/home/dev/notes/*":"allow","/srv/x/*":"allow"}}}`},
+		{
+			`{"permissions":{"additionalDirectories":["../docs","~/notes","/srv/x/"]}}`,
+			`{"sandbox":{"write":["/docs","/home/dev/notes","/srv/x/"]},"permission":{"external_directory":{"/docs/*":"allow","/home/dev/notes/*":"allow","/srv/x/*":"allow"}}}`,
+		},
 		{`{"env":{"NODE_ENV":"test","PORT":8080,"X":true,"Y":{}}}`, "{\"env\":{\"NODE_ENV\":\"test\",\"PORT\":\"8080\",\"X\":\"true\"}}\nenv.Y: must be a string and is ignored"},
 		{`{"env":{"PATH":"/evil"}}`, "{}\nenv.PATH: is ignored: it decides which programs run"},
 		{`{"model":"claude-sonnet-4-5"}`, `{"model":"anthropic/claude-sonnet-4-5"}`},
 		{`{"model":"opus"}`, "{}\nmodel: \"opus\" is an alias and is ignored: set \"model\" in lathe.json to provider/model"},
 		{`{"disableAllHooks":true,"disabledMcpjsonServers":["db"]}`, `{"disable_hooks":true,"mcp":{"db":{"enabled":false}}}`},
 		{`{"apiKeyHelper":"x","statusLine":{}}`, "{}\napiKeyHelper: has no counterpart in lathe and is ignored"},
-		{`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"check.sh","timeout":5,"statusMessage":"…"}]}],"Stop":[{"hooks":[{"command":"x","args":["y"]}]}]}}`,
-			`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"check.sh","timeout":5}]}],"Stop":[{"hooks":[{"type":"command","command":"x","args":["y"]}]}]}}`},
-		{`{"hooks":{"TeammateIdle":[],"Stop":[{"hooks":[{"type":"prompt","prompt":"x"}]},{"hooks":7},7]}}`,
-			"{}\nhooks.TeammateIdle: has no counterpart in lathe and is ignored\nhooks.Stop: must be a list of objects and is ignored"},
-		{`{"hooks":{"Stop":[{"hooks":[{"type":"prompt","prompt":"x"}]},{"hooks":7},{"matcher":7,"hooks":[{"command":"x"}]},{"hooks":[{"command":"x","async":true}]}]}}`,
+		{
+			`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"check.sh","timeout":5,"statusMessage":"…"}]}],"Stop":[{"hooks":[{"command":"x","args":["y"]}]}]}}`,
+			`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"check.sh","timeout":5}]}],"Stop":[{"hooks":[{"type":"command","command":"x","args":["y"]}]}]}}`,
+		},
+		{
+			`{"hooks":{"TeammateIdle":[],"Stop":[{"hooks":[{"type":"prompt","prompt":"x"}]},{"hooks":7},7]}}`,
+			"{}\nhooks.TeammateIdle: has no counterpart in lathe and is ignored\nhooks.Stop: must be a list of objects and is ignored",
+		},
+		{
+			`{"hooks":{"Stop":[{"hooks":[{"type":"prompt","prompt":"x"}]},{"hooks":7},{"matcher":7,"hooks":[{"command":"x"}]},{"hooks":[{"command":"x","async":true}]}]}}`,
 			"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"x\"}]}]}}\nhooks.Stop: a hook of type \"prompt\" has no counterpart in lathe and is ignored\n" +
-				"hooks.Stop: a group has no list of \"hooks\" and is ignored\nhooks.Stop.matcher: must be a string and is ignored\nhooks.Stop.async: has no effect in lathe: the hook runs without it"},
+				"hooks.Stop: a group has no list of \"hooks\" and is ignored\nhooks.Stop.matcher: must be a string and is ignored\nhooks.Stop.async: has no effect in lathe: the hook runs without it",
+		},
 	} {
 		docs, errs := Settings(File{[]byte(c.text), here})
 		if errs[0] != nil || shown(docs[0]) != c.want {
@@ -292,9 +313,24 @@ func TestMatches(t *testing.T) {
 		matcher, name string
 		want          bool
 	}{
-		{"", "Bash", true}, {"*", "Bash", true}, {"Bash", "Bash", true}, {"Bash", "BashOutput", false}, {"bash", "Bash", false}, {"Edit|Write", "Write", true}, {"Edit, Write", "Edit", true},
-		{"Edit|Write", "NotebookWrite", false}, {"mcp__db", "mcp__db__query", false}, {"mcp__.*", "mcp__db__query", true}, {"^Re", "Read", true}, {"^Re", "NotebookRead", false}, {"Edit.*", "NotebookEdit", true},
-		{"MultiEdit", "Edit", true}, {"Agent", "Task", true}, {"(?!Read)", "Read", true}, {"startup|resume", "resume", true}, {"code-reviewer", "senior-code-reviewer", false},
+		{"", "Bash", true},
+		{"*", "Bash", true},
+		{"Bash", "Bash", true},
+		{"Bash", "BashOutput", false},
+		{"bash", "Bash", false},
+		{"Edit|Write", "Write", true},
+		{"Edit, Write", "Edit", true},
+		{"Edit|Write", "NotebookWrite", false},
+		{"mcp__db", "mcp__db__query", false},
+		{"mcp__.*", "mcp__db__query", true},
+		{"^Re", "Read", true},
+		{"^Re", "NotebookRead", false},
+		{"Edit.*", "NotebookEdit", true},
+		{"MultiEdit", "Edit", true},
+		{"Agent", "Task", true},
+		{"(?!Read)", "Read", true},
+		{"startup|resume", "resume", true},
+		{"code-reviewer", "senior-code-reviewer", false},
 	} {
 		if got := Matches(c.matcher, c.name); got != c.want {
 			t.Errorf("%q %q: %v", c.matcher, c.name, got)

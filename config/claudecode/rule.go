@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Place is where a settings file counts. Paths are absolute and without links.
+// Place is where a settings file counts. Paths are absolute and without links. The user's own file counts in every project:
+// it has only a Home.
 type Place struct {
 	Dir  string // the folder that holds .claude
 	Root string // the top of the checkout; "/" without one. Patterns of lathe's rules begin there
@@ -148,7 +149,7 @@ func (r rule) paths(permission string, add func(permission, pattern string), n *
 	full := path.Join(filepath.ToSlash(base), body)
 	if rel, inside := r.place.inside(full); inside {
 		add(permission, rel)
-		if anywhere {
+		if anywhere || r.place.Root == "" && r.widens() { // a project without a checkout has longer paths
 			within, _ := relative(r.place.Root, filepath.ToSlash(base))
 			add(permission, path.Join(within, "*", body))
 		}
@@ -161,6 +162,8 @@ func (r rule) paths(permission string, add func(permission, pattern string), n *
 	switch {
 	case isFolder:
 		add("external_directory", folder+"/*")
+	case r.widens() && r.place.Root == "": // however deep the project is
+		add(permission, "*"+strings.TrimPrefix(full, "/"))
 	case r.widens():
 		add(permission, outward(r.place.Root, full))
 	default:
@@ -235,6 +238,9 @@ func relative(root, full string) (rel string, inside bool) {
 // inside is the path of a file in the project as lathe's rules have it. Without a checkout the project is the folder
 // that holds .claude, and paths still begin at the root of the disk.
 func (p Place) inside(full string) (rel string, ok bool) {
+	if p.Root == "" {
+		return full, !path.IsAbs(full) && !strings.HasPrefix(full, "../")
+	}
 	if _, below := relative(p.Dir, full); !below && filepath.Dir(p.Root) == p.Root {
 		return "", false
 	}

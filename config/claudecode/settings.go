@@ -167,7 +167,7 @@ func (s *settings) directories(key string, dirs []string) {
 	for _, dir := range dirs {
 		full, ok := s.place.complete(dir)
 		if !ok {
-			s.notes.add(key, "%s is ignored: lathe does not know your home folder", dir)
+			s.notes.add(key, "%s is ignored: lathe does not know the folder that it begins at", dir)
 			continue
 		}
 		all = append(all, full)
@@ -317,7 +317,7 @@ func (p Place) complete(name string) (string, bool) {
 	switch {
 	case strings.HasPrefix(name, "/"): // a folder is not a pattern
 		return name, true
-	case !ok:
+	case !ok || base == "":
 		return "", false
 	}
 	return joinPath(base, rest), true
