@@ -91,7 +91,7 @@ var archImports = archtest.Table{
 	// It brings together who speaks with other processes and the engine, which knows neither.
 	{From: "extension", May: []string{".", "engine", "engine/prompt", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
 	// It is what commands of the config say to a turn. Its words are another program's, which config/claudecode has.
-	{From: "extension/hook", May: []string{".", "config/claudecode", "engine", "sandbox", "tool", "internal/*"}},
+	{From: "extension/hook", May: []string{".", "config/claudecode", "engine", "sandbox", "tool", "workspace/patch", "internal/*"}},
 	// It composes the program: config becomes an engine with all that its turns work with. Only commands, and
 	// programs that embed lathe, stand above it.
 	{From: "harness", May: []string{".", "api", "config", "config/claudecode", "config/datadir", "engine/...", "extension", "extension/hook", "harness/confine", "harness/insight", "harness/language", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},

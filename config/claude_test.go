@@ -55,8 +55,11 @@ func TestClaude_Trusted(t *testing.T) {
 	w.files(claudeProject)
 	l := w.load()
 	equal(t, lathe.Ruleset(l.Config.Permission), lathe.Ruleset{
-		{Permission: "bash", Pattern: "npm test *", Action: lathe.Allow}, {Permission: "bash", Pattern: "curl https://x *", Action: lathe.Allow}, {Permission: "bash", Pattern: "curl*", Action: lathe.Deny},
-		{Permission: "read", Pattern: ".env", Action: lathe.Deny}, {Permission: "read", Pattern: ".env/*", Action: lathe.Deny},
+		{Permission: "bash", Pattern: "npm test *", Action: lathe.Allow},
+		{Permission: "bash", Pattern: "curl https://x *", Action: lathe.Allow},
+		{Permission: "bash", Pattern: "curl*", Action: lathe.Deny},
+		{Permission: "read", Pattern: ".env", Action: lathe.Deny},
+		{Permission: "read", Pattern: ".env/*", Action: lathe.Deny},
 	})
 	equal(t, l.Config.Env, map[string]string{"NODE_ENV": "test"})
 	equal(t, l.Config.Hooks, map[string][]claudecode.HookGroup{"PreToolUse": {

@@ -75,7 +75,7 @@ func (w *hooked) answerAsks() {
 	opened := w.openAs(h, false)
 	ctx, cancel := context.WithCancel(context.Background())
 	events := opened.Engine.Events(ctx, lathe.Scope{Directory: w.project}, lathe.Opt[lathe.Cursor]{})
-	var done = make(chan struct{})
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for e, err := range events {
@@ -176,8 +176,12 @@ func inputRows(r *recorded) []claudeRow {
 		row("tool_input", func(t *testing.T) {
 			made := filepath.Join(r.project, "made.txt")
 			for i, want := range []map[string]any{
-				{"file_path": made, "content": "one"}, {"file_path": made, "old_string": "one", "new_string": "two"}, {"file_path": filepath.Join(r.project, "notes.txt")},
-				{"pattern": "*.txt"}, {"pattern": "first", "glob": "*.txt"}, {"command": "echo hello from $FROM_SETTINGS"},
+				{"file_path": made, "content": "one"},
+				{"file_path": made, "old_string": "one", "new_string": "two"},
+				{"file_path": filepath.Join(r.project, "notes.txt")},
+				{"pattern": "*.txt"},
+				{"pattern": "first", "glob": "*.txt"},
+				{"command": "echo hello from $FROM_SETTINGS"},
 			} {
 				for _, event := range []string{"PreToolUse", "PostToolUse"} {
 					if got := r.inputs[event][i]["tool_input"]; !reflect.DeepEqual(got, any(want)) {
@@ -188,7 +192,7 @@ func inputRows(r *recorded) []claudeRow {
 		}),
 		row("tool_response", func(t *testing.T) {
 			write, bash := r.inputs["PostToolUse"][0]["tool_response"].(map[string]any), r.inputs["PostToolUse"][5]["tool_response"].(map[string]any)
-			if write["success"] != true || write["filePath"] != "made.txt" || bash["stdout"] != "hello from settings-value\n" || bash["output"] != bash["stdout"] {
+			if write["success"] != true || !filepath.IsAbs(fmt.Sprint(write["filePath"])) || filepath.Base(fmt.Sprint(write["filePath"])) != "made.txt" || bash["stdout"] != "hello from settings-value\n" || bash["output"] != bash["stdout"] {
 				t.Errorf("%v %v", write, bash)
 			}
 		}),

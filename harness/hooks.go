@@ -78,6 +78,7 @@ func (s *hookSets) sessions(l *config.Loaded, dir string) (out *hook.Sessions, l
 	}
 	if s.dirs[dir] == nil {
 		s.dirs[dir] = hook.NewSessions(hookSource{s.harness}, s.transcriptDir, s.harness.app.Version)
+		s.dirs[dir].Interactive = !s.harness.headless && !s.harness.serves
 	}
 	return s.dirs[dir], false
 }

@@ -320,3 +320,28 @@ func TestHooks_PromptRejected(t *testing.T) {
 		t.Error(w.received())
 	}
 }
+
+// A patch does not get around hooks for Edit and Write: they see each of its files.
+func TestHooks_Patch(t *testing.T) {
+	t.Parallel()
+	guard := "-- .claude/hooks/guard.sh --\n#!/bin/sh\nif grep -q '\"file_path\":\"[^\"]*/secret.txt\"'; then echo no secrets >&2; exit 2; fi\n"
+	for file, refused := range map[string]bool{"open.txt": false, "secret.txt": true} {
+		for _, kind := range []string{"Add", "Update"} {
+			patch := `*** Begin Patch\n*** Add File: other.txt\n+x\n*** ` + kind + ` File: ` + file + `\n`
+			if kind == "Update" {
+				patch += `@@\n-one\n`
+			}
+			patch += `+two\n*** End Patch`
+			archive := "-- SCRIPT --\ncall apply_patch {\"patchText\":\"" + patch + "\"}\nfinish tool-calls\n--\ntext \"Done.\"\nfinish stop\n" +
+				"-- USER --\n" + `"model": "own/gpt-5"` + "\n" + hooksJSON("PreToolUse", "Edit|Write", `\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.sh`) + guard
+			if kind == "Update" {
+				archive += "-- " + file + " --\none\n"
+			}
+			w := newHooked(t, archive)
+			got := w.run("go")
+			if strings.Contains(got, "no secrets") != refused || (w.file("other.txt") == "") != refused {
+				t.Errorf("%s %s: %s", kind, file, got)
+			}
+		}
+	}
+}

@@ -38,7 +38,7 @@ type hooked struct {
 const userConfig = `{
   "model": "own/m", "disabled_providers": ["opencode"], "overview": false, "subagents": {"brief": 0},
   "checks": {"todos": false, "checklist": false, "unverified": false, "said_not_done": false, "leftovers": false, "empty_diff": false}, "permission_unattended": "refuse",
-  "provider": {"own": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "%s/v1", "apiKey": "none"}, "models": {"m": {"limit": {"context": 100000, "output": 8000}}}}}%s
+  "provider": {"own": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "%s/v1", "apiKey": "none"}, "models": {"m": {"limit": {"context": 100000, "output": 8000}}, "gpt-5": {"limit": {"context": 100000, "output": 8000}}}}}%s
 }`
 
 // newHooked writes an archive of files into a new project; the file USER is more of the user's config, and SCRIPT

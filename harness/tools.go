@@ -42,7 +42,7 @@ func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.StepSet
 	}
 	tools := builtin.All(builtin.Config{
 		Bash:   commands,
-		Read:   builtin.ReadConfig{Tracker: s.seen, Buffers: s.buffers, Instructions: []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
+		Read:   builtin.ReadConfig{Tracker: s.seen, Buffers: s.buffers, Instructions: config.ProjectInstructions(), InPrompt: s.inPrompt(k)},
 		Write:  builtin.WriteConfig{Tracker: s.seen, Buffers: s.buffers, AllowStale: s.app.Variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.ConfineHost())},
 		Web:    s.app.webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),

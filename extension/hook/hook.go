@@ -108,10 +108,12 @@ func (s *Set) Hooks(h engine.Hooks) engine.Hooks {
 
 // before runs PreToolUse.
 func (s *Set) before(ctx context.Context, name string, c *tool.Call) (engine.ToolDecision, error) {
-	e := s.callEvent(ctx, preToolUse, name, c)
-	got := s.run(ctx, e)
+	got := s.runEach(ctx, s.callEvents(ctx, preToolUse, name, c))
 	if err := ctx.Err(); err != nil {
 		return engine.ToolDecision{}, context.Cause(ctx)
+	}
+	if name == "apply_patch" && got.input != nil && got.action != lathe.Deny { // the hook saw one file of it, and an allow was for other arguments
+		got.action, got.reason = lathe.Deny, "It wants to change the arguments of a patch, which is not possible. Use another tool for this file."
 	}
 	d := engine.ToolDecision{Action: got.action, Reason: got.reason, Context: got.contextText()}
 	if got.halt {
@@ -124,7 +126,7 @@ func (s *Set) before(ctx context.Context, name string, c *tool.Call) (engine.Too
 	case d.Action == lathe.Ask && d.Reason != "":
 		s.Notify("A hook wants you to decide about " + name + ": " + phrase.Shorten(d.Reason, 300))
 	}
-	if got.input != nil {
+	if got.input != nil && got.action != lathe.Deny {
 		d.Input = claudecode.LatheInput(name, got.input)
 	}
 	return d, nil
@@ -132,9 +134,11 @@ func (s *Set) before(ctx context.Context, name string, c *tool.Call) (engine.Too
 
 // after runs PostToolUse.
 func (s *Set) after(ctx context.Context, name string, c *tool.Call, r tool.Result) (tool.Result, error) {
-	e := s.callEvent(ctx, postToolUse, name, c)
-	e.Response = response(name, c.Input, r)
-	got := s.run(ctx, e)
+	events := s.callEvents(ctx, postToolUse, name, c)
+	for _, e := range events {
+		e.Response = response(name, e.Input, r)
+	}
+	got := s.runEach(ctx, events)
 	if got.action == lathe.Deny {
 		r.Output += "\n\nA hook of the user reports a problem with this call: " + got.reason
 	}
@@ -146,6 +150,26 @@ func (s *Set) after(ctx context.Context, name string, c *tool.Call, r tool.Resul
 		r = engine.StopAfter(r)
 	}
 	return r, nil
+}
+
+// callEvents describe a call: a patch as a change of each of its files, so that hooks for Edit and Write see them all.
+func (s *Set) callEvents(ctx context.Context, point, name string, c *tool.Call) []*event {
+	one := s.callEvent(ctx, point, name, c)
+	if name != "apply_patch" {
+		return []*event{one}
+	}
+	changes := patchedFiles(c)
+	if len(changes) == 0 { // the tool says what is wrong with it
+		one.subject, one.Tool = "Edit", "Edit"
+		return []*event{one}
+	}
+	var out []*event
+	for _, change := range changes {
+		e := *one
+		e.subject, e.Tool, e.Input = change.tool, change.tool, change.input
+		out = append(out, &e)
+	}
+	return out
 }
 
 // callEvent describes a call. One of a subagent belongs to the session of its parent, as in Claude Code.
@@ -164,7 +188,7 @@ func (s *Set) callEvent(ctx context.Context, point, name string, c *tool.Call) *
 func response(name string, input json.RawMessage, r tool.Result) map[string]any {
 	out := map[string]any{"output": r.Output, "title": r.Title, "success": true}
 	var in struct {
-		FilePath string `json:"filePath"`
+		FilePath string `json:"file_path"`
 	}
 	if json.Unmarshal(input, &in) == nil && in.FilePath != "" {
 		out["filePath"], out["file_path"] = in.FilePath, in.FilePath

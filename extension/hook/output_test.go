@@ -13,13 +13,23 @@ import (
 
 // pool has one answer of each kind.
 var pool = []answer{
-	{}, {stdout: "plain"}, {exit: 2, stderr: "exit two"}, {exit: 1, stderr: "broken"}, {problem: "too slow"},
+	{},
+	{stdout: "plain"},
+	{exit: 2, stderr: "exit two"},
+	{exit: 1, stderr: "broken"},
+	{problem: "too slow"},
 	{stdout: `{"hookSpecificOutput": {"permissionDecision": "allow", "permissionDecisionReason": "fine"}}`},
 	{stdout: `{"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "unsure"}}`},
 	{stdout: `{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "never"}}`},
-	{stdout: `{"decision": "approve"}`}, {stdout: `{"decision": "block", "reason": "blocked"}`}, {stdout: `{"continue": false, "stopReason": "halt"}`},
-	{stdout: `{"systemMessage": "hello"}`}, {stdout: `{"hookSpecificOutput": {"additionalContext": "context"}}`}, {stdout: `{"hookSpecificOutput": {"updatedInput": {"a": 1}}}`},
-	{stdout: `{`}, {stdout: `{"decision": "x"}`}, {stdout: `{"unknown": {"member": [1]}}`},
+	{stdout: `{"decision": "approve"}`},
+	{stdout: `{"decision": "block", "reason": "blocked"}`},
+	{stdout: `{"continue": false, "stopReason": "halt"}`},
+	{stdout: `{"systemMessage": "hello"}`},
+	{stdout: `{"hookSpecificOutput": {"additionalContext": "context"}}`},
+	{stdout: `{"hookSpecificOutput": {"updatedInput": {"a": 1}}}`},
+	{stdout: `{`},
+	{stdout: `{"decision": "x"}`},
+	{stdout: `{"unknown": {"member": [1]}}`},
 }
 
 // Whatever the order of hooks, a refusal counts before a question and a question before an allow; no answer is lost, and

@@ -28,6 +28,8 @@ type Sessions struct {
 	// Transcripts returns the folder for the transcript of a session, which is removed with it.
 	Transcripts func(id lathe.SessionID) string
 	Version     string
+	// Interactive says that one user sits in front of this process, so that a further session is one after /clear.
+	Interactive bool
 	// Idle replaces the time after which a session is idle; 0 is a minute.
 	Idle time.Duration
 
@@ -80,10 +82,11 @@ func (s *Sessions) of(id lathe.SessionID) *knownSession {
 	return s.known[id]
 }
 
-// start returns how a session starts in this process: startup, resume, or "" if it has started.
+// start returns how a session starts in this process: startup, clear, resume, or "" if it has started.
 func (s *Sessions) start(ctx context.Context, id lathe.SessionID) string {
 	s.mu.Lock()
 	_, started := s.known[id]
+	further := s.Interactive && len(s.known) > 0
 	s.of(id)
 	s.mu.Unlock()
 	if started {
@@ -91,6 +94,9 @@ func (s *Sessions) start(ctx context.Context, id lathe.SessionID) string {
 	}
 	if page, err := s.Messages(ctx, id, lathe.Position{}, 1); err == nil && len(page.Messages) > 0 {
 		return "resume"
+	}
+	if further {
+		return "clear"
 	}
 	return "startup"
 }

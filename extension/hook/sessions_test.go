@@ -2,6 +2,8 @@ package hook
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,9 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
 )
 
 // noMessages has sessions without messages.
@@ -93,5 +98,66 @@ func TestSet_Canceled(t *testing.T) {
 	began := time.Now()
 	if got := s.turnEnd(ctx, engine.TurnEnd{Session: lathe.Session{ID: "ses_1"}}); got != "" || time.Since(began) > 40*time.Second {
 		t.Errorf("%q after %s", got, time.Since(began))
+	}
+}
+
+// A further session of the user in front of the terminal begins as after /clear. One of another client of a server does not.
+func TestSessions_Clear(t *testing.T) {
+	t.Parallel()
+	for _, interactive := range []bool{false, true} {
+		s := newSet(t, sessionStart, "cat >> start.log")
+		s.Sessions.Interactive = interactive
+		for _, id := range []lathe.SessionID{"ses_1", "ses_2", "ses_1"} {
+			m := &lathe.Message{Session: id, Data: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: "Hello"}}}}
+			if err := s.prompt(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log, err := os.ReadFile(filepath.Join(s.Dir, "start.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[bool]int{true: 1}[interactive]
+		if got := strings.Count(string(log), `"source":"clear"`); got != want || strings.Count(string(log), `"source":"`) != 2 {
+			t.Errorf("interactive %v: %s", interactive, log)
+		}
+	}
+}
+
+// A patch is a change of each of its files, for hooks that know no patches.
+func TestPatchedFiles(t *testing.T) {
+	text := "*** Begin Patch\n*** Add File: new.txt\n+one\n*** Update File: a.txt\n*** Move to: b.txt\n@@\n-old\n+new\n*** Delete File: gone.txt\n*** End Patch"
+	input, err := json.Marshal(map[string]string{"patchText": text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.FromSlash("/p")
+	var got []string
+	for _, c := range patchedFiles(&tool.Call{Dir: dir, Input: input}) {
+		var in map[string]string
+		if err := json.Unmarshal(c.input, &in); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %s %q %q %q", c.tool, filepath.Base(in["file_path"]), in["content"], in["old_string"], in["new_string"]))
+	}
+	want := []string{`Write new.txt "one\n" "" ""`, `Edit a.txt "" "old\n" "new\n"`, `Edit b.txt "" "old\n" "new\n"`, `Edit gone.txt "" "" ""`}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	for _, bad := range []string{`{}`, `7`, `{"patchText":"no patch"}`} {
+		if got := patchedFiles(&tool.Call{Dir: dir, Input: json.RawMessage(bad)}); got != nil {
+			t.Errorf("%s: %v", bad, got)
+		}
+	}
+}
+
+// A call with several files is allowed only if hooks allow each of them.
+func TestOutcome_And(t *testing.T) {
+	for _, c := range []struct{ a, b, want lathe.Action }{
+		{lathe.Allow, lathe.Allow, lathe.Allow}, {lathe.Allow, "", ""}, {"", lathe.Allow, ""}, {lathe.Allow, lathe.Ask, lathe.Ask}, {lathe.Ask, lathe.Deny, lathe.Deny}, {lathe.Deny, lathe.Allow, lathe.Deny},
+	} {
+		if got := (outcome{action: c.a}).and(outcome{action: c.b}).action; got != c.want {
+			t.Errorf("%q and %q: %q", c.a, c.b, got)
+		}
 	}
 }
