@@ -52,18 +52,36 @@ func (l *loading) ownInstructions() []found {
 	for _, dir := range slices.Backward(l.globalDirs()) {
 		names = append(names, filepath.Join(dir, "AGENTS.md"))
 	}
-	if l.claude() && l.Home != "" {
-		names = append(names, filepath.Join(l.Home, ".claude", "CLAUDE.md"))
+	if l.claude() {
+		names = append(names, l.ofProgram("CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md"))
 	}
-	if l.Home != "" { // those who come from another program have one file, not two
-		names = append(names, filepath.Join(l.Home, ".gemini", "GEMINI.md"), filepath.Join(l.Home, ".codex", "AGENTS.md"))
-	}
+	// Those who come from another program have one file, not two.
+	names = append(names, l.ofProgram("", ".gemini", "GEMINI.md"), l.ofProgram("CODEX_HOME", ".codex", "AGENTS.md"))
 	for _, path := range names {
-		if l.disk.isFile(path) {
+		if path != "" && l.disk.isFile(path) {
 			return []found{{path: path, layer: User}}
 		}
 	}
 	return nil
+}
+
+// ofProgram is the user's file of another program: in the folder that its variable names, or in the usual one. "" means that there
+// is none.
+func (l *loading) ofProgram(variable, folder, name string) string {
+	if variable != "" && l.Env != nil {
+		if dir, _ := l.Env(variable); filepath.IsAbs(dir) {
+			return filepath.Join(dir, name)
+		}
+	}
+	if l.Home == "" {
+		return ""
+	}
+	return filepath.Join(l.Home, folder, name)
+}
+
+// ProjectInstructions are the names of a project's instruction files. The first that occurs counts.
+func ProjectInstructions() []string {
+	return []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTEXT.md", "CRUSH.md"}
 }
 
 // projectInstructions takes the first name that occurs anywhere from the directory up to
@@ -72,7 +90,7 @@ func (l *loading) projectInstructions() (out []found) {
 	if l.on("DISABLE_PROJECT_CONFIG") {
 		return nil
 	}
-	for _, name := range []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTEXT.md"} {
+	for _, name := range ProjectInstructions() {
 		if name == "CLAUDE.md" && !l.claude() {
 			continue
 		}

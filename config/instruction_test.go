@@ -1,6 +1,7 @@
 package config
 
 import (
+	"os"
 	"slices"
 	"testing"
 )
@@ -17,6 +18,10 @@ func (w *fixture) instructions() []string {
 func TestInstructions(t *testing.T) {
 	w := newFixture(t)
 	equal(t, w.instructions(), []string{})
+	w.write("home/.codex/AGENTS.md", "x")
+	equal(t, w.instructions(), []string{"user home/.codex/AGENTS.md"})
+	w.write("home/.gemini/GEMINI.md", "x")
+	equal(t, w.instructions(), []string{"user home/.gemini/GEMINI.md"})
 	w.write("home/.claude/CLAUDE.md", "x")
 	equal(t, w.instructions(), []string{"user home/.claude/CLAUDE.md"})
 	w.write("home/.config/opencode/AGENTS.md", "x")
@@ -25,9 +30,16 @@ func TestInstructions(t *testing.T) {
 	equal(t, w.instructions(), []string{"user home/.config/lathe/AGENTS.md"})
 
 	own := "user home/.config/lathe/AGENTS.md"
+	w.write("top/CRUSH.md", "x")
+	equal(t, w.instructions(), []string{own, "project top/CRUSH.md"})
 	w.write("top/sub/CONTEXT.md", "x")
 	w.write("top/CONTEXT.md", "x")
 	equal(t, w.instructions(), []string{own, "project top/sub/CONTEXT.md", "project top/CONTEXT.md"})
+	w.write("top/GEMINI.md", "x")
+	equal(t, w.instructions(), []string{own, "project top/GEMINI.md"})
+	if err := os.Remove(w.path("top/GEMINI.md")); err != nil {
+		t.Fatal(err)
+	}
 	w.write("top/CLAUDE.md", "x") // the name counts, wherever it is
 	equal(t, w.instructions(), []string{own, "project top/CLAUDE.md"})
 	w.env["LATHE_DISABLE_CLAUDE_CODE_PROMPT"] = "1"
@@ -39,6 +51,16 @@ func TestInstructions(t *testing.T) {
 	equal(t, w.instructions(), []string{own, "project top/sub/AGENTS.md", "project top/AGENTS.md"})
 	w.env["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
 	equal(t, w.instructions(), []string{own})
+}
+
+// Programs whose folder is elsewhere have their file there.
+func TestInstructions_OtherFolders(t *testing.T) {
+	for variable, name := range map[string]string{"CODEX_HOME": "AGENTS.md", "CLAUDE_CONFIG_DIR": "CLAUDE.md"} {
+		w := newFixture(t)
+		w.write("elsewhere/"+name, "x")
+		w.env[variable] = w.path("elsewhere")
+		equal(t, w.instructions(), []string{"user elsewhere/" + name})
+	}
 }
 
 func TestInstructions_ClaudeOff(t *testing.T) {

@@ -28,6 +28,7 @@ type settingsReport struct {
 	Kept    []settingLine `json:"kept,omitempty"`     // set in lathe's config already, and not changed
 	Left    []settingNote `json:"unmapped,omitempty"` // without a counterpart
 	InPlace []string      `json:"readInPlace,omitempty"`
+	Unread  []string      `json:"notRead,omitempty"` // instruction files, because another one counts before them
 }
 
 // settingLine is a setting of lathe, the config file it is in, and the file it comes from. Values may be secrets
@@ -46,7 +47,7 @@ type settingNote struct {
 
 // isEmpty reports whether the other program has no config here.
 func (r settingsReport) isEmpty() bool {
-	return len(r.Written)+len(r.Kept)+len(r.Left)+len(r.InPlace) == 0
+	return len(r.Written)+len(r.Kept)+len(r.Left)+len(r.InPlace)+len(r.Unread) == 0
 }
 
 // print lists where each setting goes. Values are not shown.
@@ -73,6 +74,9 @@ func (r settingsReport) print(a *cli.App, would string) {
 	}
 	for _, name := range r.InPlace {
 		a.Printf("Read in place: %s\n", termtext.Plain(a.DisplayPath(name)))
+	}
+	for _, name := range r.Unread {
+		a.Printf("Not read: %s: another instruction file counts before it; add its path to \"instructions\" to read both\n", termtext.Plain(a.DisplayPath(name)))
 	}
 }
 
@@ -102,28 +106,29 @@ func (m *migration) settings() error {
 			err = m.commands(filepath.Join(m.home, "prompts"), ".md", user, settings.CodexPrompt)
 		}
 		m.skills(filepath.Join(m.home, "skills"), user)
-		m.inPlace(filepath.Join(m.home, "AGENTS.md"), filepath.Join(m.dir, "AGENTS.md"))
+		m.memory(filepath.Join(m.home, "AGENTS.md"), filepath.Join(m.dir, "AGENTS.md"))
 	case migrate.Gemini:
 		err = m.geminiSettings(user, project)
 	case migrate.Crush:
 		err = m.crushSettings(user, project)
 	case migrate.OpenCode: // its config has the same format
 		own := filepath.Join(m.a.UserDir(), "opencode")
-		m.inPlace(filepath.Join(own, "opencode.json"), filepath.Join(own, "opencode.jsonc"), filepath.Join(own, "config.json"), filepath.Join(own, "AGENTS.md"),
-			filepath.Join(m.dir, "opencode.json"), filepath.Join(m.dir, "opencode.jsonc"), filepath.Join(m.dir, ".opencode"), filepath.Join(m.dir, "AGENTS.md"))
+		m.inPlace(filepath.Join(own, "opencode.json"), filepath.Join(own, "opencode.jsonc"), filepath.Join(own, "config.json"),
+			filepath.Join(m.dir, "opencode.json"), filepath.Join(m.dir, "opencode.jsonc"), filepath.Join(m.dir, ".opencode"))
+		m.memory(filepath.Join(own, "AGENTS.md"), filepath.Join(m.dir, "AGENTS.md"))
 	}
 	return err
 }
 
 // claudeSettings imports the user's settings. Those of a project work in place.
 func (m *migration) claudeSettings(user string) error {
-	place := claudecode.Place{Dir: m.a.Home(), Root: m.a.Home(), Home: m.a.Home()}
+	place := claudecode.Place{Home: m.a.Home()}
 	err := m.translated(func(src []byte) (settings.Document, error) {
 		docs, errs := claudecode.Settings(claudecode.File{Text: src, Place: place})
 		return claudeDocument(docs[0], errs[0])
 	}, filepath.Join(m.home, "settings.json"), user)
 	if err == nil {
-		err = m.translated(claudeServers, filepath.Join(filepath.Dir(m.home), ".claude.json"), user)
+		err = m.translated(m.claudeServers, filepath.Join(filepath.Dir(m.home), ".claude.json"), user)
 	}
 	// The program's own word for agents and commands is Markdown with a head.
 	if err == nil {
@@ -133,27 +138,54 @@ func (m *migration) claudeSettings(user string) error {
 		err = m.commands(filepath.Join(m.home, "commands"), ".md", user, claudeMarkdown(claudecode.Command))
 	}
 	dir := m.dir
-	m.inPlace(filepath.Join(m.home, "CLAUDE.md"), filepath.Join(m.home, "skills"), filepath.Join(dir, "CLAUDE.md"), filepath.Join(dir, ".mcp.json"))
+	m.memory(filepath.Join(m.home, "CLAUDE.md"), filepath.Join(dir, "CLAUDE.md"))
+	m.inPlace(filepath.Join(dir, ".mcp.json"))
+	if skills := filepath.Join(m.home, "skills"); m.home == filepath.Join(m.a.Home(), ".claude") {
+		m.inPlace(skills)
+	} else { // lathe does not look there by itself
+		m.skills(skills, user)
+	}
 	if dir != m.a.Home() {
 		m.inPlace(filepath.Join(dir, ".claude"))
 	}
 	return err
 }
 
-// claudeServers reads only the MCP servers of ~/.claude.json, which has the program's own state besides. Their
-// variables stay variables.
-func claudeServers(src []byte) (settings.Document, error) {
+// claudeServers reads only the MCP servers of ~/.claude.json, which has the program's own state besides: those of the user, and
+// those that the user added for the project of this directory alone. Their variables stay variables.
+func (m *migration) claudeServers(src []byte) (settings.Document, error) {
+	type servers map[string]json.RawMessage
 	var in struct {
-		Servers json.RawMessage `json:"mcpServers"`
+		Servers  servers `json:"mcpServers"`
+		Projects map[string]struct {
+			Servers servers `json:"mcpServers"`
+		} `json:"projects"`
 	}
-	if err := json.Unmarshal(src, &in); err != nil || in.Servers == nil {
+	if err := json.Unmarshal(src, &in); err != nil {
 		return settings.Document{}, err
 	}
-	text, err := json.Marshal(map[string]json.RawMessage{"mcpServers": in.Servers})
+	all := servers{}
+	maps.Copy(all, in.Servers)
+	var elsewhere []settings.Note
+	for _, dir := range slices.Sorted(maps.Keys(in.Projects)) {
+		own := in.Projects[dir].Servers
+		switch {
+		case dir == m.dir || len(own) > 0 && sameFile(dir, m.dir):
+			maps.Copy(all, own)
+		case len(own) > 0:
+			elsewhere = append(elsewhere, settings.Note{Key: "projects." + dir + ".mcpServers", Message: "belongs to that project; run the import there"})
+		}
+	}
+	if len(all) == 0 {
+		return settings.Document{Notes: elsewhere}, nil
+	}
+	text, err := json.Marshal(map[string]servers{"mcpServers": all})
 	if err != nil {
 		return settings.Document{}, err
 	}
-	return claudeDocument(claudecode.MCP(text, func(name string) (string, bool) { return "{env:" + name + "}", true }))
+	doc, err := claudeDocument(claudecode.MCP(text, func(name string) (string, bool) { return "{env:" + name + "}", true }))
+	doc.Notes = append(doc.Notes, elsewhere...)
+	return doc, err
 }
 
 // claudeMarkdown reads a file of agents/ or commands/.
@@ -208,7 +240,7 @@ func (m *migration) geminiSettings(user, project string) error {
 		err = m.commands(filepath.Join(m.dir, ".gemini", "commands"), ".toml", project, settings.GeminiCommand)
 	}
 	m.skills(filepath.Join(m.home, "skills"), user)
-	m.inPlace(filepath.Join(m.home, "GEMINI.md"), filepath.Join(m.dir, "GEMINI.md"))
+	m.memory(filepath.Join(m.home, "GEMINI.md"), filepath.Join(m.dir, "GEMINI.md"))
 	return err
 }
 
@@ -225,7 +257,7 @@ func (m *migration) crushSettings(user, project string) error {
 		err = m.commands(filepath.Join(own, "commands"), ".md", user, settings.CodexPrompt)
 	}
 	m.skills(filepath.Join(own, "skills"), user)
-	m.inPlace(filepath.Join(m.dir, "AGENTS.md"), filepath.Join(m.dir, "CRUSH.md"))
+	m.memory(filepath.Join(m.dir, "AGENTS.md"), filepath.Join(m.dir, "CRUSH.md"))
 	return err
 }
 
@@ -311,6 +343,35 @@ func (m *migration) skills(dir, target string) {
 	if err := m.write(change, dir, target); err != nil {
 		m.leave(dir, "skills", err.Error())
 	}
+}
+
+// memory names the instruction files that lathe reads where they are, and those that it does not, because it takes one of
+// the user and one kind of the project.
+func (m *migration) memory(names ...string) {
+	var read []config.Instruction
+	if l, err := m.a.Config(); err == nil {
+		read = l.Instructions
+	}
+	for _, name := range names {
+		if _, err := os.Stat(name); err != nil {
+			continue
+		}
+		if slices.ContainsFunc(read, func(i config.Instruction) bool { return i.Path != "" && sameFile(i.Path, name) }) {
+			m.inPlace(name)
+		} else if !slices.Contains(m.out.Settings.Unread, name) {
+			m.out.Settings.Unread = append(m.out.Settings.Unread, name)
+		}
+	}
+}
+
+// sameFile reports whether two names are those of one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // inPlace names the files that lathe reads where they are.
