@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -152,10 +153,14 @@ func unreachable(host string, err error) string {
 
 // The words by which providers say what is wrong, where the status does not.
 var (
-	creditWords = []string{"insufficient_quota", "insufficient quota", "credit balance", "insufficient balance", "insufficient credit", "insufficient_funds",
-		"out of credit", "no credit", "billing", "payment required", "exceeded your current quota", "quota exceeded", "spending limit"}
-	keyWords = []string{"api_key_invalid", "api key not valid", "invalid api key", "invalid_api_key", "incorrect api key", "invalid x-api-key", "api key expired",
-		"authentication", "unauthorized", "unauthenticated", "invalid token", "invalid key", "security token", "unrecognizedclient"}
+	creditWords = []string{
+		"insufficient_quota", "insufficient quota", "credit balance", "insufficient balance", "insufficient credit", "insufficient_funds",
+		"out of credit", "no credit", "billing", "payment required", "exceeded your current quota", "quota exceeded", "spending limit",
+	}
+	keyWords = []string{
+		"api_key_invalid", "api key not valid", "invalid api key", "invalid_api_key", "incorrect api key", "invalid x-api-key", "api key expired",
+		"authentication", "unauthorized", "unauthenticated", "invalid token", "invalid key", "security token", "unrecognizedclient",
+	}
 	scopeWords = []string{"missing scopes", "insufficient permissions", "insufficient_permissions"}
 )
 
@@ -168,6 +173,8 @@ func judge(status int, body []byte) KeyCheck {
 	}
 	detail := fmt.Sprintf("%d: %s", status, cmp.Or(said, http.StatusText(status)))
 	switch {
+	case status == http.StatusOK && !isJSON(body): // the page of a network that wants a login
+		return KeyCheck{Verdict: Unreachable, Detail: "the answer is a page and not the provider's; does your network want a login?"}
 	case status == http.StatusOK && spent(body):
 		return KeyCheck{Verdict: NoCredit, Detail: "no credit is left"}
 	case status == http.StatusOK:
@@ -182,6 +189,12 @@ func judge(status int, body []byte) KeyCheck {
 		return KeyCheck{Verdict: Unreachable, Detail: detail}
 	}
 	return KeyCheck{Verdict: Unchecked, Detail: detail}
+}
+
+// isJSON reports whether an answer begins as JSON does. A long list is cut off, so that it need not be valid.
+func isJSON(body []byte) bool {
+	text := bytes.TrimSpace(body)
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[')
 }
 
 // spent reports whether an account says that nothing is left on it, as OpenRouter's and Vercel's do.

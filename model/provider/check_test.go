@@ -67,6 +67,8 @@ func TestCheckKey(t *testing.T) {
 		{"Azure", catalog.Azure, "Api-Key", "/v1/models?api-version=preview", 200, `{"data":[]}`, Works},
 		{"no list of models", catalog.Compatible, "Authorization", "/v1/models", 404, `not found`, Unchecked},
 		{"a broken server", catalog.Compatible, "Authorization", "/v1/models", 503, `<html>`, Unreachable},
+		{"the page of a network", catalog.OpenAI, "Authorization", "/v1/models", 200, `<html>Log in to the network</html>`, Unreachable},
+		{"nothing", catalog.OpenAI, "Authorization", "/v1/models", 200, ``, Unreachable},
 		{"a redirect", catalog.Compatible, "Authorization", "/v1/models", 302, ``, Unreachable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
