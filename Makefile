@@ -50,12 +50,13 @@ test: ## vet, then every test, shuffled; with the race detector where it can run
 quick: ## under a minute: unit and golden tests without the race detector, changed packages first
 	@./scripts/quick
 
-# With the race detector a transcript runs on one wire, attacks on the sandbox as one user, and the arch tests not at all:
-# they only read files, in a sixth of the time without it. This runs the rest.
+# With the race detector a transcript runs on one wire, attacks on the sandbox as one user, no memory is measured, and the arch tests
+# do not run: they only read files, in a sixth of the time without it. This runs the rest.
 wires: arch
-	$(call say,transcripts on every wire$(comma) attacks as another user)
+	$(call say,transcripts on every wire$(comma) attacks as another user$(comma) memory of imports)
 	@$(GO) test -run '^Test(Transcripts|Turn_|Events_Property|Compact_TwoHundred)' ./engine
 	@$(GO) test -run '^TestEscape_AsUser$$' ./sandbox
+	@$(GO) test -run '^TestImport_Memory$$' ./cmd/lathe
 
 check: fmt-check vet lint ## all that a change must pass: format, vet, staticcheck, arch test, race tests
 	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \
