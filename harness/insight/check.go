@@ -180,13 +180,19 @@ func (r *Reports) checkConfig(ctx context.Context, at workspace.Place) api.Check
 
 // checkSandbox names the level. It asks the kernel only, because a probe with a command takes too long for an overview.
 func (r *Reports) checkSandbox() api.Check {
-	if why := r.Source.Kernel().Available(false); why != nil {
-		return warn("level none: "+why.Error(), "Without a sandbox, lathe asks before each command. `lathe debug sandbox` has details.")
-	}
-	if r.Source.Kernel().Available(true) != nil {
+	k := r.Source.Kernel()
+	return sandboxLevel(k.Available(false), k.Available(true), runtime.GOOS != "linux" || sandbox.CanMount())
+}
+
+// sandboxLevel names the level by why commands cannot be confined at all, or not in full, and by whether they
+// can have mounts of their own.
+func sandboxLevel(none, partial error, mounts bool) api.Check {
+	switch {
+	case none != nil:
+		return warn("level none: "+none.Error(), "Without a sandbox, lathe asks before each command. `lathe debug sandbox` has details.")
+	case partial != nil:
 		return warn("level basic: this kernel lacks a part of it", "`lathe debug sandbox` lists the missing parts.")
-	}
-	if runtime.GOOS == "linux" && !sandbox.CanMount() {
+	case !mounts:
 		return warn("level basic: Landlock confines commands, without mounts of their own",
 			"Containers without privileges have this level. Allow user namespaces for the level full. `lathe debug sandbox` lists the missing parts.")
 	}
