@@ -365,8 +365,11 @@ func (a *actor) runTurns() (msg lathe.Message, err error) {
 		if err == nil {
 			r.report(ctx)
 		}
-		if a.becomeIdle(r.result()) && a.waitForJobs(ctx, r.jobs) {
-			return r.result(), nil
+		if a.becomeIdle(r.result()) {
+			a.engine.subagents.BecomeIdle(a.id)
+			if a.waitForJobs(ctx, r.jobs) {
+				return r.result(), nil
+			}
 		}
 	}
 }

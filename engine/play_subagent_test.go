@@ -52,7 +52,7 @@ func (p *playing) accompanied(s *engine.StepSettings) {
 		}
 	}
 	s.Agents = append(s.Agents, engine.Agent{Agent: reader})
-	s.Tools = tool.NewSet(append(s.Tools.All(), builtin.Task(builtin.TaskConfig{Background: s.Subagents.Background}))...)
+	s.Tools = tool.NewSet(append(s.Tools.All(), builtin.Task(builtin.TaskConfig{Background: s.Subagents.Background}), builtin.AskParent())...)
 }
 
 // adopt makes the sessions known that were made by others: children.

@@ -180,7 +180,9 @@ func (s *stepInput) newRequest() model.Request {
 	req := s.bareRequest()
 	req.System, req.Cache = s.system(), s.model.Cache
 	hide, unsuited, fam := s.evaluator.Hide(), builtin.Unsuited(req.Model), prompt.FamilyOf(req.Model)
-	for _, t := range s.tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Hides(spec) }) {
+	for _, t := range s.tools.Visible(func(spec tool.Spec) bool {
+		return hide(spec) || unsuited(spec) || fam.Hides(spec) || spec.Child && s.session.Parent == ""
+	}) {
 		spec := t.Spec()
 		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.describe(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})
 	}

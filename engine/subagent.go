@@ -30,6 +30,10 @@ const moreWords = "You ended without an answer, and your caller sees nothing els
 // or for the child, it holds nothing that others wait for.
 func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, error) {
 	s := h.step
+	words, err := messages{h}.isForRunning(ctx, &a)
+	if err != nil {
+		return tool.Report{}, err
+	}
 	agent, err := s.delegate(ctx, a)
 	if err != nil {
 		return tool.Report{}, err
@@ -40,6 +44,9 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 		if err != nil {
 			return tool.Report{}, err
 		}
+	}
+	if words {
+		return messages{h}.send(ctx, a, agent)
 	}
 	if a.Background {
 		return h.delegateBackground(ctx, a, agent)
@@ -53,7 +60,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 		return tool.Report{}, err
 	}
 	r, err := t.await(ctx)
-	if err == nil && r.State == tool.TaskRunning { // the user moved it to the background
+	if err == nil && (r.State == tool.TaskRunning || r.State == tool.TaskAsks) { // it continues without the call
 		t.continueInBackground(leave)
 		return r, nil
 	}
@@ -87,7 +94,7 @@ func (h *host) newTask(ctx context.Context, a tool.Assignment, agent *Agent) (*t
 		return nil, err
 	}
 	t := &task{host: h, agent: agent, child: child, background: a.Background, Delegation: &subagent.Delegation{
-		Parent: h.step.session.ID, Child: child.ID, Clocks: []*subagent.Clock{h.clock, h.stepClock}, Changed: make(chan struct{}, 1),
+		Parent: h.step.session.ID, Child: child.ID, Clocks: []*subagent.Clock{h.clock, h.stepClock}, Changed: make(chan struct{}, 1), Asked: make(chan string),
 	}}
 	t.prompt = lathe.Prompt{Agent: agent.Name, Parts: []lathe.Part{{Body: &lathe.Text{Text: a.Prompt}}}}
 	if t.model = h.model; agent.Model != nil {
@@ -168,11 +175,7 @@ func (s *stepInput) mentions(name string) bool {
 func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (lathe.Session, error) {
 	s := h.step
 	if a.Resume != "" {
-		child, err := s.engine.store.Session(ctx, a.Resume)
-		if lathe.CodeOf(err) == lathe.NotFound || err == nil && child.Parent != s.session.ID {
-			return child, tool.Failf("%s is not a task of this session. Leave task_id out to start a new one.", a.Resume)
-		}
-		return child, err
+		return h.taskOf(ctx, a.Resume)
 	}
 	inst, err := s.engine.Instance(ctx, s.session.Directory)
 	if err != nil {
@@ -181,6 +184,15 @@ func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (l
 	return s.engine.CreateNext(ctx, inst, lathe.NewSession{
 		Parent: s.session.ID, Title: fmt.Sprintf("%s (@%s subagent)", a.Description, agent.Name), Agent: agent.Name, Rules: s.childRules(agent),
 	})
+}
+
+// taskOf is a session that this one has had work for it.
+func (h *host) taskOf(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	child, err := h.step.engine.store.Session(ctx, id)
+	if lathe.CodeOf(err) == lathe.NotFound || err == nil && child.Parent != h.step.session.ID {
+		return child, tool.Failf("%s is not a task of this session. Leave task_id out to start a new one.", id)
+	}
+	return child, err
 }
 
 // childRules are the rules of a child in addition to those it inherits from its parent's. The
@@ -215,6 +227,7 @@ type task struct {
 	model      lathe.ModelRef
 	prompt     lathe.Prompt
 	background bool
+	question   string // of the child, which waits for the answer
 }
 
 // writes reports whether a child may change files as it likes: two of those in one work tree
@@ -266,9 +279,9 @@ func (t *task) await(ctx context.Context) (tool.Report, error) {
 			return tool.Report{}, refusal(err)
 		}
 		err := t.follow(ctx)
-		if errors.Is(err, errMoved) {
+		if errors.Is(err, errMoved) || errors.Is(err, errAsked) {
 			if moved, err := t.detach(ctx); err != nil || moved {
-				return t.runningReport("The user moved the task to the background, where it continues."), err
+				return t.detachedReport(), err
 			}
 		} else if err != nil {
 			return t.stopChild(ctx, err)
@@ -312,6 +325,8 @@ func (t *task) follow(ctx context.Context) error {
 			return end.err
 		case <-moved:
 			return errMoved
+		case t.question = <-t.Asked:
+			return errAsked
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -19,6 +19,14 @@ func (t *task) runningReport(how string) tool.Report {
 	}
 }
 
+// detachedReport is the result of a call that no longer waits for its child.
+func (t *task) detachedReport() tool.Report {
+	if t.question != "" {
+		return questionReport(t.child.ID, t.question, t.metadata())
+	}
+	return t.runningReport("The user moved the task to the background, where it continues.")
+}
+
 // detach makes the child of a waiting call work in the background. It fails if the child has ended meanwhile: then the
 // call returns its report.
 func (t *task) detach(ctx context.Context) (bool, error) {

@@ -114,6 +114,8 @@ func (s *stepInput) allowed(spec tool.Spec, j permission.Evaluator) error {
 		return nil
 	case s.last:
 		return &permission.Refusal{Code: lathe.Denied, Text: "This is the last step of the turn: tools are off. Conclude in words."}
+	case spec.Child && s.session.Parent == "":
+		return &permission.Refusal{Code: lathe.Denied, Text: "Only a subagent can use " + spec.Name + ". Continue without it."}
 	case j.Off[spec.Name]:
 		return &permission.Refusal{Code: lathe.Denied, Text: "The user has switched off " + spec.Name + " for this prompt. Continue without it."}
 	case !spec.Hidden && j.Hide()(spec):

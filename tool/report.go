@@ -23,6 +23,7 @@ type Assignment struct {
 const (
 	TaskCompleted   = "completed"
 	TaskRunning     = "running"     // in the background
+	TaskAsks        = "question"    // it waits for an answer of its caller
 	TaskPartial     = "partial"     // its steps are used up
 	TaskFailed      = "error"       //
 	TaskCanceled    = "cancelled"   // by a person
@@ -50,6 +51,8 @@ func (r Report) Envelope() string {
 	tag := "task_result"
 	if r.Failed() {
 		tag = "task_error"
+	} else if r.State == TaskAsks {
+		tag = "task_question"
 	}
 	text := strings.ReplaceAll(strings.TrimSpace(r.Text), "</task", "<\\/task")
 	return fmt.Sprintf("<task id=%q state=%q>\n<%s>\n%s\n</%s>\n%s</task>", r.Session, r.State, tag, text, tag, r.footer())

@@ -39,6 +39,8 @@ type Spec struct {
 	Tail bool
 	// Agent says that a call is the work of a whole agent, and may take as long as one.
 	Agent bool
+	// Child says that only sessions with a parent have it.
+	Child bool
 	// Freeform says that models trained for it may write the input as plain text.
 	Freeform *Freeform
 	// Anywhere says that a call may change any file, not only those it names to Changing.
@@ -102,6 +104,8 @@ type Host interface {
 	// that works in the background. An error belongs to the call; the report has the agent's
 	// own error.
 	Delegate(ctx context.Context, a Assignment) (Report, error)
+	// AskParent asks the session that delegated work to this one, and returns what the model reads as the result.
+	AskParent(ctx context.Context, question string) (string, error)
 	// Background lets the call continue after its result; nil where it cannot.
 	Background() Background
 	// Publish publishes an event, such as a changed file.
@@ -138,6 +142,11 @@ func (NoSession) SwitchAgent(context.Context, string, string) error {
 // Delegate fails: no session waits for a report.
 func (NoSession) Delegate(context.Context, Assignment) (Report, error) {
 	return Report{}, Failf("No session to delegate from.")
+}
+
+// AskParent fails: no session has delegated anything.
+func (NoSession) AskParent(context.Context, string) (string, error) {
+	return "", Failf("No parent session to ask.")
 }
 
 // Background is nil: no session is told the end.

@@ -62,7 +62,7 @@ func FinalRules(f Folders, rules lathe.Ruleset) lathe.Ruleset {
 // ExploreRules are those of the agent that explores: it only reads, and asks wherever every agent must ask.
 func ExploreRules(f Folders) lathe.Ruleset {
 	rules := append(DefaultRules(f), ruleOf(lathe.Deny, "*", "*"), ruleOf(lathe.Ask, "doom_loop", "*"))
-	for _, name := range []string{"grep", "glob", "list", "bash", "webfetch", "websearch"} {
+	for _, name := range []string{"grep", "glob", "list", "bash", "webfetch", "websearch", "ask_parent"} {
 		rules = append(rules, ruleOf(lathe.Allow, name, "*"))
 	}
 	rules = append(rules, readRules()...)
@@ -90,7 +90,7 @@ func PlanRules(f Folders) lathe.Ruleset {
 // neverAsked are the permissions that no mode asks about. What is not listed may change anything,
 // as tools of MCP servers and plugins do.
 func neverAsked() []string {
-	return []string{"read", "glob", "grep", "list", "lsp", "webfetch", "websearch", "codesearch", "task", "skill", "todowrite", "todoread"}
+	return []string{"read", "glob", "grep", "list", "lsp", "webfetch", "websearch", "codesearch", "task", "skill", "todowrite", "todoread", "ask_parent"}
 }
 
 // WithMode puts the rules of a mode into those of [DefaultRules], below all that are more specific.

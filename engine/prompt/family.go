@@ -88,7 +88,7 @@ func (f Family) Text() string {
 // Hides says which built-in tools a family is not shown: small models do better with few.
 func (f Family) Hides(s tool.Spec) bool {
 	return f == SmallFamily && slices.Contains([]string{
-		"question", "webfetch", "websearch", "todowrite", "task", "skill", "plan_enter", "plan_exit",
+		"question", "webfetch", "websearch", "todowrite", "task", "skill", "plan_enter", "plan_exit", "ask_parent",
 	}, s.Name)
 }
 

@@ -40,6 +40,8 @@ type Registry struct {
 	mu       sync.Mutex                        // guards the fields below, and those of what they hold
 	calls    map[lathe.SessionID][]*Delegation // by the child
 	siblings map[lathe.SessionID]*siblings     // by the parent
+	// questions are those of children that wait for their parent's answer, by the child.
+	questions map[lathe.SessionID]*Question
 }
 
 // Delegation is a call that waits for a child.
@@ -47,6 +49,8 @@ type Delegation struct {
 	Parent, Child lathe.SessionID
 	Clocks        []*Clock      // that stop while the child asks the user
 	Changed       chan struct{} // holds one when the child has done something
+	Asked         chan string   // takes a question of the child
+	left          chan struct{} // closed when the call no longer waits
 	canceling     bool          // the parent is being canceled: no word of the child's end
 	done          []shownCall   // the last calls of the child
 	count         int           // of all
@@ -75,10 +79,12 @@ func (c *Registry) Register(h *Delegation) (leave func()) {
 	if c.calls == nil {
 		c.calls = map[lathe.SessionID][]*Delegation{}
 	}
+	h.left = make(chan struct{})
 	c.calls[h.Child] = append(c.calls[h.Child], h)
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		close(h.left)
 		rest := slices.DeleteFunc(slices.Clone(c.calls[h.Child]), func(o *Delegation) bool { return o == h })
 		if c.calls[h.Child] = rest; len(rest) == 0 {
 			delete(c.calls, h.Child)
@@ -93,9 +99,17 @@ func (c *Registry) IsAwaited(child lathe.SessionID) bool {
 	return len(c.calls[child]) > 0
 }
 
-// Receive notes the calls of a child. It is called by the store's writer and does not block;
+// Receive notes the calls of a child, and messages for it. It is called by the store's writer and does not block;
 // its cost does not depend on the number of calls.
 func (c *Registry) Receive(ev lathe.Event) {
+	if _, ok := ev.Fact.(*lathe.MessageChanged); ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if q := c.questions[ev.Session]; q != nil {
+			q.signal()
+		}
+		return
+	}
 	p, ok := ev.Fact.(*lathe.PartChanged)
 	if !ok {
 		return
@@ -227,36 +241,50 @@ func (c *Registry) Reserve(parent lathe.SessionID, writes bool) (leave func()) {
 func (c *Registry) queue(parent lathe.SessionID, limits Limits, writes bool) *slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.siblings == nil {
-		c.siblings = map[lathe.SessionID]*siblings{}
-	}
-	t := c.siblings[parent]
-	if t == nil {
-		t = &siblings{}
-		c.siblings[parent] = t
-	}
+	t := c.siblingsOf(parent)
 	p := &slot{limits: limits, writes: writes, ready: make(chan struct{})}
 	t.waiting = append(t.waiting, p)
 	t.admit()
 	return p
 }
 
-// release gives a place back, or stops waiting for it.
+// siblingsOf are the children of a session. The mutex is held.
+func (c *Registry) siblingsOf(parent lathe.SessionID) *siblings {
+	if c.siblings == nil {
+		c.siblings = map[lathe.SessionID]*siblings{}
+	}
+	if c.siblings[parent] == nil {
+		c.siblings[parent] = &siblings{}
+	}
+	return c.siblings[parent]
+}
+
+// drop forgets the children of a session that has none. The mutex is held.
+func (c *Registry) drop(parent lathe.SessionID) {
+	if t := c.siblings[parent]; t.busy == 0 && len(t.waiting) == 0 {
+		delete(c.siblings, parent)
+	}
+}
+
+// release gives a place back, or stops waiting for it. A child that yielded its place may end before it has it again.
 func (c *Registry) release(parent lathe.SessionID, p *slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.siblings[parent]
+	t := c.siblingsOf(parent)
 	if i := slices.Index(t.waiting, p); i >= 0 {
 		t.waiting = slices.Delete(t.waiting, i, i+1)
 	} else {
-		t.busy--
-		if p.writes {
-			t.writers--
-		}
+		t.add(p, -1)
 	}
 	t.admit()
-	if t.busy == 0 && len(t.waiting) == 0 {
-		delete(c.siblings, parent)
+	c.drop(parent)
+}
+
+// add counts a child in, or out with -1. The mutex is held.
+func (t *siblings) add(p *slot, n int) {
+	t.busy += n
+	if p.writes {
+		t.writers += n
 	}
 }
 
@@ -267,10 +295,7 @@ func (t *siblings) admit() {
 		if !p.limits.fits(t.busy, t.writers, p.writes) {
 			return false
 		}
-		t.busy++
-		if p.writes {
-			t.writers++
-		}
+		t.add(p, 1)
 		close(p.ready)
 		return true
 	})

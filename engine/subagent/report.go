@@ -23,7 +23,7 @@ func Report(child lathe.Session, steps int, messages []lathe.Message) tool.Repor
 	r := tool.Report{Session: child.ID}
 	from := 0
 	for i, m := range slices.Backward(messages) {
-		if _, ok := m.Data.(*lathe.User); ok && !history.IsSynthetic(m.Parts) {
+		if _, ok := m.Data.(*lathe.User); ok && !history.IsSynthetic(m.Parts) && !isWords(m.Parts) {
 			from = i
 			break
 		}

@@ -29,7 +29,7 @@ type Config struct {
 func All(c Config) []tool.Tool {
 	edit := EditConfig{Tracker: c.Write.Tracker, Syntax: c.Write.Syntax, Guard: c.Write.Guard, Buffers: c.Write.Buffers}
 	all := []tool.Tool{
-		Question(), bash.New(c.Bash), Read(c.Read), Glob(c.Files), Grep(c.Files), Edit(edit), Write(c.Write), Task(c.Task), web.Fetch(c.Web), TodoWrite(c.Todo),
+		Question(), bash.New(c.Bash), Read(c.Read), Glob(c.Files), Grep(c.Files), Edit(edit), Write(c.Write), Task(c.Task), AskParent(), web.Fetch(c.Web), TodoWrite(c.Todo),
 	}
 	if search, ok := web.Search(c.Search); ok {
 		all = append(all, search)

@@ -28,6 +28,7 @@ func (allowing) Delegate(context.Context, tool.Assignment) (tool.Report, error) 
 	return tool.Report{}, nil
 }
 func (allowing) History() []lathe.Message                               { return nil }
+func (allowing) AskParent(context.Context, string) (string, error)      { return "", nil }
 func (allowing) Background() tool.Background                            { return nil }
 func (allowing) PlanFile() string                                       { return "" }
 func (allowing) SwitchAgent(context.Context, string, string) error      { return nil }

@@ -33,7 +33,8 @@ type Host struct {
 	Delegated   []tool.Assignment
 	Report      tool.Report // of every task
 	DelegateErr error
-	Tasks       *Tasks // takes work into the background; nil takes none
+	AskedParent []string // questions to the parent
+	Tasks       *Tasks   // takes work into the background; nil takes none
 }
 
 func NewHost(t *testing.T) *Host {
@@ -86,6 +87,14 @@ func (d *Host) Delegate(_ context.Context, a tool.Assignment) (tool.Report, erro
 	defer d.mu.Unlock()
 	d.Delegated = append(d.Delegated, a)
 	return d.Report, d.DelegateErr
+}
+
+// AskParent keeps the question and returns an answer.
+func (d *Host) AskParent(_ context.Context, question string) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.AskedParent = append(d.AskedParent, question)
+	return "Yes.", nil
 }
 
 func (d *Host) History() []lathe.Message { return d.Messages }

@@ -56,7 +56,8 @@ func (h *host) Publish(lathe.Fact) { h.note("tell") }
 func (h *host) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
 	return tool.Report{}, nil
 }
-func (h *host) History() []lathe.Message { return nil }
+func (h *host) AskParent(context.Context, string) (string, error) { return "", nil }
+func (h *host) History() []lathe.Message                          { return nil }
 
 func (h *host) Background() tool.Background { return nil }
 
