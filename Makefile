@@ -37,6 +37,7 @@ install: ## install lathe where go puts programs
 	@CGO_ENABLED=0 $(GO) install -trimpath -ldflags "$(LDFLAGS)" ./cmd/lathe
 
 test: ## vet, then every test, shuffled; with the race detector where it can run
+	@echo "==> language servers for tests, where a registry is reachable" && GO=$(GO) ./scripts/language-servers
 	@echo "==> $(GO) vet ./..." && $(GO) vet ./...
 	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \
 		echo "==> $(GO) test -shuffle=on ./..., without the race detector: $$why"; \

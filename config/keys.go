@@ -158,7 +158,8 @@ func checksSpec() *spec {
 		on("budget", "50, 80 and 95 % of the step, cost or time limit used"),
 		on("cut_off", "* Continue an answer that was cut off"),
 		on("empty_reply", "* Ask again after an empty answer"),
-		on("said_not_done", "Tool call announced but not made"))
+		on("said_not_done", "Tool call announced but not made"),
+		on("new_errors", "* Errors that language servers report after the last call of a turn"))
 }
 
 // sandboxSpec lets an untrusted project tighten the sandbox, not loosen it.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
@@ -20,6 +22,9 @@ type EditObserver interface {
 	// AfterStep is called when all calls of a step have ended. Unlike AfterCall it cannot add to a result, since clients
 	// have it already.
 	AfterStep(ctx context.Context, s EndedStep)
+	// Late returns what came too late for the calls of a session, for its model, and waits for it until the context ends. With
+	// errorsOnly it returns nothing unless there are new errors, and keeps the rest.
+	Late(ctx context.Context, id lathe.SessionID, errorsOnly bool) string
 }
 
 // EndedCall is a call that has ended well.
@@ -105,4 +110,45 @@ func (s *stepRun) observeStep(ctx context.Context) {
 	if o := s.settings.Edits; o != nil && s.lastCall != nil && ctx.Err() == nil {
 		o.AfterStep(ctx, EndedStep{Session: s.session.ID, Message: s.fold.Message.ID, Call: s.lastCall})
 	}
+}
+
+const (
+	// lateWait is how long a turn without a user waits for results before it ends: its process may end with it.
+	lateWait = 10 * time.Second
+	// mostLate is how often late errors continue a turn, so that a model that cannot repair them may end.
+	mostLate = 2
+)
+
+// lateErrors returns errors that were found after the last call, "" if there are none. With a user they come with the next
+// prompt if they are not known yet: nobody waits for a server.
+func lateErrors(ctx context.Context, r *runner) string {
+	if r.settings == nil || r.settings.Edits == nil || r.late >= mostLate || r.settings.Checks[check.NewErrors] == check.Off {
+		return ""
+	}
+	wait := time.Duration(0)
+	if r.settings.Headless {
+		wait = lateWait
+	}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	text := r.settings.Edits.Late(waiting, r.log.lease.Session, true)
+	if text == "" {
+		return ""
+	}
+	r.late++
+	r.engine.log.Info("check reported an issue", "session", r.log.lease.Session, "check", check.NewErrors, "recipient", "the model")
+	return text + "\n\nLanguage servers found this after your last call. Fix these errors, or say why they stay."
+}
+
+// lateNote is what came since the last turn of a session, for its next prompt.
+func (c *stepConfig) lateNote(ctx context.Context, id lathe.SessionID) []string {
+	if c.settings.Edits == nil {
+		return nil
+	}
+	now, cancel := context.WithCancel(ctx)
+	cancel()
+	if text := c.settings.Edits.Late(now, id, false); text != "" {
+		return []string{"<system-reminder>\nSince your last answer, language servers and formatters reported:\n" + text + "\n</system-reminder>"}
+	}
+	return nil
 }

@@ -95,10 +95,9 @@ func StopAfter(r tool.Result) tool.Result {
 	return r
 }
 
-// endHook lets a hook continue a turn that is about to end. A turn that failed or made no step just ends.
+// endHook lets late errors and a hook continue a turn that is about to end. A turn that failed or made no step just ends.
 func endHook(ctx context.Context, r *runner, s state) (continued bool, err error) {
-	hook := r.settings.hooks().TurnEnd
-	if hook == nil || !r.stepped || r.continued >= mostContinued || s.steps > 0 && s.stepsDone() >= s.steps {
+	if !r.stepped || s.steps > 0 && s.stepsDone() >= s.steps {
 		return false, nil
 	}
 	asked := slices.IndexFunc(s.messages, func(h *history.Message) bool { return h.ID == s.wants })
@@ -109,13 +108,19 @@ func endHook(ctx context.Context, r *runner, s state) (continued bool, err error
 	if s.hasFailed(answers) || !s.isDone(answers) {
 		return false, nil
 	}
-	text := hook(ctx, TurnEnd{Session: s.session, Agent: r.agent.Name, Continued: r.continued})
+	by, text := check.NewErrors, ""
+	if answers[len(answers)-1].Data.(*lathe.Assistant).Structured == nil { // which is the answer as it is
+		text = lateErrors(ctx, r)
+	}
+	if hook := r.settings.hooks().TurnEnd; text == "" && hook != nil && r.continued < mostContinued {
+		by, text = stopHook, hook(ctx, TurnEnd{Session: s.session, Agent: r.agent.Name, Continued: r.continued})
+		r.continued++
+	}
 	if text == "" || ctx.Err() != nil {
 		return false, nil
 	}
-	r.continued++
 	facts := append([]lathe.Fact{r.log.busyFact()}, r.log.message(r.engine.now(), samePrompt(r.user.Data.(*lathe.User)), &lathe.Text{
-		Text: text, Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, check.Issue{Check: stopHook, Fact: text}),
+		Text: text, Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, check.Issue{Check: by, Fact: text}),
 	})...)
 	return true, r.log.write(ctx, facts...)
 }

@@ -64,6 +64,7 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 	if old == nil || !isFor(old, fresh) || old.Text != fresh.Text || !slices.Equal(old.Sources, fresh.Sources) {
 		facts = append(facts, &lathe.SystemPromptSaved{Session: r.log.lease.Session, SystemPrompt: fresh})
 	}
+	texts = append(texts, said.lateNote(ctx, s.session.ID)...)
 	for _, text := range texts {
 		facts = append(facts, &lathe.PartChanged{Time: r.engine.now(), Part: r.log.newPart(u.ID, history.Synthetic(text))})
 	}

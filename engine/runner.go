@@ -39,9 +39,9 @@ type turnState struct {
 	failures int // requests in a row that failed
 	fallback fallbackState
 	read     check.Reader // of the turn's calls
-	// stepped says that the model was asked, continued how often hooks kept the turn from ending.
-	stepped   bool
-	continued int
+	// stepped says that the model was asked, continued how often hooks kept the turn from ending, late how often errors did.
+	stepped         bool
+	continued, late int
 }
 
 // newIdleRunner takes the lease of an idle session and returns its runner; a busy session is a conflict.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/server"
@@ -45,8 +46,11 @@ func (b languageSource) FormattersIn(_ context.Context, at workspace.Place) ([]s
 	return out, nil
 }
 
-// symbolLimit is how many symbols a client gets.
-const symbolLimit = 10
+const (
+	// symbolLimit is how many symbols a client gets, symbolTime how long it waits for them.
+	symbolLimit = 10
+	symbolTime  = 3 * time.Second
+)
 
 // FindSymbolsIn finds symbols with the servers that run. Without one there are none.
 func (b languageSource) FindSymbolsIn(ctx context.Context, at workspace.Place, query string) ([]api.Symbol, error) {
@@ -54,6 +58,8 @@ func (b languageSource) FindSymbolsIn(ctx context.Context, at workspace.Place, q
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, symbolTime)
+	defer cancel()
 	list, err := b.setup.Languages.State().Servers.Symbols(ctx, b.setup.Languages.Project(k, at), query)
 	if err != nil {
 		b.app.Log.Debug("symbols not found", "error", err)

@@ -5,14 +5,34 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/memory"
 )
+
+// findMentions finds the files and the symbols that match a mention. Files do not wait for a language server.
+func (p *prompt) findMentions(query string) tea.Cmd {
+	running := slices.ContainsFunc(p.state.Languages, func(s api.LanguageServer) bool { return s.State == "running" })
+	if !running || !editor.WantsSymbols(query) {
+		return p.findFiles(query)
+	}
+	return tea.Batch(p.findFiles(query), p.call("find symbols", func(ctx context.Context, e Engine) (then, error) {
+		found, err := e.FindSymbols(ctx, p.dir(), query)
+		if err != nil {
+			return nil, nil // the list stays as it is
+		}
+		return func() tea.Cmd {
+			p.drafts.edit.SetSymbols(query, editor.SymbolsOf(found, p.state.Info.Directory))
+			return nil
+		}, nil
+	}))
+}
 
 // findFiles finds the files that match a mention.
 func (p *prompt) findFiles(query string) tea.Cmd {

@@ -100,7 +100,7 @@ func (ct *catalog) load() tea.Cmd {
 			skills, err := e.Skills(ctx, ct.dir())
 			return func() tea.Cmd { ct.state.Skills = skills; return nil }, err
 		}),
-		ct.loadInfo(), ct.loadServers(), ct.loadActivity(),
+		ct.loadInfo(), ct.loadServers(), ct.loadLanguages(), ct.loadActivity(),
 	)
 }
 
@@ -170,7 +170,10 @@ func (ct *catalog) loadLanguages() tea.Cmd {
 	ct.languagesDue = false
 	return ct.call("load the language servers", func(ctx context.Context, e Engine) (then, error) {
 		all, err := e.LanguageServers(ctx, ct.dir())
-		return func() tea.Cmd { ct.state.Languages = all; return nil }, err
+		if err != nil {
+			return nil, nil // a server of another kind has none
+		}
+		return func() tea.Cmd { ct.state.Languages = all; return nil }, nil
 	})
 }
 

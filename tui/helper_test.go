@@ -53,6 +53,8 @@ type canned struct {
 	stopped   []string // tasks, and sessions whose calls were moved
 	grants    []grant.Grant
 	files     []string
+	languages []api.LanguageServer
+	symbols   []api.Symbol
 	settings  []api.Setting
 	memories  []api.MemoryFile
 	methods   map[string][]lathe.LoginMethod
@@ -334,6 +336,14 @@ func (c *canned) ToolServers(context.Context, string) ([]lathe.ToolServer, error
 func (c *canned) Info(context.Context, string) (api.Info, error) { return c.info, nil }
 func (c *canned) FindFiles(context.Context, string, string, int) ([]string, error) {
 	return c.files, nil
+}
+
+func (c *canned) LanguageServers(context.Context, string) ([]api.LanguageServer, error) {
+	return c.languages, nil
+}
+
+func (c *canned) FindSymbols(context.Context, string, string) ([]api.Symbol, error) {
+	return c.symbols, nil
 }
 
 func (c *canned) ConnectTools(_ context.Context, _, n string, on bool) error {

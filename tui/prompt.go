@@ -55,7 +55,7 @@ func (p *prompt) handle(out editor.Result) tea.Cmd {
 	case editor.Remember:
 		return tea.Batch(p.drafts.addHistory(out.Draft), p.remember(out.Line, out.Draft))
 	case editor.WantFiles:
-		return p.findFiles(out.Query)
+		return p.findMentions(out.Query)
 	case editor.WantDropped:
 		return p.attachDropped(out)
 	case editor.WantClipboard:

@@ -38,6 +38,7 @@ const (
 	CutOff      Check = "cut_off"       // the answer was as long as it may be
 	EmptyReply  Check = "empty_reply"   // neither words nor calls
 	SaidNotDone Check = "said_not_done" // a call is announced and not made
+	NewErrors   Check = "new_errors"    // a language server found errors after the last call; found by the engine
 )
 
 // Mode is the effect of a check that fires.
@@ -57,7 +58,7 @@ type Checks map[Check]Mode
 func Defaults(headless bool) Checks {
 	c := Checks{
 		Syntax: Act, Todos: Show, StaleTodos: Act, Leftovers: Show, TestMemory: Act, TestsEdited: Act,
-		Loop: Act, CutOff: Act, EmptyReply: Act,
+		Loop: Act, CutOff: Act, EmptyReply: Act, NewErrors: Act,
 	}
 	if headless {
 		for _, name := range All() {
@@ -71,7 +72,7 @@ func Defaults(headless bool) Checks {
 func All() []Check {
 	return []Check{
 		Syntax, Todos, StaleTodos, Unverified, EmptyDiff, Checklist, Leftovers, TestMemory, TestsEdited,
-		Loop, NoProgress, Budget, CutOff, EmptyReply, SaidNotDone,
+		Loop, NoProgress, Budget, CutOff, EmptyReply, SaidNotDone, NewErrors,
 	}
 }
 

@@ -35,12 +35,19 @@ type State struct {
 
 	mu    sync.Mutex // guards the fields below
 	steps map[lathe.SessionID]*step
-	late  map[lathe.SessionID]string // texts for the next call
+	late  map[lathe.SessionID]lateNote
+}
+
+// lateNote is what could not be reported with the step that it is about. It comes with the next call, or with the next
+// prompt; new errors keep a turn from ending.
+type lateNote struct {
+	text   string
+	errors bool
 }
 
 // NewState returns a state without steps.
 func NewState(servers *lsp.Servers, formatters *format.Formatters, log *slog.Logger) *State {
-	return &State{Servers: servers, Formatters: formatters, Log: log, steps: map[lathe.SessionID]*step{}, late: map[lathe.SessionID]string{}}
+	return &State{Servers: servers, Formatters: formatters, Log: log, steps: map[lathe.SessionID]*step{}, late: map[lathe.SessionID]lateNote{}}
 }
 
 // Observer looks at the edits of one directory.
@@ -144,20 +151,17 @@ func (o *Observer) AfterCall(ctx context.Context, e engine.EndedCall) tool.Resul
 		o.State.setWaits(c)
 	}
 	// Results of earlier steps come first, since they are about older changes.
-	late := o.State.takeLate(c.Session)
 	if !o.State.hasWork(c) {
-		if o.State.Servers.HasOpen(session) {
-			late = join(late, o.State.Servers.Late(session).Text(target.RealDir(c.Dir)))
-		}
-		return withText(r, late)
+		return withText(r, o.lateText(c.Session, false))
 	}
-	r = withText(r, late)
+	r = withText(r, o.State.takeLate(c.Session, false))
 	wait, cancel := context.WithTimeout(ctx, Wait)
 	defer cancel()
 	if !e.IsLast(wait) {
 		return r
 	}
-	return o.finish(ctx, c, o.State.take(c), r)
+	r, _ = o.finish(ctx, c, o.State.take(c), r)
+	return r
 }
 
 // AfterStep does the work that no call of the step could do, since it did not know that it was the last. The model hears
@@ -166,17 +170,27 @@ func (o *Observer) AfterStep(ctx context.Context, s engine.EndedStep) {
 	if !o.State.hasWork(s.Call) {
 		return
 	}
-	if r := o.finish(ctx, s.Call, o.State.take(s.Call), tool.Result{}); r.Output != "" {
-		o.State.mu.Lock()
-		defer o.State.mu.Unlock()
-		if len(o.State.late) < maxSteps {
-			o.State.late[s.Session] = join(o.State.late[s.Session], strings.TrimSpace(r.Output))
-		}
+	r, hasErrors := o.finish(ctx, s.Call, o.State.take(s.Call), tool.Result{})
+	o.State.addLate(s.Session, strings.TrimSpace(r.Output), hasErrors)
+}
+
+// Late returns what came after the last call, and waits for results until the context ends.
+func (o *Observer) Late(ctx context.Context, id lathe.SessionID, errorsOnly bool) string {
+	o.State.Servers.Await(ctx, string(id))
+	return o.lateText(id, errorsOnly)
+}
+
+// lateText takes the results that have come since they were last asked for.
+func (o *Observer) lateText(id lathe.SessionID, errorsOnly bool) string {
+	if v := o.State.Servers; v.HasOpen(string(id)) {
+		report := v.Late(string(id))
+		o.State.addLate(id, report.Text(o.Project().Directory), len(report.New) > 0)
 	}
+	return o.State.takeLate(id, errorsOnly)
 }
 
 // finish formats the files of a step and adds the errors that it brought.
-func (o *Observer) finish(ctx context.Context, c *tool.Call, at *step, r tool.Result) tool.Result {
+func (o *Observer) finish(ctx context.Context, c *tool.Call, at *step, r tool.Result) (out tool.Result, hasErrors bool) {
 	v, session := o.State.Servers, string(c.Session)
 	wait, cancel := context.WithTimeout(ctx, Wait)
 	defer cancel()
@@ -189,7 +203,7 @@ func (o *Observer) finish(ctx context.Context, c *tool.Call, at *step, r tool.Re
 	if len(changed) > 0 && !o.Project().Config.Off {
 		v.Change(o.Project(), session, changed) // layout brings no errors: nobody waits for the results
 	}
-	return withReport(r, c, report)
+	return withReport(r, c, report), len(report.New) > 0
 }
 
 // hasWork reports whether the step of a call has files to format, or results to report.
@@ -217,13 +231,26 @@ func (st *State) setWaits(c *tool.Call) {
 	st.step(c).waits = open
 }
 
-// takeLate returns what could not be reported with the step that it is about.
-func (st *State) takeLate(id lathe.SessionID) string {
+// addLate keeps a text for the next call or prompt.
+func (st *State) addLate(id lathe.SessionID, text string, hasErrors bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	text := st.late[id]
+	if text != "" && len(st.late) < maxSteps {
+		old := st.late[id]
+		st.late[id] = lateNote{join(old.text, text), old.errors || hasErrors}
+	}
+}
+
+// takeLate returns what could not be reported with the step that it is about, and forgets it.
+func (st *State) takeLate(id lathe.SessionID, errorsOnly bool) string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	note := st.late[id]
+	if errorsOnly && !note.errors {
+		return ""
+	}
 	delete(st.late, id)
-	return text
+	return note.text
 }
 
 // join joins two paragraphs, of which either may be empty.

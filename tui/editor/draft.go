@@ -154,6 +154,10 @@ func tokenOf(b lathe.Body) (*Token, lathe.Mention) {
 			tok = Token{Kind: KindMedia, Name: b.Filename, Mime: b.Mime, Data: data, Text: at.Value}
 			break
 		}
+		if b.Source.Type == "symbol" {
+			tok = symbolOf(b)
+			break
+		}
 		_, start, end := cutRange(at.Value)
 		tok = Token{Kind: KindFile, Path: b.Source.Path, Start: start, End: end, Text: at.Value}
 	default:

@@ -2,6 +2,7 @@ package editor
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -55,6 +56,8 @@ func (s *suggest) label(it item) (name, about string) {
 	case it.agent != nil:
 		about = cmp.Or(it.agent.Description, "agent")
 		return "@" + it.agent.Name, about
+	case it.symbol != nil:
+		return "@" + it.symbol.Name, fmt.Sprintf("%s:%d", it.symbol.Path, it.symbol.Start)
 	default:
 		if _, start, end := cutRange(s.query); start > 0 && it.file[len(it.file)-1] != '/' {
 			return fileToken(it.file, start, end).Text[1:], ""

@@ -43,6 +43,7 @@ const (
 type item struct {
 	command *Command
 	agent   *Agent
+	symbol  *Symbol
 	file    string
 }
 
@@ -54,6 +55,9 @@ type suggest struct {
 	filesFor string // the query that found them
 	asked    string // the last query that was sent
 	waits    bool   // a query was sent
+
+	symbols    []Symbol
+	symbolsFor string // the query that found them
 
 	kind   suggestKind
 	from   pos // of the / or @
@@ -224,9 +228,10 @@ func mentions(description, query string) bool {
 	return false
 }
 
-// fillMentions lists agents with a matching prefix, then files, then other matching agents.
+// fillMentions lists agents with a matching prefix, then files and symbols, then other matching agents.
 func (s *suggest) fillMentions() {
 	s.fillAgents(true)
+	first := len(s.items)
 	query := s.fileQuery()
 	letters := fuzzy.NewQuery(query)
 	for _, f := range s.files {
@@ -240,6 +245,7 @@ func (s *suggest) fillMentions() {
 		}
 		s.items = append(s.items, item{file: f})
 	}
+	s.fillSymbols(first)
 	s.fillAgents(false)
 }
 
@@ -290,6 +296,8 @@ func (e *Editor) choose(it item, completing bool) Result {
 		return e.chooseCommand(*it.command, query, completing)
 	case it.agent != nil:
 		e.putTokenAt(from, e.cursor, agentToken(it.agent.Name))
+	case it.symbol != nil:
+		e.putTokenAt(from, e.cursor, symbolToken(*it.symbol))
 	case completing && strings.HasSuffix(it.file, "/") && !strings.ContainsAny(it.file, " \t\n"): // a word ends at a space
 		e.undoLog.settle()
 		e.edit(from, e.cursor, plain(sanitize("@"+it.file)))

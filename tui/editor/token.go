@@ -22,6 +22,8 @@ const (
 	KindAgent Kind = "agent" // an agent, by its name
 	KindPaste Kind = "paste" // a text that replaces the token when it is sent
 	KindMedia Kind = "media" // an image, a document or another attachment
+	// KindSymbol is a symbol that a language server knows: lines of a file, by a name.
+	KindSymbol Kind = "symbol"
 )
 
 // Token is an immutable placeholder in the prompt.
@@ -32,7 +34,8 @@ type Token struct {
 	Path  string `json:"path,omitempty"`  // of a file, as it was chosen
 	Start int    `json:"start,omitempty"` // first line of a range, from 1
 	End   int    `json:"end,omitempty"`   // last line of it
-	Name  string `json:"name,omitempty"`  // of an agent, or of the file that media came from
+	Name  string `json:"name,omitempty"`  // of an agent, of a symbol, or of the file that media came from
+	Code  int    `json:"code,omitempty"`  // kind of a symbol
 	Body  string `json:"body,omitempty"`  // the pasted text
 	Mime  string `json:"mime,omitempty"`
 	Data  []byte `json:"data,omitempty"`
@@ -42,7 +45,7 @@ type Token struct {
 func (t Token) usable() (*Token, bool) {
 	t.Text = sanitizeLine(t.Text)
 	switch t.Kind {
-	case KindFile, KindAgent, KindPaste, KindMedia:
+	case KindFile, KindAgent, KindPaste, KindMedia, KindSymbol:
 		return &t, t.Text != ""
 	default:
 		return nil, false
@@ -99,6 +102,8 @@ func (t *Token) part(dir string, start, end int) lathe.Body {
 			f.Mime = "application/x-directory"
 		}
 		return f
+	case KindSymbol:
+		return t.symbolPart(dir, at)
 	case KindMedia:
 		return &lathe.File{
 			Mime: t.Mime, Filename: t.Name,
@@ -141,7 +146,7 @@ func (t *Token) look(th *style.Theme) style.Attr {
 	switch t.Kind {
 	case KindAgent:
 		return style.Bold(th.Accent)
-	case KindFile:
+	case KindFile, KindSymbol:
 		return style.Bold(th.Warning)
 	default:
 		return style.Attr{FG: th.Background.Or(th.SelectedText), BG: th.Secondary, Bold: true}

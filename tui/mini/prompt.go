@@ -31,6 +31,7 @@ func (p sender) carryOut(out editor.Result) {
 		p.remember(out)
 	case editor.WantFiles:
 		p.findFiles(out.Query)
+		p.findSymbols(out.Query)
 	case editor.WantDropped:
 		p.carryOut(p.edit.PasteText(out.Text)) // pictures need the full screen
 	case editor.OpenEditor:
@@ -113,6 +114,20 @@ func (p sender) findFiles(query string) {
 			name := func(file string) string { return p.state.Info.Directory + "/" + file }
 			p.edit.SetFiles(query, memory.Sort(p.mentions, found, lathe.Time(p.o.Now().UnixMilli()), name))
 		}, nil
+	})
+}
+
+// findSymbols finds the symbols that match a mention, with the language servers that run.
+func (p sender) findSymbols(query string) {
+	if p.engine == nil || !editor.WantsSymbols(query) {
+		return
+	}
+	p.call("find symbols", func(ctx context.Context, e Engine) (func(), error) {
+		found, err := e.FindSymbols(ctx, p.dir(), query)
+		if err != nil {
+			return nil, nil // the list stays as it is
+		}
+		return func() { p.edit.SetSymbols(query, editor.SymbolsOf(found, p.state.Info.Directory)) }, nil
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/sidebar"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/styletest"
@@ -21,6 +22,13 @@ func sample() sidebar.Values {
 			{Name: "tickets", Status: "needs_auth"},
 			{Name: "broken", Status: "failed", Error: "connection refused"},
 			{Name: "quiet", Status: "disabled"},
+		},
+		Languages: []api.LanguageServer{
+			{ID: "gopls", State: "running", Memory: 312 << 20, Errors: 3},
+			{ID: "pyright", State: "running", Memory: 190 << 20},
+			{ID: "rust", State: "off", Reason: "is off, since it failed twice: it ended with code 101"},
+			{ID: "bash", State: "starting"},
+			{ID: "clangd", State: "idle"},
 		},
 		Todos: []lathe.Todo{
 			{Content: "Read the grammar", Status: "completed"},

@@ -32,6 +32,7 @@ type batch struct {
 	first    map[string]int // lines of the changes, from 1
 	pulled   chan struct{}  // closed when all files were asked for; nil if none is
 	reported bool           // as unknown
+	awaited  bool           // before a turn ended
 }
 
 // apply sends changes to the server. It is in the goroutine of the server.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,7 +82,9 @@ func dial(ctx context.Context, l Launch, svc *sandbox.Service, hooks clientHooks
 func (c *client) initialize(ctx context.Context) error {
 	folder := map[string]any{"uri": uriOf(c.launch.Root), "name": filepath.Base(c.launch.Root)}
 	params := map[string]any{
-		"processId": os.Getpid(), "clientInfo": map[string]any{"name": "lathe"}, "rootUri": folder["uri"], "rootPath": c.launch.Root,
+		// No process ID: servers look for it every few seconds and end without it, and in a sandbox ours does not exist. Ours
+		// end with us in any case.
+		"processId": nil, "clientInfo": map[string]any{"name": "lathe"}, "rootUri": folder["uri"], "rootPath": c.launch.Root,
 		"workspaceFolders": []any{folder}, "capabilities": clientCapabilities(), "trace": "off",
 	}
 	if len(c.launch.Initialization) > 0 {
@@ -282,21 +283,19 @@ func (c *client) isLoading() bool {
 	return len(c.progress) > 0
 }
 
-// store keeps the diagnostics of a file. Those of an older version than the last that was sent do not count.
+// store keeps the diagnostics of a file.
 func (c *client) store(path string, version int, raw json.RawMessage) {
 	if !filepath.IsAbs(path) {
 		return
 	}
-	list, more := readDiagnostics(raw)
-	c.mu.Lock()
-	// Results of an older text would make an error look repaired, or a repaired one new.
-	if sent, open := c.versions[path]; open && version != noVersion && version < sent {
-		c.mu.Unlock()
+	// Results that do not count are not even read: a flood must not cost much.
+	if !c.counts(path, version) {
 		return
 	}
-	// An empty list for a file that nobody asked about says nothing, and a flood of them would fill the table.
-	_, known := c.files[path]
-	if !known && (len(c.files) >= maxFiles || len(list) == 0 && c.versions[path] == 0 && version == noVersion) {
+	list, more := readDiagnostics(raw)
+	c.mu.Lock()
+	// An empty list for a file that nobody asked about says nothing, and many of them would fill the table.
+	if _, known := c.files[path]; !c.countsLocked(path, version) || !known && len(list) == 0 && c.versions[path] == 0 && version == noVersion {
 		c.mu.Unlock()
 		return
 	}
@@ -305,6 +304,23 @@ func (c *client) store(path string, version int, raw json.RawMessage) {
 	c.wakeLocked()
 	c.mu.Unlock()
 	c.hooks.diagnosed(path)
+}
+
+// counts reports whether diagnostics of a version of a file are of use.
+func (c *client) counts(path string, version int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.countsLocked(path, version)
+}
+
+// countsLocked is counts for a caller that holds the mutex.
+func (c *client) countsLocked(path string, version int) bool {
+	// Results of an older text would make an error look repaired, or a repaired one new.
+	if sent, open := c.versions[path]; open && version != noVersion && version < sent {
+		return false
+	}
+	_, known := c.files[path]
+	return known || len(c.files) < maxFiles
 }
 
 // wakeLocked wakes everyone who waits for results. The mutex is held.

@@ -29,6 +29,47 @@ func (v *Servers) Late(session string) Report {
 	})
 }
 
+// Await waits until the results of a session's changes are there, or the context ends. It waits for each change once: a
+// server that never answers costs time once.
+func (v *Servers) Await(ctx context.Context, session string) {
+	if ctx.Err() != nil {
+		return
+	}
+	for _, s := range v.waiting(session) {
+		s.mu.Lock()
+		var open []*batch
+		for _, b := range s.open {
+			if b.session == session && !b.awaited {
+				b.awaited = true
+				open = append(open, b)
+			}
+		}
+		s.mu.Unlock()
+		for _, b := range open {
+			for !s.wait(ctx, b) && ctx.Err() == nil && s.isComing(b) {
+				pause(ctx, 50*time.Millisecond)
+			}
+		}
+	}
+}
+
+// isComing reports whether a change may still get results: of a server that starts again, say.
+func (s *server) isComing(b *batch) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return b.err == nil && s.state != Off && slices.Contains(s.open, b)
+}
+
+// pause waits a moment, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
 // collect builds a report from the batches whose results are known. It names the others if all is set.
 func (v *Servers) collect(session string, all bool, known func(*server, *batch) bool) Report {
 	report := Report{Diagnostics: map[string][]Diagnostic{}}

@@ -200,24 +200,41 @@ func eatMemory() int {
 	return len(all) & 1
 }
 
-// flood sends 100,000 diagnostics: for many files, for one file, and in a message that is too long.
+// flood sends 100,000 diagnostics: for many files, for one file, and in a long message. Their text is made once: the test is
+// about the reader.
 func (s *scripted) flood(publish func(any, []any), version int, text string) {
-	if version > 1 {
-		many := make([]any, 40_000)
-		for i := range many {
-			many[i] = diagnostic(i, 1, "flood \x1b[2J\u202e "+strings.Repeat("x", 50))
-		}
-		for i := range 100 {
-			s.notify("textDocument/publishDiagnostics", map[string]any{"uri": "file:///elsewhere/" + strconv.Itoa(i), "diagnostics": many[:100]})
-		}
-		for i := range 5000 {
-			s.notify("textDocument/publishDiagnostics", map[string]any{"uri": "file:///elsewhere/n" + strconv.Itoa(i), "diagnostics": many[:10]})
-		}
-		publish(version-1, many)
-		publish(version, append(append([]any{}, many...), s.errors(text)...))
+	if version == 1 {
+		publish(version, s.errors(text))
 		return
 	}
-	publish(version, s.errors(text))
+	const lines = 25
+	var all []any
+	for i := range lines {
+		all = append(all, diagnostic(i, 1, "flood \x1b[2J\u202e "+strings.Repeat("x", 50)))
+	}
+	some, err := json.Marshal(all)
+	if err != nil {
+		panic(err)
+	}
+	part := strings.Trim(string(some), "[]") + ","
+	send := func(uri, version string, n int, more string) {
+		list := strings.TrimSuffix(strings.Repeat(part, n/lines), ",") + more
+		s.notifyRaw(`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"` + uri + `",` + version + `"diagnostics":[` + list + `]}}`)
+	}
+	for i := range 100 {
+		send("file:///elsewhere/"+strconv.Itoa(i), "", 100, "")
+	}
+	for i := range 4000 {
+		send("file:///elsewhere/n"+strconv.Itoa(i), "", lines, "")
+	}
+	for uri := range s.docs {
+		own, err := json.Marshal(s.errors(text))
+		if err != nil {
+			panic(err)
+		}
+		send(uri, `"version":`+strconv.Itoa(version-1)+`,`, 15_000, "")
+		send(uri, `"version":`+strconv.Itoa(version)+`,`, 15_000, ","+strings.Trim(string(own), "[]"))
+	}
 }
 
 func diagnostic(line, severity int, message string) map[string]any {
