@@ -50,6 +50,16 @@ type (
 		Version string
 		Extra   Extra
 	}
+	// WorktreeReady says that a worktree was made and set up.
+	WorktreeReady struct {
+		Name, Branch string
+		Extra        Extra
+	}
+	// WorktreeFailed says that a worktree could not be made or set up.
+	WorktreeFailed struct {
+		Message string
+		Extra   Extra
+	}
 	// SessionFailed says that a turn failed, or a prompt could not become one.
 	SessionFailed struct {
 		Session SessionID
@@ -199,6 +209,8 @@ func (*ReferencesChanged) Type() string   { return "reference.updated" }
 func (*IntegrationsChanged) Type() string { return "integration.updated" }
 func (*UpdateAvailable) Type() string     { return "installation.update-available" }
 func (*UpdateInstalled) Type() string     { return "installation.updated" }
+func (*WorktreeReady) Type() string       { return "worktree.ready" }
+func (*WorktreeFailed) Type() string      { return "worktree.failed" }
 func (n *UnknownEvent) Type() string      { return n.TypeName }
 
 func (n *PartDelta) fields(c *codec) {
@@ -321,6 +333,17 @@ func (n *UpdateAvailable) fields(c *codec) {
 
 func (n *UpdateInstalled) fields(c *codec) {
 	str(c, "version", &n.Version)
+	c.rest(&n.Extra)
+}
+
+func (n *WorktreeReady) fields(c *codec) {
+	str(c, "name", &n.Name)
+	optStr(c, "branch", &n.Branch)
+	c.rest(&n.Extra)
+}
+
+func (n *WorktreeFailed) fields(c *codec) {
+	str(c, "message", &n.Message)
 	c.rest(&n.Extra)
 }
 

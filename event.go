@@ -177,6 +177,7 @@ var emptyFacts = sync.OnceValue(func() map[string]func() Fact {
 		empty[PtyChanged], empty[PtyExited], empty[PtyDeleted], empty[TUIPromptAppend], empty[TUICommand], empty[TUIToast], empty[TUISessionSelect],
 		empty[CatalogChanged],
 		empty[ModelsRefreshed], empty[ReferencesChanged], empty[IntegrationsChanged], empty[UpdateAvailable], empty[UpdateInstalled],
+		empty[WorktreeReady], empty[WorktreeFailed],
 	} {
 		all[empty().Type()] = empty
 	}

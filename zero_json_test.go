@@ -177,6 +177,8 @@ var leastFacts = map[string]struct {
 	"integration.updated":           {&lathe.IntegrationsChanged{}, ``},
 	"installation.updated":          {&lathe.UpdateInstalled{}, `"version":""`},
 	"installation.update-available": {&lathe.UpdateAvailable{}, `"version":""`},
+	"worktree.ready":                {&lathe.WorktreeReady{}, `"name":""`},
+	"worktree.failed":               {&lathe.WorktreeFailed{}, `"message":""`},
 	"x-event.sent":                  {&lathe.UnknownEvent{TypeName: "x-event.sent"}, ``},
 }
 

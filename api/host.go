@@ -12,6 +12,7 @@ import (
 type Host interface {
 	Reports
 	Languages
+	Worktrees
 	Providers(ctx context.Context, dir string) (lathe.Providers, error)
 	// LoginMethods returns the login methods by provider. A provider without an entry takes an API key.
 	LoginMethods(ctx context.Context, dir string) (map[string][]lathe.LoginMethod, error)

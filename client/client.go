@@ -64,6 +64,7 @@ type Client struct {
 	reports
 	background
 	grants
+	worktrees
 	options Options
 	base    string // without a slash at its end
 	where   string // for people, without a password
@@ -110,7 +111,7 @@ func New(address string, o Options) (*Client, error) {
 		return nil, lathe.Errorf(lathe.Invalid, "%q is not a server address; use http://127.0.0.1:4096 or unix:///path/to/socket", phrase.Shorten(c.where, 100))
 	}
 	c.http = newHTTP(wire)
-	c.reports, c.background = reports{c.call}, background{c.call}
+	c.reports, c.background, c.worktrees = reports{c.call}, background{c.call}, worktrees{c.call}
 	return c, nil
 }
 

@@ -19,6 +19,9 @@ type Options struct {
 	FromPlugins string   // config that the user's plugins add, as JSON; only the administrator's overrides it
 	// Trusted reports whether the user trusts the config of a project.
 	Trusted func(root, digest string) bool
+	// TrustAs is the checkout that Worktree is a copy of: the user's decision about it counts, as long as the
+	// settings are the same. "" is none.
+	TrustAs string
 }
 
 // Every file has two names, OpenCode's and ours. Ours takes precedence.

@@ -22,6 +22,7 @@ var agentTable = sync.OnceValue(func() *spec {
 		key("allowed_tools", list("Tools the agent can use, such as \"read\" or \"github_*\"; all others are denied, and none is allowed without asking because of this list; default: all", text(""))),
 		key("fallback", list("Models to use when the chosen one fails, as provider/model", modelName("")).needsTrust()),
 		key("sandbox", sandboxSpec()),
+		key("isolation", choice("Where its tasks work: in the directory of their parent, or in a worktree of their own; default: none", "none", "worktree")),
 		key("color", color),
 		key("hidden", toggle("Hide it from @ mentions")),
 		key("disable", toggle("Disable the agent")),

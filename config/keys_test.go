@@ -127,7 +127,7 @@ func TestKeys_OfTheReference(t *testing.T) {
 		"provider.*.models.*.cost.tiers",
 	}
 	// how turns last, what they may use and reach
-	lasting := regexp.MustCompile(`^(resume|(retry|deadline|fallback|budget|webfetch|sandbox|subagents|checks)(\..*)?|snapshot\..*|(agent|mode|mcp)\.\*\.(fallback|sandbox|allowed_tools)(\..*)?|hooks(\..*)?|disable_hooks|env|provider\.\*\.options\.oauth(\..*)?)$`)
+	lasting := regexp.MustCompile(`^(resume|(retry|deadline|fallback|budget|webfetch|sandbox|subagents|checks|worktree)(\..*)?|snapshot\..*|(agent|mode|mcp)\.\*\.(fallback|sandbox|isolation|allowed_tools)(\..*)?|hooks(\..*)?|disable_hooks|env|provider\.\*\.options\.oauth(\..*)?)$`)
 	for _, k := range names(known) {
 		old := strings.HasPrefix(k, "tui.") || strings.HasPrefix(k, "keybinds.")
 		permission := strings.HasSuffix(k, "permission.todoread") || strings.HasSuffix(k, "permission.codesearch")

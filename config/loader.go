@@ -90,7 +90,7 @@ func (b *basis) watched() Options {
 // the basis, so that concurrent calls are safe.
 func (b *basis) holds(o Options) bool {
 	was := b.options
-	if o.Directory != was.Directory || o.Worktree != was.Worktree || o.Home != was.Home || o.UserDir != was.UserDir ||
+	if o.Directory != was.Directory || o.Worktree != was.Worktree || o.TrustAs != was.TrustAs || o.Home != was.Home || o.UserDir != was.UserDir ||
 		!slices.Equal(o.Managed, was.Managed) || !slices.Equal(o.Skills, was.Skills) || o.FromPlugins != was.FromPlugins || (o.Managed == nil) != (was.Managed == nil) ||
 		(o.Env == nil) != (was.Env == nil) || (o.Trusted == nil) != (was.Trusted == nil) {
 		return false

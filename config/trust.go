@@ -80,11 +80,25 @@ func (l *loading) checkTrust() {
 		return
 	}
 	d := &Untrusted{Root: realPath(l.root()), Digest: digest(risks), Risks: risks}
-	if l.out.trusted = l.Trusted != nil && l.Trusted(d.Root, d.Digest); !l.out.trusted {
+	if l.out.trusted = l.Trusted != nil && (l.Trusted(d.Root, d.Digest) || trustsOrigin(l, risks)); !l.out.trusted {
 		l.sources, l.out.Untrusted = safe, d
 		return
 	}
 	l.trust()
+}
+
+// trustsOrigin reports whether the user trusts the same settings in the checkout that this one is a copy of.
+func trustsOrigin(l *loading, risks []Risk) bool {
+	if l.TrustAs == "" {
+		return false
+	}
+	there := slices.Clone(risks)
+	for i := range there {
+		if rel, err := filepath.Rel(l.root(), there[i].Path); err == nil && filepath.IsLocal(rel) {
+			there[i].Path = filepath.Join(l.TrustAs, rel)
+		}
+	}
+	return l.Trusted(l.TrustAs, digest(there))
 }
 
 // trust lets the project's config count.

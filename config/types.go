@@ -40,18 +40,22 @@ type Config struct {
 	Attachment        struct {             // how attachments are prepared
 		Image ImageAttachment `json:"image,omitzero"`
 	} `json:"attachment,omitzero"`
-	ToolOutput   ToolOutput      `json:"tool_output,omitzero"`
-	WebFetch     WebFetch        `json:"webfetch,omitzero"`
-	Compaction   Compaction      `json:"compaction,omitzero"`
-	Sandbox      Sandbox         `json:"sandbox,omitzero"`
-	Checks       map[string]bool `json:"checks,omitempty"`   // the checks that are switched on or off
-	Resume       string          `json:"resume,omitempty"`   // ask, auto or off
-	Overview     *bool           `json:"overview,omitempty"` // add a project overview to the first prompt
-	Retry        Retry           `json:"retry,omitzero"`
-	Deadline     Deadline        `json:"deadline,omitzero"`
-	Fallback     Fallback        `json:"fallback,omitzero"`
-	Budget       Budget          `json:"budget,omitzero"`
-	Experimental Experimental    `json:"experimental,omitzero"`
+	ToolOutput ToolOutput      `json:"tool_output,omitzero"`
+	WebFetch   WebFetch        `json:"webfetch,omitzero"`
+	Compaction Compaction      `json:"compaction,omitzero"`
+	Sandbox    Sandbox         `json:"sandbox,omitzero"`
+	Checks     map[string]bool `json:"checks,omitempty"`   // the checks that are switched on or off
+	Resume     string          `json:"resume,omitempty"`   // ask, auto or off
+	Overview   *bool           `json:"overview,omitempty"` // add a project overview to the first prompt
+	Retry      Retry           `json:"retry,omitzero"`
+	Deadline   Deadline        `json:"deadline,omitzero"`
+	Fallback   Fallback        `json:"fallback,omitzero"`
+	Budget     Budget          `json:"budget,omitzero"`
+	Worktree   struct {        // isolated trees of sessions
+		Link  []string `json:"link,omitempty"`
+		Setup string   `json:"setup,omitempty"`
+	} `json:"worktree,omitzero"`
+	Experimental Experimental `json:"experimental,omitzero"`
 
 	claudecode.HookSettings
 
@@ -109,6 +113,7 @@ type (
 		Hidden      bool                       `json:"hidden,omitempty"`
 		Options     map[string]json.RawMessage `json:"options,omitempty"`
 		Color       string                     `json:"color,omitempty"`
+		Isolation   string                     `json:"isolation,omitempty"` // none or worktree
 		Steps       int                        `json:"steps,omitempty"`
 		Permission  Permission                 `json:"permission,omitempty"`
 		// AllowedTools are the tools it can use; nil means all.

@@ -43,6 +43,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
+	"github.com/lathe-agent/lathe/workspace/worktree"
 )
 
 // Options are the surroundings of an engine.
@@ -62,6 +63,7 @@ type Options struct {
 	CleanUp  func(before time.Time)
 	// Snapshots store earlier contents of files for an undo; nil stores none. Close closes them.
 	Snapshots *snapshot.Store
+	Worktrees worktree.Root  // for isolated sessions
 	Requests  int            // to models at the same time; 0 is the default
 	Random    func() float64 // in [0, 1)
 	Tracer    *otlp.Tracer   // nil traces nothing
@@ -138,7 +140,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		services: &services{bus: b, ids: o.IDs, now: o.Now, log: o.Log, env: o.Environment, random: o.Random},
 		lifetime: &lifetime{},
 		requests: fairqueue.New(o.Requests),
-		files:    sessionFiles{outputs: o.Outputs, snapshots: o.Snapshots, deleted: o.OnDelete, cleanMore: o.CleanUp},
+		files:    sessionFiles{outputs: o.Outputs, snapshots: o.Snapshots, deleted: o.OnDelete, cleanMore: o.CleanUp, trees: o.Worktrees},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.telemetry.Tracer = o.Tracer

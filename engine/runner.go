@@ -29,6 +29,7 @@ type runner struct {
 	config       *turnConfig
 	systemPrompt *savedSystemPrompt
 	jobs         *jobs
+	leaveTree    func()    // gives back the lease of the session's worktree; nil outside of one
 	noUndo       sync.Once // warns once that commands cannot be undone
 	turnState
 	stepConfig // loaded again in each round
@@ -89,6 +90,13 @@ func (r *runner) loadConversation(ctx context.Context) (err error) {
 		return err
 	}
 	r.config.place = inst.Place
+	if inst.Place.Isolated {
+		if t := e.files.trees.Of(inst.Place.Directory); t != nil {
+			if r.leaveTree, err = t.Share(); err != nil {
+				return err
+			}
+		}
+	}
 	if err != nil { // the directory was deleted: its tools will report that
 		r.config.place = workspace.Place{Directory: r.log.mem.Session.Directory, Worktree: "/"}
 	}
@@ -120,6 +128,9 @@ func (r *runner) publishIdle(ctx context.Context) error {
 func (r *runner) release(ctx context.Context) error {
 	if err := r.log.texts.release(); err != nil {
 		r.engine.log.Warn("end of a streamed text not saved", "session", r.log.lease.Session, "error", err)
+	}
+	if r.leaveTree != nil {
+		r.leaveTree()
 	}
 	ctx, cancel := settleContext(ctx)
 	defer cancel()

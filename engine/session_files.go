@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
+	"github.com/lathe-agent/lathe/workspace/worktree"
 )
 
 const (
@@ -19,6 +20,7 @@ const (
 type sessionFiles struct {
 	outputs   string // directory; "" saves none
 	snapshots *snapshot.Store
+	trees     worktree.Root // isolated trees
 	deleted   func(lathe.SessionID)
 	cleanMore func(before time.Time)
 	cleaned   atomic.Int64 // when old files were last looked for, ms

@@ -51,6 +51,7 @@ type StepSettings struct {
 	// NoSnapshots saves nothing for an undo; Retention limits the saved snapshots.
 	NoSnapshots bool
 	Retention   Retention
+	Worktree    WorktreeSettings
 	// ContinueOnDeny lets the turn continue after the user rejected a call.
 	ContinueOnDeny bool
 	Retry          Retry
@@ -98,12 +99,19 @@ type Retention struct {
 	Bytes int64
 }
 
+// WorktreeSettings say what a new worktree gets. The setup command has the user's trust.
+type WorktreeSettings struct {
+	Links []string // ignored names to copy
+	Setup string   // command to run in it
+}
+
 // Agent is an agent with the evaluation of its rules.
 type Agent struct {
 	lathe.Agent
 	Permissions permission.Rules // nil evaluates Rules
 	Fallback    []lathe.ModelRef // empty are those of the settings
 	Confined    prompt.Confined
+	Isolated    bool // its tasks work in worktrees of their own
 }
 
 func (a *Agent) permissions() permission.Rules {

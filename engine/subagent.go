@@ -48,6 +48,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	if words {
 		return messages{h}.send(ctx, a, agent)
 	}
+	a.Isolated = a.Isolated || agent.Isolated
 	if a.Background {
 		return h.delegateBackground(ctx, a, agent)
 	}
@@ -55,7 +56,8 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	if err != nil {
 		return tool.Report{}, err
 	}
-	leave, err := s.engine.subagents.Acquire(ctx, s.session.ID, s.settings.Subagents, s.writes(agent))
+	defer t.tree.release()
+	leave, err := s.engine.subagents.Acquire(ctx, s.session.ID, s.settings.Subagents, s.writes(agent) && !a.Isolated)
 	if err != nil {
 		return tool.Report{}, err
 	}
@@ -71,7 +73,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 // delegateBackground has a child work in the background.
 func (h *host) delegateBackground(ctx context.Context, a tool.Assignment, agent *Agent) (tool.Report, error) {
 	s, e := h.step, h.step.engine
-	leave, ok := e.subagents.TryAcquire(s.session.ID, s.settings.Subagents, s.writes(agent))
+	leave, ok := e.subagents.TryAcquire(s.session.ID, s.settings.Subagents, s.writes(agent) && !a.Isolated)
 	if !ok {
 		return tool.Report{}, tool.Failf("The limit of parallel tasks is reached (settings subagents.parallel and subagents.writers). Continue with other work until one reports.")
 	}
@@ -81,19 +83,27 @@ func (h *host) delegateBackground(ctx context.Context, a tool.Assignment, agent 
 	}
 	if err != nil {
 		leave()
+		if t != nil {
+			t.tree.release()
+		}
 		return tool.Report{}, refusal(err)
 	}
-	t.continueInBackground(leave)
+	t.continueInBackground(func() { t.tree.release(); leave() })
 	return t.runningReport("The task is running."), nil
 }
 
 // newTask is a task with its child, which the parent's part names from now on.
 func (h *host) newTask(ctx context.Context, a tool.Assignment, agent *Agent) (*task, error) {
-	child, err := h.childFor(ctx, a, agent)
+	tree, err := isolate(ctx, h, a)
 	if err != nil {
 		return nil, err
 	}
-	t := &task{host: h, agent: agent, child: child, background: a.Background, Delegation: &subagent.Delegation{
+	child, err := h.childFor(ctx, a, agent, tree)
+	if err != nil {
+		tree.release()
+		return nil, err
+	}
+	t := &task{host: h, tree: tree, agent: agent, child: child, background: a.Background, Delegation: &subagent.Delegation{
 		Parent: h.step.session.ID, Child: child.ID, Clocks: []*subagent.Clock{h.clock, h.stepClock}, Changed: make(chan struct{}, 1), Asked: make(chan string),
 	}}
 	t.prompt = lathe.Prompt{Agent: agent.Name, Parts: []lathe.Part{{Body: &lathe.Text{Text: a.Prompt}}}}
@@ -172,18 +182,22 @@ func (s *stepInput) mentions(name string) bool {
 
 // childFor returns the session for a task: a new one, or one that this session has had work for
 // it before. No other can be continued: two sibling sessions could wait for each other.
-func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (lathe.Session, error) {
+func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent, tree *taskTree) (lathe.Session, error) {
 	s := h.step
 	if a.Resume != "" {
 		return h.taskOf(ctx, a.Resume)
 	}
-	inst, err := s.engine.Instance(ctx, s.session.Directory)
+	inst, err := s.engine.Instance(ctx, tree.directory(s.session.Directory))
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	return s.engine.CreateNext(ctx, inst, lathe.NewSession{
+	child, err := s.engine.CreateNext(ctx, inst, lathe.NewSession{
 		Parent: s.session.ID, Title: fmt.Sprintf("%s (@%s subagent)", a.Description, agent.Name), Agent: agent.Name, Rules: s.childRules(agent),
 	})
+	if err != nil {
+		return child, err
+	}
+	return child, tree.prepare(ctx, child)
 }
 
 // taskOf is a session that this one has had work for it.
@@ -227,7 +241,8 @@ type task struct {
 	model      lathe.ModelRef
 	prompt     lathe.Prompt
 	background bool
-	question   string // of the child, which waits for the answer
+	question   string    // of the child, which waits for the answer
+	tree       *taskTree // nil if it works where its parent does
 }
 
 // writes reports whether a child may change files as it likes: two of those in one work tree

@@ -32,6 +32,7 @@ func (t *task) report(ctx context.Context) (tool.Report, error) {
 	}
 	r := subagent.Report(t.child, t.agent.Steps, page.Messages)
 	r.Metadata = t.metadata()
+	r.Text = e.Trees().describe(ctx, t.child, r.Text)
 	return e.clipReport(r, t.child.Parent), nil
 }
 
@@ -81,6 +82,7 @@ func (e *recovery) reportToParent(ctx context.Context, child lathe.Session, mess
 		r.State = tool.TaskInterrupted
 		r.Text = strings.Replace(r.Text, subagent.StoppedText, "The program ended before it was done. task_id continues it.", 1)
 	}
+	r.Text = e.actors.engine.Trees().describe(ctx, child, r.Text)
 	r = e.clipReport(r, parent.ID)
 	p := background.PromptFor(parent)
 	p.NoReply = live && r.State == tool.TaskCanceled

@@ -84,7 +84,7 @@ func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at pe
 	final := permission.FinalRules(at, rules.All)
 	rules.All = append(rules.All, final...)
 	a.Rules = slices.Concat(l.AgentList(a.Name, defaults, limits), final, hidden)
-	return engine.Agent{Agent: a, Permissions: rules, Fallback: modelRefs(own.Fallback), Confined: s.confined(l.Config, a.Name)}
+	return engine.Agent{Agent: a, Permissions: rules, Fallback: modelRefs(own.Fallback), Confined: s.confined(l.Config, a.Name), Isolated: own.Isolation == "worktree"}
 }
 
 // confined returns how the commands of an agent are confined, as far as that is known before they run.

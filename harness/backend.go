@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness/trees"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -30,7 +31,7 @@ type backend struct {
 // Backend returns the backend of an HTTP server. The caller closes it after the server.
 func (s *Harness) Backend() (server.Backend, io.Closer) {
 	e, b := s.Engine, s.newServed()
-	all := b.withFiles(server.Backend{Engine: e, Instances: b, Config: b, Providers: b, ToolServers: b, Watcher: b, Reports: b.reports(), Languages: languageSource{b}})
+	all := b.withFiles(server.Backend{Engine: e, Instances: b, Config: b, Providers: b, ToolServers: b, Watcher: b, Reports: b.reports(), Languages: languageSource{b}, Worktrees: trees.Trees{Engine: e}})
 	b.terminals = all.Terminals
 	return all, b
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/worktree"
 )
 
 // ConfigOptions returns where to look for config files.
@@ -26,6 +27,13 @@ func (a *Host) ConfigOptions() (config.Options, error) {
 		Directory: directory, Worktree: top, Home: a.Home(), UserDir: a.UserDir(),
 		Env:     a.configEnv(),
 		Trusted: trust.Trusts,
+	}
+	if workspace.IsolatedTop(directory) != "" {
+		if at, err := datadir.Find(a.Env); err == nil {
+			if t := (worktree.Root{Dir: at.Worktrees()}).Of(directory); t != nil {
+				o.TrustAs = t.Origin
+			}
+		}
 	}
 	if workspace.Inside(top, directory) || top == filepath.Dir(top) {
 		return a.trustAll(o), nil

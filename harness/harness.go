@@ -192,6 +192,7 @@ func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.StepSettings
 		Limits:         tool.Limits{Lines: c.ToolOutput.MaxLines, Bytes: c.ToolOutput.MaxBytes},
 		ContinueOnDeny: c.Experimental.ContinueLoopOnDeny,
 		NoSnapshots:    c.Snapshot.Enabled != nil && !*c.Snapshot.Enabled,
+		Worktree:       engine.WorktreeSettings{Links: c.Worktree.Link, Setup: c.Worktree.Setup},
 		Retention:      engine.Retention{Age: time.Duration(c.Snapshot.MaxDays) * 24 * time.Hour, Bytes: int64(c.Snapshot.MaxMegabytes) << 20},
 		Retry:          retryOf(c.Retry), Budget: BudgetOf(c.Budget),
 		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},

@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/harness/insight"
+	"github.com/lathe-agent/lathe/harness/trees"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/server"
@@ -24,6 +25,7 @@ var _ api.Host = (*Local)(nil)
 // Close it before the harness.
 type Local struct {
 	*insight.Reports
+	trees.Trees
 	served  *backend
 	version string
 	unwatch func()
@@ -32,7 +34,7 @@ type Local struct {
 // Local returns the host of a front end. While it is open, it publishes file changes in a directory, or in none if it
 // is "".
 func (s *Harness) Local(ctx context.Context, dir, version string) (*Local, error) {
-	l := &Local{served: s.newServed(), version: version, unwatch: func() {}}
+	l := &Local{served: s.newServed(), version: version, unwatch: func() {}, Trees: trees.Trees{Engine: s.Engine}}
 	l.Reports = l.served.reports()
 	if dir == "" {
 		return l, nil

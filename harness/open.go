@@ -14,6 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/store/sqlite"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
+	"github.com/lathe-agent/lathe/workspace/worktree"
 )
 
 // Options say how turns run.
@@ -75,6 +76,7 @@ func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Optio
 	o.Driver, o.Blobs, o.Outputs = driver, at.Blobs(), at.Outputs()
 	o.CleanUp = func(before time.Time) { confine.RemoveOldTemp(at, before) }
 	o.Snapshots = snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.Log, Excludes: a.UserExcludes})
+	o.Worktrees = worktree.Root{Dir: at.Worktrees(), Excludes: a.UserExcludes, Leases: &worktree.Leases{}}
 	o.Version, o.Log = a.Version, a.Log
 	e, err := engine.Open(ctx, o)
 	a.Log.Debug("database opened", "path", at.Database(), "took", a.Now().Sub(began), "error", err)

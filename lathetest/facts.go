@@ -90,6 +90,8 @@ func Ephemeral() []lathe.Fact {
 		&lathe.IntegrationsChanged{Extra: x},
 		&lathe.UpdateAvailable{Version: "1.2.5", Extra: x},
 		&lathe.UpdateInstalled{Version: "1.2.4", Extra: x},
+		&lathe.WorktreeReady{Name: "app-2", Branch: "app-2", Extra: x},
+		&lathe.WorktreeFailed{Message: "no space", Extra: x},
 		&lathe.UnknownEvent{TypeName: "x-event.sent", Extra: `"sessionID":"ses_later","deep":{"a":[1]}`},
 	}
 	for _, e := range unsent() {
@@ -101,8 +103,6 @@ func Ephemeral() []lathe.Fact {
 // unsent are the names and properties of OpenCode's events that lathe describes and never sends.
 func unsent() [][2]string {
 	return [][2]string{
-		{"worktree.ready", `"name":"app-2","branch":"app-2","x-event":1`},
-		{"worktree.failed", `"message":"no space","x-event":1`},
 		{"ide.installed", `"ide":"vi","x-event":1`},
 		{"integration.connection.updated", `"integrationID":"forge","x-event":1`},
 		{"plugin.added", `"id":"lint","x-event":1`},

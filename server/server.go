@@ -75,6 +75,7 @@ type Backend struct {
 	Watcher     ChangeWatcher // may be nil
 	Reports     api.Reports   // may be nil
 	Languages   Languages     // may be nil
+	Worktrees   Worktrees     // may be nil
 }
 
 // Server answers requests. Make one with [New]; it is an [http.Handler].

@@ -25,6 +25,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 		providerAPI{b.Providers}.routes(),
 		commandAPI{b.Engine}.routes(),
 		languageAPI{b.Languages}.routes(),
+		worktreeAPI{b.Worktrees}.routes(),
 		mcpAPI{b.ToolServers}.routes(),
 		v2API{b.Instances, b.Engine, b.Config, b.Providers}.routes(),
 		pathAPI{b.Folders, o.Log}.routes(),

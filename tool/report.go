@@ -15,6 +15,8 @@ type Assignment struct {
 	Prompt      string // all that the agent sees
 	Resume      lathe.SessionID
 	Background  bool
+	// Isolated says that the agent works in a worktree of its own.
+	Isolated bool
 	// Preapproved says that the user wants it: no permission is needed.
 	Preapproved bool
 }

@@ -60,6 +60,7 @@ func sessionActions(p *program) []*action {
 		{name: key.SessionRename, title: "Rename session", group: g, slash: []string{"rename"}, scope: inRoot, do: p.dialogs.renameDialog},
 		{name: key.SessionTimeline, title: "Jump to a message", group: g, slash: []string{"timeline"}, scope: inSession, do: p.dialogs.timeline},
 		{name: key.SessionFork, title: "Fork session", group: g, slash: []string{"fork"}, scope: inRoot, do: p.dialogs.fork},
+		{title: "Worktrees", group: g, slash: []string{"worktree", "worktrees"}, description: "work in an isolated copy of the checkout; merge it back", do: p.worktrees.List, doWithArgs: p.worktrees.Run},
 		{name: key.SessionCompact, title: "Compact session", group: g, slash: []string{"compact", "summarize"}, scope: inRoot, do: p.turns.compact},
 		{name: key.SessionShare, title: "Share session", group: g, slash: []string{"share"}, scope: inRoot, do: p.turns.share},
 		{name: key.SessionUnshare, title: "Stop sharing", group: g, slash: []string{"unshare"}, scope: inRoot, do: p.turns.unshare},

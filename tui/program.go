@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/state"
+	"github.com/lathe-agent/lathe/tui/worktree"
 )
 
 // program is the root model: it routes messages to the regions of the screen, and lays them out.
@@ -50,16 +51,17 @@ type regions struct {
 
 // features are shared by regions and actions, and have no area of the screen.
 type features struct {
-	look     *look
-	choice   *choice
-	drafts   *drafts
-	sessions *sessions
-	turns    *turns
-	catalog  *catalog
-	menu     *menu
-	dialogs  *sessionDialogs
-	export   *exporter
-	reports  *reports
+	look      *look
+	choice    *choice
+	drafts    *drafts
+	sessions  *sessions
+	turns     *turns
+	catalog   *catalog
+	menu      *menu
+	dialogs   *sessionDialogs
+	export    *exporter
+	reports   *reports
+	worktrees *worktree.Controller
 }
 
 // newProgram makes the program without any I/O, so that the first frame appears at once.
@@ -118,6 +120,7 @@ func (p *program) wireParts() {
 	r.help = &keyHelp{services: s, drafts: f.drafts, on: r}
 	f.reports = &reports{services: s, drafts: f.drafts, overlays: r.overlays}
 	r.prompt.remember = f.reports.remember
+	f.worktrees = newWorktrees(s, f, r)
 	f.export = &exporter{services: s, look: f.look, overlays: r.overlays}
 	f.turns.editEarlier = func() tea.Cmd { return f.dialogs.editEarlier() }
 	f.turns.returnToMain = f.sessions.openParent

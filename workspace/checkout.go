@@ -30,16 +30,44 @@ type checkout struct {
 // is not (half deleted, an orphaned worktree, another program's folder) is passed as
 // if it were not there, because the directory must open all the same.
 func findCheckout(dir string) (checkout, bool) {
+	isolated := IsolatedTop(dir)
 	for {
 		if c, ok := readCheckout(dir); ok {
 			return c, true
 		}
 		parent := filepath.Dir(dir)
-		if parent == dir {
+		if parent == dir || dir == isolated {
 			return checkout{}, false
 		}
 		dir = parent
 	}
+}
+
+const (
+	// TreesSuffix ends the name of the folder for trees that lathe makes for sessions.
+	TreesSuffix = "-worktrees"
+	// TreesMeta is the folder in each project of it that has the facts of its trees.
+	TreesMeta = ".lathe"
+	// TreeRecord is the file with the facts of a tree.
+	TreeRecord = "record.json"
+)
+
+// IsolatedTop returns the top of the tree that lathe made for one session (package workspace/worktree) and that
+// holds a real path; "" if it is in none. Whoever imitates one gets less: a tree only narrows what is in reach.
+func IsolatedTop(path string) string {
+	if !strings.Contains(path, TreesSuffix+string(filepath.Separator)) { // nearly always
+		return ""
+	}
+	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		project := filepath.Dir(dir)
+		if !strings.HasSuffix(filepath.Dir(project), TreesSuffix) {
+			continue
+		}
+		if info, err := os.Lstat(filepath.Join(project, TreesMeta, filepath.Base(dir), TreeRecord)); err == nil && info.Mode().IsRegular() {
+			return dir
+		}
+	}
+	return ""
 }
 
 // readCheckout reads the repository whose .git lies in top. It checks for the same files as
@@ -179,7 +207,7 @@ func (p Place) GitDirs() (own, common string, ok bool) {
 const mostTrees = 100
 
 // Worktrees returns the other work trees of the repository whose checkout has its top here, by real
-// paths: those that the repository knows, and that name it back.
+// paths: those that the repository knows, and that name it back. Isolated ones are left out.
 func Worktrees(top string) (out []string) {
 	c, ok := readCheckout(top)
 	if !ok {
@@ -193,6 +221,9 @@ func Worktrees(top string) (out []string) {
 			continue
 		}
 		tree := realPath(filepath.Dir(dot))
+		if IsolatedTop(tree) != "" { // only its session sees it
+			continue
+		}
 		if other, ok := readCheckout(tree); ok && other.gitDir == realPath(own) && other.common == c.common {
 			out = append(out, tree)
 		}

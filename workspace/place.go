@@ -20,13 +20,15 @@ var ErrNotDirectory = errors.New("not a directory")
 // Place is where a directory belongs.
 type Place struct {
 	Directory string // as requested: absolute, cleaned, with symlinks; for [lathe.GlobalProject] its real path, which is all that names it
-	Worktree  string // the main checkout, or the repository itself if that is bare; the root of the volume without git
+	Worktree  string // the main checkout, or the repository itself if that is bare; the root of the volume without git; Sandbox if Isolated
+	Main      string // the main checkout if Isolated; else ""
 	Sandbox   string // real path of the top of the checkout that holds Directory; the root of the volume without git
 	VCS       string // "git" or ""
 	ProjectID string // [lathe.GlobalProject] if nothing names the project
 	Path      string // from Sandbox to Directory with "/", "" at the top; from the root of the volume for [lathe.GlobalProject]
 	Remote    string // origin as "host/path", without credentials; "" if there is none that names a project
 	Cached    string // the id another program left in the repository, "" if none
+	Isolated  bool   // it is a tree that lathe made for one session, which must not reach the main checkout
 }
 
 // Memory caches results that need a walk through the history, so that each repository is walked
@@ -66,6 +68,9 @@ func Locate(ctx context.Context, dir string, mem Memory) (Place, error) {
 		p.Directory, p.Worktree, p.Path = physical, p.Sandbox, slashPath(top, physical)
 	} else {
 		p.Path = slashPath(p.Sandbox, physical)
+	}
+	if IsolatedTop(physical) != "" {
+		p.Isolated, p.Main, p.Worktree = true, p.Worktree, p.Sandbox
 	}
 	return p, nil
 }

@@ -19,29 +19,43 @@ const streamJSON = "stream-json"
 
 type runFlags struct {
 	model, agent, variant string
-	command               string
-	session, title        string
-	next, fork, resume    bool
-	files                 []string
-	format                string
-	record, replay        string
-	thinking, auto        bool
-	accessible            bool
-	limits                lathe.Spending
-	maxCost               float64
-	rules                 lathe.Ruleset      // --allow and --deny
-	environment           engine.Environment // knows the deny rules of the config; nil with --attach
-	schema                string             // --output-schema
-	share                 bool
-	expires               string
-	interactive           bool // -i
-	port                  int
+	treeFlags
+	command            string
+	session, title     string
+	next, fork, resume bool
+	files              []string
+	format             string
+	record, replay     string
+	thinking, auto     bool
+	accessible         bool
+	limits             lathe.Spending
+	maxCost            float64
+	rules              lathe.Ruleset      // --allow and --deny
+	environment        engine.Environment // knows the deny rules of the config; nil with --attach
+	schema             string             // --output-schema
+	shareFlags
+	interactive bool // -i
+	port        int
+}
+
+// shareFlags publish the session on a server.
+type shareFlags struct {
+	share   bool
+	expires string
+}
+
+// treeFlags choose where the session works: in worktrees, or in the checkout if none is set.
+type treeFlags struct {
+	models   []string // of -m, for --tries
+	tries    triesFlags
+	worktree string // name; see newTree
+	treeDir  string // directory of the session in the worktree
 }
 
 // define adds the flags of `lathe run`, including OpenCode's names as hidden aliases.
 func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	s := cmd.Flags()
-	s.StringVarP(&f.model, "model", "m", "", "`MODEL` to use: provider/model, or a part of its name such as sonnet")
+	s.StringArrayVarP(&f.models, "model", "m", nil, "`MODEL` to use: provider/model, or a part of its name such as sonnet")
 	s.StringVar(&f.agent, "agent", "", "`AGENT` to use")
 	s.StringVar(&f.command, "command", "", "slash command `NAME` to run; the prompt becomes its arguments")
 	s.StringVar(&f.variant, "variant", "", "reasoning `LEVEL` of the model")
@@ -57,6 +71,12 @@ func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	s.StringVar(&f.replay, "replay", "", "recorded `FILE` to answer from, without network")
 	s.BoolVar(&f.thinking, "thinking", false, "show the model's reasoning")
 	s.BoolVar(&f.accessible, "accessible", false, "print plain lines for screen readers on a terminal")
+	s.StringVar(&f.worktree, "worktree", "", "work in a new worktree with this `NAME` (default: a free name)")
+	s.Lookup("worktree").NoOptDefVal = chosenName
+	s.IntVar(&f.tries.count, "tries", 0, "run the prompt `N` times in parallel, each in its own worktree")
+	s.StringVar(&f.tries.check, "check", "", "`COMMAND` that decides which of --tries wins")
+	s.BoolVar(&f.tries.merge, "merge", false, "merge the winner of --tries into this checkout")
+	s.BoolVar(&f.tries.json, "json", false, "print the results of --tries as JSON")
 	a.AttachFlag(cmd)
 	s.StringVarP(&a.Username, "username", "u", "", "`NAME` for the server of --attach (default LATHE_SERVER_USERNAME, or opencode)")
 	s.StringVarP(&a.Password, "password", "p", "", "`PASSWORD` for the server, visible to other local users (default LATHE_SERVER_PASSWORD)")
@@ -84,6 +104,12 @@ func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 func (f *runFlags) check(a *cli.App) error {
 	if f.format == "text" {
 		f.format = "default"
+	}
+	if n := len(f.models); n > 0 {
+		f.model = f.models[n-1]
+	}
+	if err := f.checkTrees(a); err != nil {
+		return err
 	}
 	switch {
 	case f.record != "" && f.replay != "":

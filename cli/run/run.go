@@ -67,6 +67,15 @@ rather than -u and -p.
 
 --port serves this turn on a local port, so that other clients can follow it.
 
+--worktree works in an isolated copy of this checkout, with your uncommitted changes, on the branch
+lathe/NAME. Your files stay as they are until you run "lathe worktree merge NAME". A word after
+--worktree is its NAME.
+
+--tries runs the prompt several times in parallel, each in its own worktree, with the models of -m in
+turn, under one --budget. The --check command then runs in each worktree. A try wins by its exit code,
+then by the last number that it prints (more is better), then by the smaller change. --merge merges the
+winner; on a terminal lathe asks.
+
 --share publishes the session on the server of --attach, for everyone who has the link.
 
 Exit codes: 0 success, 1 failure, 2 usage error, 3 permission refused, 4 budget reached, 5 no
@@ -89,6 +98,8 @@ func New(a *cli.App) *cobra.Command {
   lathe run --output-schema '{"type":"object","properties":{"bugs":{"type":"integer"}}}' "Count"
   lathe run -s ses_… --format json "Again" | jq -r 'select(.type == "text").part.text'
   lathe run --attach http://127.0.0.1:4096 "What is running?"
+  lathe run --worktree parser "Rewrite the parser"
+  lathe run --tries 3 --check 'make test' --budget 5 "Fix the flaky test"
   lathe run --record turn.jsonl "hello"; lathe run --replay turn.jsonl "hello"`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -161,6 +172,9 @@ func runRecorded(ctx context.Context, a *cli.App, f runFlags, text string) error
 
 // runOn opens the engine in this process, with the transport of --record or --replay.
 func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.RoundTripper) (err error) {
+	if f.tries.count > 0 {
+		a.JSON = f.tries.json
+	}
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{Transport: wire, Keyless: f.replay != "", Headless: isHeadless(a, f), Tracer: a.Tracer})
 	if err != nil {
 		return err
@@ -170,7 +184,12 @@ func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.R
 		return err
 	}
 	f.environment = setup
-	return serve.WithServer(ctx, a, f.port, setup, func() error { return runWith(ctx, a, setup.Engine, f, text) })
+	return serve.WithServer(ctx, a, f.port, setup, func() error {
+		if f.tries.count > 0 {
+			return runTries(ctx, a, setup, f, text)
+		}
+		return runWith(ctx, a, setup.Engine, f, text)
+	})
 }
 
 // runWith selects or creates the session and follows the turn.
@@ -190,11 +209,19 @@ func runWith(ctx context.Context, a *cli.App, e api.Engine, f runFlags, text str
 			return err
 		}
 	}
-	s, err := runSession(ctx, a, e, f)
+	own, isOwn := e.(*engine.Engine)
+	tree, err := openTree(ctx, a, own, &f)
 	if err != nil {
 		return err
 	}
-	own, isOwn := e.(*engine.Engine)
+	defer func() { tree.end(ctx, a, f) }()
+	s, err := runSession(ctx, a, e, f)
+	if err == nil {
+		err = tree.begin(ctx, s)
+	}
+	if err != nil {
+		return err
+	}
 	if isOwn {
 		if f.limits.Cost = lathe.Dollars(f.maxCost); !f.limits.IsZero() {
 			if err := own.SetLimits(ctx, s.ID, f.limits); err != nil {
@@ -232,7 +259,7 @@ func runSession(ctx context.Context, a *cli.App, e api.Engine, f runFlags) (lath
 		return newestInterrupted(ctx, a, e)
 	}
 	if which == "" {
-		return e.Create(ctx, cli.EngineDir(a), lathe.NewSession{Title: f.title, Rules: append(turn.UnattendedRules(), sessionRules(f.rules)...)})
+		return e.Create(ctx, cmp.Or(f.treeDir, cli.EngineDir(a)), lathe.NewSession{Title: f.title, Rules: append(turn.UnattendedRules(), sessionRules(f.rules)...)})
 	}
 	s, err := a.Find(ctx, e, which)
 	if err != nil || !f.fork {

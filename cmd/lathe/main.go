@@ -31,6 +31,7 @@ import (
 	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/cli/settings"
 	"github.com/lathe-agent/lathe/cli/stats"
+	"github.com/lathe-agent/lathe/cli/worktree"
 	"github.com/lathe-agent/lathe/cmd/lathe/early"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/harness/confine"
@@ -65,7 +66,7 @@ func execute(a *cli.App, args []string) int {
 	if isCompletion(args) {
 		registerCompletions(a, root)
 	}
-	root.SetArgs(withPrint(root, args))
+	root.SetArgs(run.JoinWorktreeName(withPrint(root, args)))
 	return a.Finish(ctx, root.ExecuteContext(ctx), args)
 }
 
@@ -98,6 +99,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		newMCP(a),
 		acpserver.New(a, account.NewLogin(a)),
 		session.New(a),
+		worktree.New(a),
 		settings.NewAgent(a),
 		background.NewAgents(a),
 		background.NewTask(a),

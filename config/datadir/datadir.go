@@ -23,14 +23,18 @@ type Folders struct {
 	DB     string // path of the database, if it is not in Data
 }
 
-func (f Folders) Database() string           { return cmp.Or(f.DB, filepath.Join(f.Data, "lathe.db")) }
-func (f Folders) Credentials() string        { return filepath.Join(f.Data, "auth.json") }
-func (f Folders) Outputs() string            { return filepath.Join(f.Data, "tool-output") }
-func (f Folders) Logs() string               { return filepath.Join(f.Data, "log", "lathe.log") }
-func (f Folders) Plans() string              { return filepath.Join(f.Data, "plans") }
-func (f Folders) Instructions() string       { return filepath.Join(f.Cache, "instructions") }
-func (f Folders) Skills() string             { return filepath.Join(f.Cache, "skills") }
-func (f Folders) Snapshots() string          { return filepath.Join(f.Data, "snapshot") }
+func (f Folders) Database() string     { return cmp.Or(f.DB, filepath.Join(f.Data, "lathe.db")) }
+func (f Folders) Credentials() string  { return filepath.Join(f.Data, "auth.json") }
+func (f Folders) Outputs() string      { return filepath.Join(f.Data, "tool-output") }
+func (f Folders) Logs() string         { return filepath.Join(f.Data, "log", "lathe.log") }
+func (f Folders) Plans() string        { return filepath.Join(f.Data, "plans") }
+func (f Folders) Instructions() string { return filepath.Join(f.Cache, "instructions") }
+func (f Folders) Skills() string       { return filepath.Join(f.Cache, "skills") }
+func (f Folders) Snapshots() string    { return filepath.Join(f.Data, "snapshot") }
+
+// Worktrees is the folder for isolated trees. It is beside the data folder, which commands cannot see.
+func (f Folders) Worktrees() string { return filepath.Clean(f.Data) + "-worktrees" }
+
 func (f Folders) Models() string             { return filepath.Join(f.Cache, "models.json") }
 func (f Folders) ServerPasswordFile() string { return filepath.Join(f.State, "server-password") }
 func (f Folders) RecentModels() string       { return filepath.Join(f.State, "model.json") }

@@ -2,6 +2,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -108,7 +109,7 @@ func (d *Directories) dropStale(now workspace.Place) {
 	for dir, h := range d.open {
 		select {
 		case <-h.ready:
-			if was := h.inst.Place; was.Worktree == now.Worktree && was.ProjectID != now.ProjectID {
+			if was := h.inst.Place; mainDir(was) == mainDir(now) && was.ProjectID != now.ProjectID {
 				delete(d.open, dir)
 			}
 		default: // it is being opened
@@ -124,9 +125,12 @@ func (d *Directories) load(ctx context.Context, dir string) (Instance, error) {
 	if err := d.moveLinked(ctx, dir, place); err != nil {
 		return Instance{}, err
 	}
-	p, err := d.store.OpenProject(ctx, lathe.Project{ID: place.ProjectID, Worktree: place.Worktree, VCS: place.VCS}, place.Sandbox)
+	p, err := d.store.OpenProject(ctx, lathe.Project{ID: place.ProjectID, Worktree: mainDir(place), VCS: place.VCS}, place.Sandbox)
 	return Instance{Place: place, Project: p}, err
 }
+
+// mainDir is the main checkout of a place, by which its project is known.
+func mainDir(p workspace.Place) string { return cmp.Or(p.Main, p.Worktree) }
 
 // moveLinked moves sessions that an earlier version started through a symlink to the
 // real directory.

@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
@@ -120,6 +121,9 @@ func walkChildren(ctx context.Context, db *store.Store, id lathe.SessionID, sinc
 		}
 		todo = todo[1:]
 		for _, c := range children {
+			if isIsolated(c) {
+				continue
+			}
 			todo = append(todo, c.ID)
 			messages, err := db.Steps(ctx, c.ID)
 			if err != nil {
@@ -137,6 +141,10 @@ func walkChildren(ctx context.Context, db *store.Store, id lathe.SessionID, sinc
 	}
 	return nil
 }
+
+// isIsolated reports whether a session works in a tree of its own: a parent gets its changes by a merge, which is
+// a step of the parent.
+func isIsolated(s lathe.Session) bool { return workspace.IsolatedTop(s.Directory) != "" }
 
 // MarkSubagents marks the work of subagents since a time as undone, when the undo of their
 // parent becomes final: its calls are deleted, and nothing else would show that their changes

@@ -15,7 +15,7 @@ import (
 // hideOwn hides lathe's own files from a program: credentials, the database, the server's password, sockets, logs,
 // snapshots, trusted projects, config. Files that a model is pointed at stay readable: long outputs and skills.
 func (f *Policy) hideOwn(p *sandbox.Profile, at datadir.Folders, show ...string) {
-	p.Hide = append(p.Hide, at.Data, at.State, at.Owners, at.Cache)
+	p.Hide = append(p.Hide, at.Data, at.State, at.Owners, at.Cache, at.Worktrees())
 	if at.DB != "" {
 		p.Hide = append(p.Hide, at.DB, at.DB+"-wal", at.DB+"-shm", at.DB+"-journal", at.Blobs())
 	}

@@ -154,3 +154,14 @@ func TestParseStaged_Refuses(t *testing.T) {
 		}
 	}
 }
+
+func TestConverts(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "* text=auto\n": false, "*.png binary\n": false, "*.go diff=golang\n": false,
+		"*.bin filter=lfs diff=lfs\n": true, "*.bat eol=crlf\n": true, "*.c ident\n": true, "*.x working-tree-encoding=UTF-16\n": true,
+	} {
+		if got := converts([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -26,6 +26,7 @@ type taskInput struct {
 	Prompt      string `json:"prompt" jsonschema:"the whole brief"`
 	Agent       string `json:"subagent_type" jsonschema:"the agent, by its name"`
 	TaskID      string `json:"task_id,omitempty" jsonschema:"id of a task to go on with"`
+	Isolation   string `json:"isolation,omitempty" jsonschema:"worktree: the agent works in its own copy of the checkout, which the user merges"`
 }
 
 type taskBackgroundInput struct {
@@ -52,10 +53,13 @@ func runTask(ctx context.Context, c *tool.Call, in taskInput, background bool) (
 	if strings.TrimSpace(in.Prompt) == "" {
 		return tool.Result{}, tool.InvalidArguments("task", args.Faults{{Path: "prompt", Problem: "is empty; say the goal, what is known, and the form of the answer"}})
 	}
+	if in.Isolation != "" && in.Isolation != "none" && in.Isolation != "worktree" {
+		return tool.Result{}, tool.InvalidArguments("task", args.Faults{{Path: "isolation", Problem: "must be worktree, or left out"}})
+	}
 	in.Description = strings.TrimSpace(in.Description)
 	r, err := c.Host.Delegate(ctx, tool.Assignment{
 		Agent: in.Agent, Description: in.Description, Prompt: in.Prompt,
-		Resume: lathe.SessionID(strings.TrimSpace(in.TaskID)), Background: background, Preapproved: c.Mentioned,
+		Resume: lathe.SessionID(strings.TrimSpace(in.TaskID)), Background: background, Preapproved: c.Mentioned, Isolated: in.Isolation == "worktree",
 	})
 	if err != nil {
 		return tool.Result{}, err

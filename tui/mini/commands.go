@@ -50,6 +50,7 @@ func commands() []command {
 		{names: []string{"memory"}, about: "list the instruction files; # before a line adds one", do: slash.showMemory},
 		{names: []string{"doctor"}, about: "check providers, sandbox, git and the terminal", do: slash.doctor},
 		{names: []string{"diff"}, about: "show the changes of this session", session: true, do: slash.showDiff},
+		{names: []string{"worktree"}, about: "work in an isolated copy: /worktree [NAME], or diff|merge|drop NAME", option: true, do: slash.worktree},
 		{names: []string{"rename"}, about: "rename the session: /rename TITLE", args: true, session: true, do: slash.rename},
 		{names: []string{"fork"}, about: "continue in a copy of the session", session: true, do: slash.fork},
 		{names: []string{"share"}, about: "publish the session on the server", session: true, do: slash.share},
@@ -393,12 +394,17 @@ func (p slash) showDiff(string) {
 			if len(all) == 0 && err == nil {
 				p.face.note("No changes in this session")
 			}
-			for _, d := range all {
-				p.face.note(fmt.Sprintf("%s +%d −%d", d.File, d.Additions, d.Deletions))
-				p.face.print(codeBlock("diff", strings.TrimRight(d.Patch, "\n")))
-			}
+			p.printDiffs(all)
 		}, err
 	})
+}
+
+// printDiffs prints changes of files.
+func (p slash) printDiffs(all []lathe.FileDiff) {
+	for _, d := range all {
+		p.face.note(fmt.Sprintf("%s +%d −%d", d.File, d.Additions, d.Deletions))
+		p.face.print(codeBlock("diff", strings.TrimRight(d.Patch, "\n")))
+	}
 }
 
 // export writes the transcript to a new file.

@@ -53,6 +53,14 @@ func Text(rows []Row) string {
 	return b.String()
 }
 
+// Plain is a text of several lines as rows.
+func Plain(text string) (rows []Row) {
+	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+		rows = append(rows, say(strings.TrimRight(line, "\n"), Normal))
+	}
+	return rows
+}
+
 // clean makes a text of any origin safe for one line.
 func clean(text string) string { return style.Clean(style.FirstLine(text)) }
 

@@ -1,17 +1,14 @@
 package snapshot
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/lathe-agent/lathe/internal/filestat"
 	"github.com/lathe-agent/lathe/internal/gitobj"
 	"github.com/lathe-agent/lathe/workspace/search"
 )
@@ -114,7 +111,7 @@ func (p *project) index() gitIndex {
 		return gitIndex{file: now}
 	}
 	s := gitIndex{list: list, file: now}
-	s.exact = exactRules(repo, list)
+	s.exact = repo.StoresExactly(list)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gitIndex = s
@@ -132,67 +129,7 @@ func (s *gitIndex) find(path string) (*gitobj.IndexEntry, bool) {
 
 // clean reports whether a file matches its index entry and was not written at the same moment.
 func (s *gitIndex) clean(e *gitobj.IndexEntry, st stat, mode uint32) bool {
-	if e.Unmerged || e.IntentToAdd || e.Mode != mode || e.Size != uint32(st.size) || e.Inode != uint32(st.inode) {
-		return false
-	}
-	if !sameTime(e.MtimeSec, e.MtimeNano, st.mtime) || !sameTime(e.CtimeSec, e.CtimeNano, st.ctime) {
-		return false
-	}
-	return st.mtime < s.file.mtime-int64(racyTime) && (e.MtimeNano != 0 || st.mtime < s.file.mtime-int64(2*time.Second))
-}
-
-// sameTime compares with a time that git wrote, which may be in whole seconds.
-func sameTime(sec, nano uint32, unix int64) bool {
-	return uint32(unix/1e9) == sec && (nano == 0 || uint32(unix%1e9) == nano)
-}
-
-// exactRules looks for rules that make files differ from their committed contents.
-func exactRules(repo *gitobj.Repo, list []gitobj.IndexEntry) bool {
-	config, err := repo.Config()
-	if err != nil {
-		return false
-	}
-	if crlf := strings.ToLower(config.Last("core.autocrlf")); crlf == "true" || crlf == "input" || config.Last("core.eol") != "" {
-		return false
-	}
-	for i := range list {
-		path := list[i].Path
-		if path != ".gitattributes" && !strings.HasSuffix(path, "/.gitattributes") {
-			continue
-		}
-		_, text, err := repo.Object(list[i].ID)
-		if err != nil || converts(text) {
-			return false
-		}
-	}
-	text, err := gitobj.ReadFile(repo.InfoFile("attributes"), 1<<20)
-	if err == nil && converts(text) || errors.Is(err, gitobj.ErrTooLarge) {
-		return false
-	}
-	return sampled(repo, list)
-}
-
-// converts reports whether attributes can make a file differ from its content in the repository.
-func converts(attributes []byte) bool {
-	words := [...]string{"filter=", "eol=", "ident", "working-tree-encoding", "crlf"}
-	return slices.ContainsFunc(words[:], func(w string) bool { return bytes.Contains(attributes, []byte(w)) })
-}
-
-// sampled compares the sizes of a few files with those of their contents. This detects filters of the
-// user's global config, which is not read.
-func sampled(repo *gitobj.Repo, list []gitobj.IndexEntry) bool {
-	const samples = 48
-	step := max(1, len(list)/samples)
-	for i := 0; i < len(list); i += step {
-		e := &list[i]
-		if e.Mode&0o170000 != 0o100000 || e.Size == 0 || e.Size > 1<<20 || e.Skip || e.Unmerged || e.IntentToAdd || e.MtimeSec == 0 {
-			continue
-		}
-		if _, data, err := repo.Object(e.ID); err == nil && uint32(len(data)) != e.Size {
-			return false
-		}
-	}
-	return true
+	return e.Clean(filestat.Stat{Size: st.size, Mtime: st.mtime, Ctime: st.ctime, Inode: st.inode}, mode, s.file.mtime)
 }
 
 // excluded identifies the ignore files that apply to a whole worktree.

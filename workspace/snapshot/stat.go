@@ -3,6 +3,8 @@ package snapshot
 import (
 	"io/fs"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/filestat"
 )
 
 // racyTime is how long a second change may leave the same time stamp: file system clocks tick every few
@@ -24,6 +26,11 @@ type stat struct {
 	size, mtime, ctime int64 // times in nanoseconds
 	inode              uint64
 	perm               uint32 // the permissions, as chmod takes them
+}
+
+func statOf(info fs.FileInfo) stat {
+	s := filestat.Of(info)
+	return stat{size: s.Size, mtime: s.Mtime, ctime: s.Ctime, inode: s.Inode, perm: uint32(info.Mode().Perm())}
 }
 
 // gitMode converts a mode to git's; 0 for unknown kinds.

@@ -1,6 +1,6 @@
 //go:build darwin || freebsd || netbsd
 
-package snapshot
+package filestat
 
 import "syscall"
 
