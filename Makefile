@@ -36,9 +36,12 @@ install: ## install lathe where go puts programs
 	$(call say,install $(VERSION))
 	@CGO_ENABLED=0 $(GO) install -trimpath -ldflags "$(LDFLAGS)" ./cmd/lathe
 
+# Tests without the race detector are compiled as a release is, so that all of it is compiled once.
+PLAIN = CGO_ENABLED=0 $(GO)
+
 test: ## vet, then every test, shuffled; with the race detector where it can run
 	@echo "==> language servers for tests, where a registry is reachable" && GO=$(GO) ./scripts/language-servers
-	@echo "==> $(GO) vet ./..." && $(GO) vet ./...
+	@echo "==> $(GO) vet ./..." && $(PLAIN) vet -trimpath ./...
 	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \
 		echo "==> $(GO) test -shuffle=on ./..., without the race detector: $$why"; \
 		CGO_ENABLED=0 $(TEST) ./...; \
@@ -55,9 +58,9 @@ quick: ## under a minute: unit and golden tests without the race detector, chang
 # do not run: they only read files, in a sixth of the time without it. This runs the rest.
 wires: arch
 	$(call say,transcripts on every wire$(comma) attacks as another user$(comma) memory of imports)
-	@$(GO) test -run '^Test(Transcripts|Turn_|Events_Property|Compact_TwoHundred)' ./engine
-	@$(GO) test -run '^TestEscape_AsUser$$' ./sandbox
-	@$(GO) test -run '^TestImport_Memory$$' ./cmd/lathe
+	@$(PLAIN) test -trimpath -vet=off -run '^Test(Transcripts|Turn_|Events_Property|Compact_TwoHundred)' ./engine
+	@$(PLAIN) test -trimpath -vet=off -run '^TestEscape_AsUser$$' ./sandbox
+	@$(PLAIN) test -trimpath -vet=off -run '^TestImport_Memory$$' ./cmd/lathe
 
 check: fmt-check vet lint ## all that a change must pass: format, vet, staticcheck, arch test, race tests
 	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \
@@ -84,7 +87,7 @@ lint:
 
 arch: ## only the tests of layout, imports, sizes, documents and names
 	$(call say,arch test)
-	@$(GO) test -run '^Test(Arch|Docs|Language)' .
+	@$(PLAIN) test -trimpath -vet=off -run '^Test(Arch|Docs|Language)' .
 
 bench: ## measure: Go benchmarks and the table of figures
 	@./scripts/bench
