@@ -76,6 +76,18 @@ func (x Shells) End(ctx context.Context, task lathe.BackgroundTask, p lathe.Subm
 	return sent && err == nil, err
 }
 
+// SetPorts records the ports that a running command listens on, for readers in other processes.
+func (x Shells) SetPorts(ctx context.Context, task lathe.BackgroundTask) error {
+	data, err := json.Marshal(task)
+	if err != nil {
+		return err
+	}
+	_, err = x.store.writer.write(ctx, false, func(t *txn) error {
+		return t.exec(`UPDATE shell SET data = $1 WHERE id = $2 AND owner = $3`, string(data), string(task.ID), x.store.driver.Owner())
+	})
+	return err
+}
+
 // Stop asks the process that runs a command to end it.
 func (x Shells) Stop(ctx context.Context, id lathe.TaskID) error {
 	s := x.store
@@ -134,7 +146,7 @@ func (x Shells) List(ctx context.Context, session lathe.SessionID) (out []Shell,
 				alive[owner] = s.driver.Alive(owner)
 			}
 			if !alive[owner] {
-				one.Task.State = lathe.TaskEnded
+				one.Task.State, one.Task.Ports = lathe.TaskEnded, nil
 			}
 		}
 		out = append(out, one)

@@ -67,62 +67,29 @@ func (sd *sessionDialogs) tasks() tea.Cmd {
 	return tea.Batch(sd.overlays.show(o), load(), sd.repeat(o, load))
 }
 
-// taskOutput shows the end of a command's output, and returns to the list.
+// taskOutput follows the output of a command, and returns to the list.
 func (sd *sessionDialogs) taskOutput(t lathe.BackgroundTask) tea.Cmd {
 	const shown = 64 << 10
-	return sd.call("read the output", func(ctx context.Context, e Engine) (then, error) {
-		out, err := e.TaskOutput(ctx, t.ID, shown)
-		return onSuccess(err, func() tea.Cmd {
-			box := dialog.NewText(sd.keys, t.Title, func(th *style.Theme) (lines []style.Line) {
-				for line := range strings.Lines(out.Text) {
-					lines = append(lines, style.Of(strings.TrimRight(line, "\r\n"), style.Fg(th.Text)))
-				}
-				return lines
-			})
-			return sd.overlays.show(&overlay{box: box, onClose: sd.tasks})
-		})
+	text := ""
+	box := dialog.NewTail(sd.keys, t.Title, func(th *style.Theme) (lines []style.Line) {
+		for line := range strings.Lines(text) {
+			lines = append(lines, style.Of(strings.TrimRight(line, "\r\n"), style.Fg(th.Text)))
+		}
+		return lines
 	})
-}
-
-// board lists the sessions of all projects by state. It is read again every second: sessions of other projects and
-// processes send no events here.
-func (sd *sessionDialogs) board() tea.Cmd {
-	var found []lathe.BoardEntry
-	list := dialog.NewBoard(sd.keys, func(id string) string { return dialog.BoardPreview(found, id, sd.state.Info.Home) })
-	list.SetLoading(true)
-	o := &overlay{box: list, keepOpen: true}
+	o := &overlay{box: box, onClose: sd.tasks}
 	load := func() tea.Cmd {
-		return sd.call("read the board", func(ctx context.Context, e Engine) (then, error) {
-			all, err := e.Board(ctx, lathe.BoardQuery{})
+		return sd.call("read the output", func(ctx context.Context, e Engine) (then, error) {
+			out, err := e.TaskOutput(ctx, t.ID, shown)
 			return onSuccess(err, func() tea.Cmd {
-				found = all
-				list.SetLoading(false)
-				list.SetItems(dialog.BoardItems(found, sd.state.Current, sd.now()))
+				if out.Text != text {
+					text = out.Text
+					box.Refresh()
+				}
 				return nil
 			})
 		})
 	}
-	o.isAnimated = func() bool {
-		return slices.ContainsFunc(found, func(e lathe.BoardEntry) bool { return e.State == lathe.BoardRunning })
-	}
-	o.onResult = onChosen(func(c dialog.Chosen) tea.Cmd {
-		id := lathe.SessionID(c.ID)
-		switch c.Key {
-		case key.SessionDelete:
-			return sd.call("stop the session", func(ctx context.Context, e Engine) (then, error) {
-				return onSuccess(e.Cancel(ctx, id), func() tea.Cmd { return tea.Batch(sd.notify(toast.Info, "Stopped"), load()) })
-			})
-		case key.SessionArchive:
-			return sd.call("archive the session", func(ctx context.Context, e Engine) (then, error) {
-				at := lathe.TimeOf(sd.now())
-				_, err := e.Archive(ctx, id, &at)
-				return onSuccess(err, func() tea.Cmd { return tea.Batch(sd.sessions.leave(id), load()) })
-			})
-		default:
-			sd.overlays.current = nil
-			return sd.sessions.open(id)
-		}
-	})
 	return tea.Batch(sd.overlays.show(o), load(), sd.repeat(o, load))
 }
 

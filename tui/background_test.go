@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
@@ -47,5 +48,46 @@ func TestBackground_Lists(t *testing.T) {
 			t.Errorf("moved %q", got)
 		}
 		s.sees("/tasks lists them")
+	})
+}
+
+// The board peeks into a session and answers its requests, also those of its subagents, with one key. Enter alone decides
+// nothing.
+func TestBoard_PeekAndAnswer(t *testing.T) {
+	e := sample()
+	child := e.sessions[1]
+	child.ID, child.Parent = "ses_child", "ses_2"
+	e.sessions = append(e.sessions, child)
+	e.board = []lathe.BoardEntry{{Session: "ses_2", Title: "Write a parser", State: lathe.BoardNeedsYou, Branch: "topic", Asks: 2}}
+	e.messages["ses_2"] = e.messages[sampleID]
+	onStage(t, e, inSample(), func(s *stage) {
+		s.slash("board")
+		s.sees("needs you", "Write a parser", "topic", "peek", "answer", "stop", "archive")
+		s.press("ctrl+o")
+		s.sees("Write a parser", "> ")
+		s.press("esc")
+		s.sees("Board")
+		s.press("ctrl+y")
+		s.sees("asks nothing")
+		s.engine.mu.Lock()
+		s.engine.asks = []lathe.Fact{
+			&lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{ID: "per_0", Session: "ses_3", Permission: "bash", Patterns: []string{"of another"}}},
+			&lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{ID: "per_1", Session: "ses_child", Permission: "bash", Patterns: []string{"rm \x1b[31m-r dist"}}},
+			&lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{ID: "que_1", Session: "ses_2", Questions: []lathe.Question{{Question: "Which?", Options: []lathe.Option{{Label: "Red"}, {Label: "once"}}}}}},
+		}
+		s.engine.mu.Unlock()
+		s.press("ctrl+y")
+		s.sees("bash: rm", "and 1 more", "Allow once", "Reject", "Open the session")
+		s.lacks("\x1b[31m-r", "of another")
+		s.press("up", "enter") // the cursor is on the last one
+		s.engine.mu.Lock()
+		s.engine.asks = s.engine.asks[2:]
+		s.engine.mu.Unlock()
+		s.press("ctrl+y")
+		s.sees("Which?", "Red", "Open the session")
+		s.press("home", "down", "enter")
+		if got := strings.Join(s.engine.was(), "\n"); !strings.Contains(got, "reply per_1 reject") || !strings.Contains(got, "answer que_1 [[once]]") {
+			t.Errorf("sent %q", got)
+		}
 	})
 }

@@ -9,6 +9,7 @@ package background
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -26,8 +27,8 @@ import (
 func NewTask(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "task",
-		Short: "List, read and stop background tasks",
-		Long: `List, read and stop background tasks: commands that the model or you moved to the background, subagents
+		Short: "List, follow and stop background tasks",
+		Long: `List, follow and stop background tasks: commands that the model or you moved to the background, subagents
 that report later, and sessions at work, of all lathe processes on this machine.
 
 A background command ends with the lathe process that started it. Its output stays for a week.`,
@@ -36,7 +37,7 @@ A background command ends with the lathe process that started it. Its output sta
 		RunE:    cli.RequireSubcommand,
 	}
 	a.AttachFlag(cmd)
-	cmd.AddCommand(newTaskList(a), newTaskTail(a), newTaskStop(a))
+	cmd.AddCommand(newTaskList(a), newTaskTail(a), newTaskForeground(a), newTaskStop(a))
 	return cmd
 }
 
@@ -116,7 +117,7 @@ const followEvery = 500 * time.Millisecond
 func newTaskTail(a *cli.App) *cobra.Command {
 	follow, lines := false, 0
 	cmd := &cobra.Command{
-		Use: "tail TASK", Short: "Print the end of a task's output",
+		Use: "tail TASK", Aliases: []string{"logs"}, Short: "Print the end of a task's output",
 		Long: `Print the end of a task's output: the log of a command, or the last texts of a subagent or session. TASK is
 an ID or its beginning. Control characters are removed, so that no output can change your terminal.`,
 		Example: "  lathe task tail job_4fc0\n  lathe task tail job_4fc0 -f\n  lathe task tail job_4fc0 --json",
@@ -198,6 +199,21 @@ func plainLines(text string) string {
 		lines[i] = termtext.Plain(l)
 	}
 	return strings.Join(lines, "\n")
+}
+
+func newTaskForeground(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "foreground TASK", Aliases: []string{"fg"}, Short: "Follow a task until it ends",
+		Long: `Follow a task until it ends: print its output so far and all that follows. Ctrl+C leaves the task running.
+TASK is an ID or its beginning. To talk to a subagent or session, open it: lathe -s ID.`,
+		Example: "  lathe task foreground job_4fc0",
+		Args:    cli.RangeArgs(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.WithSessions(c.Context(), func(e api.Engine) error {
+				return tailTask(c.Context(), a, e, lathe.TaskID(args[0]), math.MaxInt, true)
+			})
+		},
+	}
 }
 
 func newTaskStop(a *cli.App) *cobra.Command {

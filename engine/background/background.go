@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,8 @@ const (
 	maxShells = 16
 	// stopEvery is how often a running command is checked for a request of another process to stop it.
 	stopEvery = time.Second
+	// portsEvery is how often its ports are looked for, in multiples of stopEvery.
+	portsEvery = 3
 	// settleTime bounds the report of an end while the engine closes.
 	settleTime = 20 * time.Second
 	// titleBytes limits the command line in lists.
@@ -151,7 +154,7 @@ func (b *Registry) Check(id lathe.SessionID) error {
 func (b *Registry) Add(ctx context.Context, session lathe.SessionID, dir string, w tool.Work) (lathe.TaskID, error) {
 	task := lathe.BackgroundTask{
 		ID: lathe.TaskID(b.o.IDs.New(lathe.PrefixJob)), Kind: lathe.ShellTask, State: lathe.TaskRunning, Session: session,
-		Title: clipTitle(w.Title), Directory: dir, Log: w.Log, Started: b.o.Now(),
+		Title: clipTitle(w.Title), Directory: dir, Log: w.Log, Started: b.o.Now(), Ports: w.Ports(),
 	}
 	if err := b.o.Store.Shells().Add(ctx, task, maxShells); err != nil {
 		return "", tool.Failf("The command was stopped: %w", err)
@@ -185,7 +188,7 @@ func (b *Registry) follow(t *shellTask) {
 	}()
 	tick := time.NewTicker(stopEvery)
 	defer tick.Stop()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-t.work.Done:
 			if b.o.Context.Err() != nil {
@@ -199,10 +202,29 @@ func (b *Registry) follow(t *shellTask) {
 			if err == nil && len(asked) > 0 {
 				b.stop(t)
 			}
+			if n%portsEvery == 0 {
+				b.notePorts(t)
+			}
 		case <-b.o.Context.Done():
 			t.work.Stop()
 			<-t.work.Done
 		}
+	}
+}
+
+// notePorts records new ports of a command: other processes cannot look.
+func (b *Registry) notePorts(t *shellTask) {
+	ports := t.work.Ports()
+	b.mu.Lock()
+	task := t.task
+	t.task.Ports = ports
+	b.mu.Unlock()
+	if slices.Equal(ports, task.Ports) {
+		return
+	}
+	task.Ports = ports
+	if err := b.o.Store.Shells().SetPorts(b.o.Context, task); err != nil && b.o.Context.Err() == nil {
+		b.o.Log.Debug("ports of a background command not saved", "task", task.ID, "error", err)
 	}
 }
 
@@ -220,7 +242,7 @@ func (b *Registry) finish(t *shellTask) {
 	b.mu.Lock()
 	task, stopped := t.task, t.stopped
 	b.mu.Unlock()
-	task.Ended, task.Signal = b.o.Now(), end.Signal
+	task.Ended, task.Signal, task.Ports = b.o.Now(), end.Signal, nil
 	if end.Exit >= 0 {
 		task.Exit = &end.Exit
 	}

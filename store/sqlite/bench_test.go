@@ -461,3 +461,18 @@ func BenchmarkBudget(b *testing.B) {
 	b.ReportMetric(float64(with[len(with)/2].Microseconds()), "step-us")
 	b.ReportMetric(float64(max(0, beyond[len(beyond)/2].Nanoseconds()))/1000, "beyond-us")
 }
+
+// BenchmarkBoard reads the board of a thousand sessions of twenty messages each.
+func BenchmarkBoard(b *testing.B) {
+	s := open(b, b.TempDir())
+	_, err := storetest.Generate(context.Background(), s, storetest.Shape{Sessions: 1000, Messages: 20, PartsPerMessage: 5, PartBytes: 1024})
+	ok(b, err)
+	for b.Loop() {
+		all, err := store.Board(context.Background(), s, lathe.BoardQuery{})
+		ok(b, err)
+		if len(all) != 1000 {
+			b.Fatalf("%d sessions", len(all))
+		}
+	}
+	perOp(b)
+}

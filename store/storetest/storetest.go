@@ -55,6 +55,7 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 		{"Interruption", interruptionTests()},
 		{"SystemPrompt", systemPromptTests()},
 		{"Task", taskTests()},
+		{"Board", boardTests()},
 		{"Admit", admitTests()},
 		{"Approval", approvalTests()},
 		{"TestRun", testRunTests()},

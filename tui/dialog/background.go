@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // NewTasks picks a background task: Chosen has its ID, and session_delete as its key to stop it.
@@ -40,13 +41,15 @@ func TaskItems(all []lathe.BackgroundTask, now time.Time) []Item {
 	return items
 }
 
-// NewBoard picks a session of any project: Chosen has its ID, and session_delete to stop it or session_archive as its key.
-// It is filled with BoardItems.
+// NewBoard picks a session of any project: Chosen has its ID, and session_peek, session_answer, session_archive or, to
+// stop it, session_delete as its key. It is filled with BoardItems.
 func NewBoard(m *key.Map, preview func(id string) string) *List {
 	return NewList(m, Options{
 		Title: "Board", Placeholder: "Search sessions", Empty: "No sessions yet.", Wide: true, Live: true, Preview: preview,
 		Extras: []Extra{
-			{Name: key.SessionDelete, Label: "stop", Confirm: "Press " + m.Label(key.SessionDelete) + " again to stop"},
+			{Name: key.SessionPeek, Label: "peek"},
+			{Name: key.SessionAnswer, Label: "answer"},
+			{Name: key.SessionDelete, Label: "stop"}, // it can be continued, so it needs no second press
 			{Name: key.SessionArchive, Label: "archive"},
 		},
 	})
@@ -62,14 +65,14 @@ func BoardItems(all []lathe.BoardEntry, current lathe.SessionID, now time.Time) 
 	items := make([]Item, len(sorted))
 	for i, e := range sorted {
 		_, model, _ := strings.Cut(e.Model, "/")
-		right := []string{model}
+		right := []string{e.Branch, model}
 		if e.Cost > 0 {
 			right = append(right, e.Cost.Short())
 		}
 		right = append(right, age(e.Updated.Std(), now))
 		it := Item{
 			ID: string(e.Session), Title: e.Title, Group: string(e.State), Detail: e.Last, Search: e.Directory + " " + e.Branch,
-			Right: strings.TrimSpace(strings.Join(right, "  ")),
+			Right: strings.Join(slices.DeleteFunc(right, func(s string) bool { return s == "" }), "  "),
 		}
 		switch {
 		case e.State == lathe.BoardNeedsYou:
@@ -95,3 +98,84 @@ func BoardPreview(all []lathe.BoardEntry, id, home string) string {
 	e := all[i]
 	return strings.Trim(strings.Join([]string{termtext.Tilde(e.Directory, home), e.Branch, e.Last}, " · "), " ·")
 }
+
+// peekLines is how many lines of a session a peek shows.
+const peekLines = 200
+
+// Peek is the end of a conversation in plain lines: prompts, answers, and a line for each call.
+func Peek(messages []lathe.Message) (lines []string) {
+	for _, m := range messages {
+		if isUser(m) {
+			lines = append(lines, "> "+style.FirstLine(promptText(m)))
+			continue
+		}
+		for _, p := range m.Parts {
+			switch b := p.Body.(type) {
+			case *lathe.Text:
+				lines = append(lines, strings.Split(strings.TrimSpace(b.Text), "\n")...)
+			case *lathe.ToolCall:
+				lines = append(lines, "· "+b.Tool+" "+b.State.Status()+" "+style.FirstLine(callTitle(b)))
+			default:
+			}
+		}
+		if a, ok := m.Data.(*lathe.Assistant); ok && a.Error != nil {
+			lines = append(lines, "! "+lathe.FaultMessage(a.Error))
+		}
+	}
+	return lines[max(0, len(lines)-peekLines):]
+}
+
+// callTitle is the title of a call, once it has one.
+func callTitle(c *lathe.ToolCall) string {
+	switch s := c.State.(type) {
+	case *lathe.Running:
+		return s.Title
+	case *lathe.Completed:
+		return s.Title
+	case *lathe.Failed:
+		return s.Error
+	default:
+		return ""
+	}
+}
+
+// The answers of NewAnswer that are no option of a question.
+const (
+	AnswerOnce   = "once"
+	AnswerReject = "reject"
+	AnswerOpen   = "open"
+)
+
+// NewAnswer answers a request of a session without leaving the board. Chosen has the answer as its ID: an option of a
+// question by its label, or one of the constants. Of a request with several questions only AnswerOpen is there.
+func NewAnswer(m *key.Map, request lathe.Fact, more int) *List {
+	o := Options{Title: "Answer", Placeholder: "Search answers", Wide: true, Selected: AnswerOpen} // a stray enter decides nothing
+	about := ""
+	switch r := request.(type) {
+	case *lathe.PermissionAsked:
+		about = r.Permission + ": " + r.Summary()
+		o.Items = []Item{{ID: AnswerOnce, Title: "Allow once"}, {ID: AnswerReject, Title: "Reject"}}
+	case *lathe.QuestionAsked:
+		for _, q := range r.Questions {
+			about = strings.TrimSpace(about + " " + q.Question)
+		}
+		if len(r.Questions) == 1 && !r.Questions[0].Multiple.On() {
+			for _, x := range r.Questions[0].Options {
+				o.Items = append(o.Items, Item{ID: optionPrefix + x.Label, Title: x.Label, Detail: x.Description})
+			}
+		}
+	default:
+	}
+	if more > 0 {
+		about += fmt.Sprintf(" (and %d more)", more)
+	}
+	o.Items = append(o.Items, Item{ID: AnswerOpen, Title: "Open the session"})
+	o.Preview = func(string) string { return about }
+	return NewList(m, o)
+}
+
+// optionPrefix keeps the labels of options apart from the other answers.
+const optionPrefix = "option "
+
+// Option is the label of an option that was chosen in NewAnswer.
+func Option(id string) (label string, ok bool) { return strings.CutPrefix(id, optionPrefix) }

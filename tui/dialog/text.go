@@ -15,6 +15,7 @@ type Text struct {
 	lines func(th *style.Theme, width int) []style.Line
 	want  int // the preferred width
 	see   scroll
+	tail  bool // stays at the end, unless the user scrolls up
 
 	// The cached rows and their inputs.
 	rows  []style.Line
@@ -25,6 +26,13 @@ type Text struct {
 // NewText makes a text of lines that are written when the theme is known.
 func NewText(m *key.Map, title string, lines func(th *style.Theme) []style.Line) *Text {
 	return &Text{keys: m, title: title, want: medium, lines: func(th *style.Theme, _ int) []style.Line { return lines(th) }}
+}
+
+// NewTail makes a text that shows its end, and stays there while it grows.
+func NewTail(m *key.Map, title string, lines func(th *style.Theme) []style.Line) *Text {
+	t := NewText(m, title, lines)
+	t.tail = true
+	return t
 }
 
 // Refresh makes the next View write the lines again.
@@ -59,7 +67,10 @@ func (t *Text) View(th *style.Theme, width, height int) []style.Line {
 	if t.theme != th || t.width != width {
 		t.rows, t.theme, t.width = indent(style.WrapAll(t.lines(th, width-4), width-4)), th, width
 	}
-	t.see.fit(len(t.rows), max(1, height-2))
+	atEnd := t.tail && t.see.top+t.see.shown >= t.see.all
+	if t.see.fit(len(t.rows), max(1, height-2)); atEnd {
+		t.see.move(t.see.all)
+	}
 	return box(th, t.title, t.rows[t.see.top:t.see.top+t.see.shown], width, bar{0, t.see.top, t.see.shown, t.see.all})
 }
 

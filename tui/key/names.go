@@ -36,6 +36,8 @@ const (
 	SessionRename                  Name = "session_rename"
 	SessionDelete                  Name = "session_delete"
 	SessionArchive                 Name = "session_archive"
+	SessionPeek                    Name = "session_peek"
+	SessionAnswer                  Name = "session_answer"
 	SessionInterrupt               Name = "session_interrupt"
 	SessionBackground              Name = "session_background"
 	SessionCompact                 Name = "session_compact"
