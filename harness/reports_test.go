@@ -136,6 +136,49 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// Hooks of the user are counted by event. Those of a project that is not trusted are named, with the way to run them.
+func TestReports_Hooks(t *testing.T) {
+	r := newReported(t)
+	check := func() api.Check {
+		t.Helper()
+		names, err := r.client.Checks(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(names, "Hooks") {
+			return api.Check{}
+		}
+		c, err := r.client.Check(t.Context(), "", "Hooks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if got := check(); got != (api.Check{}) {
+		t.Errorf("without hooks: %+v", got)
+	}
+	two := `[{"hooks":[{"type":"command","command":"true"},{"type":"command","command":"false"}]}]`
+	if err := r.client.ChangeSetting(t.Context(), "", "hooks", json.RawMessage(`{"Stop":`+two+`}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := check(), (api.Check{Name: "Hooks", Status: api.CheckOK, Detail: "Stop 2"}); got != want {
+		t.Errorf("%+v, not %+v", got, want)
+	}
+	if err := os.Mkdir(filepath.Join(r.project, ".claude"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(r.project, ".claude", "settings.json"), `{"hooks":{"PreToolUse":`+two+`}}`)
+	if got := check(); got.Status != api.CheckWarn || !strings.HasPrefix(got.Detail, "Stop 2; hooks of this project do not run") || !strings.Contains(got.Fix, "lathe trust") {
+		t.Errorf("%+v", got)
+	}
+	if err := r.client.ChangeSetting(t.Context(), "", "disable_hooks", json.RawMessage(`true`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := check(); got.Status != api.CheckOff {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A setting is changed in the user's file, whose comments stay; an invalid one changes nothing.
 func TestReports_Settings(t *testing.T) {
 	r := newReported(t)

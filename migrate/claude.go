@@ -73,10 +73,10 @@ type claudeRecord struct {
 	IsSummary   bool      `json:"isCompactSummary"` // it replaces all messages before it
 	CostUSD     float64   `json:"costUSD"`          // in older versions
 	Message     struct {
-		ID      string          `json:"id"`
-		Model   string          `json:"model"`
-		Content json.RawMessage `json:"content"`
-		Usage   *claudeUsage    `json:"usage"`
+		ID      string       `json:"id"`
+		Model   string       `json:"model"`
+		Content view         `json:"content"`
+		Usage   *claudeUsage `json:"usage"`
 	} `json:"message"`
 }
 
@@ -90,16 +90,16 @@ type claudeUsage struct {
 
 // claudeBlock is a piece of content: text, a thought, an image, a call, a result.
 type claudeBlock struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	Thinking  string          `json:"thinking"` // a thought
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Input     json.RawMessage `json:"input"`
-	ToolUseID string          `json:"tool_use_id"` // the call of a result
-	Content   json.RawMessage `json:"content"`
-	IsError   bool            `json:"is_error"` // of a result
-	Title     string          `json:"title"`    // of a document
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	Thinking  string `json:"thinking"` // a thought
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Input     view   `json:"input"`
+	ToolUseID string `json:"tool_use_id"` // the call of a result
+	Content   view   `json:"content"`
+	IsError   bool   `json:"is_error"` // of a result
+	Title     string `json:"title"`    // of a document
 	Source    struct {
 		Type      string `json:"type"`
 		MediaType string `json:"media_type"`
@@ -210,7 +210,7 @@ func (r *claudeReader) assistant(rec claudeRecord, at lathe.Time) error {
 		case "thinking":
 			r.c.think(at, b.Thinking)
 		case "tool_use":
-			name, input := claudeCall(b.Name, b.Input)
+			name, input := claudeCall(b.Name, json.RawMessage(b.Input))
 			r.c.call(at, b.ID, name, input)
 		default:
 			r.c.in.Skipped.add(b.Type)
@@ -232,7 +232,7 @@ func claudeCall(name string, input json.RawMessage) (string, json.RawMessage) {
 }
 
 // claudeBlocks reads content, which may be a text alone.
-func claudeBlocks(content json.RawMessage) (blocks []claudeBlock) {
+func claudeBlocks(content view) (blocks []claudeBlock) {
 	content = bytes.TrimSpace(content)
 	if len(content) > 0 && content[0] == '"' {
 		var text string

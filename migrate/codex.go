@@ -52,9 +52,9 @@ type codexReader struct {
 
 // codexRecord is a line: {"timestamp","type","payload"}. The first versions wrote the payload alone.
 type codexRecord struct {
-	Timestamp time.Time       `json:"timestamp"`
-	Type      string          `json:"type"`
-	Payload   json.RawMessage `json:"payload"`
+	Timestamp time.Time `json:"timestamp"`
+	Type      string    `json:"type"`
+	Payload   view      `json:"payload"`
 }
 
 // codexItem is an item of a conversation in the terms of OpenAI's Responses protocol, and the members of other
@@ -67,7 +67,7 @@ type codexItem struct {
 	ID        string          `json:"id"`
 	Arguments string          `json:"arguments"` // JSON in a text
 	Input     string          `json:"input"`     // of a custom tool: any text
-	Output    json.RawMessage `json:"output"`    // a text or a list of contents
+	Output    view            `json:"output"`    // a text or a list of contents
 	Message   string          `json:"message"`   // the summary of a compaction
 	Content   []codexContent  `json:"content"`
 	Summary   json.RawMessage `json:"summary"` // of thoughts, which are encrypted
@@ -276,7 +276,7 @@ func codexTexts(list json.RawMessage) string {
 }
 
 // codexResult reads an output: a text, {"output","metadata"} as a text or an object, or a list of contents.
-func codexResult(output json.RawMessage) result {
+func codexResult(output view) result {
 	var text string
 	if json.Unmarshal(output, &text) != nil {
 		var items []codexContent
@@ -293,7 +293,7 @@ func codexResult(output json.RawMessage) result {
 			ExitCode int `json:"exit_code"`
 		} `json:"metadata"`
 	}
-	if json.Unmarshal([]byte(text), &whole) != nil {
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &whole) != nil {
 		return result{output: text}
 	}
 	switch {

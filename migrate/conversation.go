@@ -43,7 +43,7 @@ type answer struct {
 // limit counts once no call waits for its result, the second always.
 const (
 	longAnswer = 4 << 20
-	maxAnswer  = 32 << 20
+	maxAnswer  = 16 << 20
 )
 
 // isFull reports whether further content has to begin another message.
@@ -105,7 +105,7 @@ func (c *conversation) user(key string, at lathe.Time, model lathe.ModelRef, con
 	for _, b := range content {
 		part(&m, b)
 		if t, ok := b.(*lathe.Text); ok && !t.Synthetic.On() && c.prompt == "" {
-			c.prompt = t.Text
+			c.prompt = strings.Clone(beginning(t.Text))
 		}
 	}
 	c.parent = m.ID
@@ -168,6 +168,7 @@ func (c *conversation) call(at lathe.Time, id, name string, input json.RawMessag
 	if input = bytes.TrimSpace(input); len(input) == 0 || input[0] != '{' {
 		input = json.RawMessage(`{}`)
 	}
+	input = bytes.Clone(input) // it may be a view
 	call := &lathe.ToolCall{CallID: callID(id), Tool: toolName(name), State: &lathe.Failed{Input: input, Error: noResult, Start: at, End: at}}
 	c.open.size += len(input) + partSize
 	c.open.waiting[id] = part(&c.open.msg, call)
@@ -342,7 +343,7 @@ func IsEmpty(err error) bool { return err == error(errEmpty) }
 
 // firstLine is the first line of a text with content, without control characters, cut to n characters.
 func firstLine(text string, n int) string {
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(beginning(text)) {
 		line = strings.Map(func(r rune) rune {
 			if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 				return ' '
@@ -358,6 +359,15 @@ func firstLine(text string, n int) string {
 		return line
 	}
 	return ""
+}
+
+// beginning is as much of a text as a title needs.
+func beginning(text string) string {
+	const enough = 16 << 10
+	if len(text) <= enough {
+		return text
+	}
+	return strings.ToValidUTF8(text[:enough], "")
 }
 
 // dataFile is a file of base64 data, as prompts attach it.

@@ -245,7 +245,7 @@ func TestHostile_OneAnswer(t *testing.T) {
 			t.Parallel()
 			lines, n, limit := []string{prompt}, 12, 6<<20
 			if strings.HasPrefix(name, "calls") { // which wait for their results, up to a point
-				n, limit = 36, 34<<20
+				n, limit = 20, 18<<20
 			}
 			for i := range n {
 				lines = append(lines, c.line(i))

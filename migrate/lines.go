@@ -12,8 +12,18 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// maxRecord is the longest record that is read, in bytes. A screenshot in a record has a few millions.
-const maxRecord = 32 << 20
+// view is a value in a record that is not copied: it is valid until the next record is read.
+type view []byte
+
+// UnmarshalJSON keeps a part of the text that is being decoded.
+func (v *view) UnmarshalJSON(text []byte) error {
+	*v = text
+	return nil
+}
+
+// maxRecord is the longest record that is read, in bytes. A screenshot in a record has a few millions. An import takes about three
+// times as much memory as its longest record, and 50 MB besides, and promises less than 100 MB.
+const maxRecord = 16 << 20
 
 // openFile opens a transcript. A folder, a pipe or a device with the name of one would hang or confuse the reader.
 func openFile(name string) (*os.File, error) {
@@ -68,6 +78,9 @@ func eachLineAt(ctx context.Context, file io.Reader, in Input, f func(line []byt
 	}
 }
 
+// growth is how much longer the buffer gets for a long line, as a part of its length: doubling takes twice the memory of a record.
+const growth = 4
+
 // readLine reads a line into buf and returns its length. It reads past a line that is too long and does not keep it.
 func readLine(r *bufio.Reader, buf *[]byte) (n int64, ended, long bool, err error) {
 	*buf = (*buf)[:0]
@@ -77,6 +90,9 @@ func readLine(r *bufio.Reader, buf *[]byte) (n int64, ended, long bool, err erro
 		if n > maxRecord {
 			long, *buf = true, (*buf)[:0]
 		} else {
+			if need := len(*buf) + len(piece); need > cap(*buf) && need > 1<<20 {
+				*buf = append(make([]byte, 0, need+need/growth), *buf...)
+			}
 			*buf = append(*buf, piece...)
 		}
 		switch err {

@@ -88,20 +88,31 @@ func (w importer) run(args ...string) (string, int64) {
 	return string(out), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
 }
 
-// A transcript and an export of 64 MB take less than 100 MB, which is the promise for any length. A reader that holds one of
-// them takes twice its length at least.
+// Transcripts and an export of 64 MB take less than 100 MB, which is the promise for any length. A reader that holds one of
+// them takes twice its length at least. One transcript has few records that are long.
 func TestImport_Memory(t *testing.T) {
 	t.Parallel()
 	if raced { // a child starts with the memory of its parent, which the race detector multiplies
 		t.Skip("the memory of a child cannot be measured with the race detector")
 	}
 	w := newImporter(t, 64)
+	const pieces = 15 << 20 / 20 // of a record, which is not held here: a child starts with the memory of its parent
+	w.write(".claude/projects/x/records.jsonl", "", "", "", 4*pieces, func(i int) string {
+		switch i % pieces {
+		case 0:
+			return `{"type":"user","message":{"content":[{"type":"text","text":"`
+		case pieces - 1:
+			return fmt.Sprintf(`"}]},"uuid":"u%d","timestamp":"2026-11-18T05:00:00.000Z","cwd":"/x"}`+"\n", i)
+		default:
+			return "the quick brown fox "
+		}
+	})
 	for _, args := range [][]string{{"import", "--from", "claude"}, {"import", "long.json"}} {
 		if out, most := w.run(args...); most > 100 {
 			t.Errorf("lathe %s took %d MB\n%s", strings.Join(args, " "), most, out)
 		}
 	}
-	if out, _ := w.run("session", "list", "--all", "--json"); strings.Count(out, `"id": "ses_`) != 2 {
+	if out, _ := w.run("session", "list", "--all", "--json"); strings.Count(out, `"id": "ses_`) != 3 {
 		t.Errorf("the sessions are missing:\n%s", out)
 	}
 }

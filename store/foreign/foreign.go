@@ -27,7 +27,7 @@ import (
 
 const (
 	// maxValue is the longest value that is read, in bytes.
-	maxValue = 32 << 20
+	maxValue = 16 << 20
 	// lockWait is how long a read waits for the other program.
 	lockWait = 5 * time.Second
 )
