@@ -3,6 +3,7 @@ package migrate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -339,7 +340,7 @@ func (c *conversation) end() (lathe.Session, error) {
 var errEmpty = lathe.Errorf(lathe.NotFound, "the session has no messages")
 
 // IsEmpty reports whether a session has no messages, which is nothing to tell anybody.
-func IsEmpty(err error) bool { return err == error(errEmpty) }
+func IsEmpty(err error) bool { return errors.Is(err, errEmpty) }
 
 // firstLine is the first line of a text with content, without control characters, cut to n characters.
 func firstLine(text string, n int) string {

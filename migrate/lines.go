@@ -32,7 +32,7 @@ func openFile(name string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, lathe.Errorf(lathe.Invalid, "%s is not a file", name)
+		return nil, lathe.Errorf(lathe.Invalid, "it is not a regular file")
 	}
 	return os.Open(name)
 }

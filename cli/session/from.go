@@ -241,7 +241,9 @@ func (m *migration) one(ctx context.Context, e *engine.Engine, s migrate.Session
 	shown.name = filepath.Base(s.From)
 	rec, got, err := e.Refresh(ctx, s.ID, s.Stamp, func(add func(lathe.Message) error) (lathe.Session, error) {
 		rec, err := s.Read(ctx, migrate.Input{Add: add, Price: m.price, Skipped: m.out.Skipped, Count: func(n int) { shown.add(int64(n)) }})
-		rec.Directory = cmp.Or(rec.Directory, m.dir)
+		if !filepath.IsAbs(rec.Directory) { // the transcript names none, or one of another system
+			rec.Directory = m.dir
+		}
 		return rec, err
 	})
 	// A fault of one file must not cost the sessions of all others.
