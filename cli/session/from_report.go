@@ -75,7 +75,7 @@ func (r *fromReport) print(a *cli.App, tool migrate.Tool) error {
 		a.Printf("%s already here and unchanged.\n", sentence(s.Unchanged, "session is", "sessions are"))
 	}
 	a.Flush()
-	if s.Found == 0 && r.Settings.isEmpty() {
+	if s.Found == 0 && len(s.Failed) == 0 && r.Settings.isEmpty() {
 		a.Notify("Found no sessions and no config of %s.", tool.Title())
 		return nil
 	}

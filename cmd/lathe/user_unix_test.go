@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -72,4 +74,38 @@ func copyProgram(to string) error {
 // enter starts a command below another root.
 func enter(cmd *exec.Cmd, root string) {
 	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Chroot: root}, "/"
+}
+
+// The credential file of another user is refused, whether it can be read or not: it would choose the account that prompts are
+// sent to.
+func TestCredentials_OfAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can run lathe as another user")
+	}
+	dir, err := os.MkdirTemp("", "lathe-user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	program, path := filepath.Join(dir, "bin", "lathe"), filepath.Join(dir, "data", "auth.json")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Mkdir(filepath.Join(dir, "data"), 0o755), os.Chown(filepath.Join(dir, "data"), nobody, nobody), copyProgram(program)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		owner int
+		mode  os.FileMode
+		want  string
+	}{{nobody, 0o600, "anthropic"}, {0, 0o644, "belongs to another user (uid 0)"}, {0, 0o600, "belongs to another user (uid 0)"}} {
+		if err := errors.Join(os.WriteFile(path, []byte(`{"anthropic":{"type":"api","key":"sk-hidden"}}`), c.mode), os.Chmod(path, c.mode), os.Chown(path, c.owner, -1)); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), program, "auth", "list")
+		cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "LATHE_DATA=" + filepath.Dir(path), "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		out, err := cmd.CombinedOutput()
+		if (err == nil) != (c.owner == nobody) || !strings.Contains(string(out), c.want) || strings.Contains(string(out), "sk-hidden") {
+			t.Errorf("of %d with mode %o: %v\n%s", c.owner, c.mode, err, out)
+		}
+	}
 }

@@ -117,6 +117,9 @@ func (f *File) FixPermissions() (fixed bool, err error) {
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
 		return false, nil // reading says what else is wrong
 	}
+	if _, foreign := stranger(info); foreign {
+		return false, nil
+	}
 	if err := os.Chmod(f.from.Path, 0o600); err != nil {
 		return false, lathe.Errorf(lathe.Unavailable, "other users can read your credentials: %w", err)
 	}
@@ -203,6 +206,9 @@ func load(path string) (map[string]json.RawMessage, error) {
 		return nil, lathe.Errorf(lathe.Unavailable, "read the credentials: %w", err)
 	case !info.Mode().IsRegular() || info.Size() > mostCredentials: // a pipe would never end
 		return nil, lathe.Errorf(lathe.Invalid, "%s is not a credential file (%s); move it away", path, kind(info))
+	}
+	if uid, foreign := stranger(info); foreign {
+		return nil, lathe.Errorf(lathe.Denied, "%s belongs to another user (uid %d), and lathe reads only your own credentials; move it away, or make it yours with `sudo chown $USER %s`", path, uid, path)
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
