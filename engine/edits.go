@@ -113,10 +113,8 @@ func (s *stepRun) observeStep(ctx context.Context) {
 }
 
 const (
-	// lateWait is how long a turn without a user waits for results before it ends: its process may end with it.
-	lateWait = 10 * time.Second
-	// mostLate is how often late errors continue a turn, so that a model that cannot repair them may end.
-	mostLate = 2
+	lateWait = 10 * time.Second // for results before a turn without a user ends: its process may end with it
+	mostLate = 2                // times that late errors continue a turn: a model that cannot repair them may end
 )
 
 // lateErrors returns errors that were found after the last call, "" if there are none. With a user they come with the next
@@ -125,13 +123,12 @@ func lateErrors(ctx context.Context, r *runner) string {
 	if r.settings == nil || r.settings.Edits == nil || r.late >= mostLate || r.settings.Checks[check.NewErrors] == check.Off {
 		return ""
 	}
-	wait := time.Duration(0)
-	if r.settings.Headless {
-		wait = lateWait
-	}
-	waiting, cancel := context.WithTimeout(ctx, wait)
+	wait, cancel := context.WithTimeout(ctx, lateWait)
 	defer cancel()
-	text := r.settings.Edits.Late(waiting, r.log.lease.Session, true)
+	if !r.settings.Headless {
+		cancel()
+	}
+	text := r.settings.Edits.Late(wait, r.log.lease.Session, true)
 	if text == "" {
 		return ""
 	}
@@ -142,13 +139,12 @@ func lateErrors(ctx context.Context, r *runner) string {
 
 // lateNote is what came since the last turn of a session, for its next prompt.
 func (c *stepConfig) lateNote(ctx context.Context, id lathe.SessionID) []string {
-	if c.settings.Edits == nil {
-		return nil
-	}
 	now, cancel := context.WithCancel(ctx)
 	cancel()
-	if text := c.settings.Edits.Late(now, id, false); text != "" {
-		return []string{"<system-reminder>\nSince your last answer, language servers and formatters reported:\n" + text + "\n</system-reminder>"}
+	if o := c.settings.Edits; o != nil {
+		if text := o.Late(now, id, false); text != "" {
+			return []string{"<system-reminder>\nSince your last answer, language servers and formatters reported:\n" + text + "\n</system-reminder>"}
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/editor"
 )
 
@@ -19,6 +20,12 @@ func TestScreens(t *testing.T) {
 	}{
 		{"home", true, func(*stage) {}},
 		{"home-completion", true, func(s *stage) { s.typed("/se") }},
+		{"home-symbols", true, func(s *stage) {
+			at := api.SymbolLocation{URI: "file://" + s.p.state.Info.Directory + "/server/server.go"}
+			s.engine.symbols = []api.Symbol{{Name: "Server.Start", Kind: 6, Location: at}, {Name: "StartAll", Kind: 12, Location: at}}
+			s.p.state.Languages = []api.LanguageServer{{ID: "gopls", State: "running"}}
+			s.typed("look at @Start")
+		}},
 		{"palette", true, in("ctrl+p")},
 		{"help", true, slash("help")},
 		{"status", true, slash("status")},

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,87 +16,6 @@ import (
 	"github.com/lathe-agent/lathe/cli/debug"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
-
-// languageServer is a small language server: a line with BAD is an error, and so is what it could do in the project and
-// on the network, if it is asked to try. A rename edits the first word of all files beside.
-func languageServer() {
-	in := bufio.NewReader(os.Stdin)
-	tried := ""
-	if len(os.Args) > 2 && os.Args[1] == "try" {
-		err1 := os.WriteFile("made-by-server", nil, 0o600)
-		_, err2 := net.Dial("tcp", os.Args[2])
-		tried = fmt.Sprintf("wrote=%v dialed=%v", err1 == nil, err2 == nil)
-	}
-	send := func(v any) {
-		data, _ := json.Marshal(v) // it is ours
-		fmt.Printf("Content-Length: %d\r\n\r\n%s", len(data), data)
-	}
-	for {
-		size := 0
-		for {
-			line, err := in.ReadString('\n')
-			if err != nil {
-				return
-			}
-			if line = strings.TrimSpace(line); line == "" {
-				break
-			}
-			size, _ = strconv.Atoi(strings.TrimPrefix(line, "Content-Length: "))
-		}
-		data := make([]byte, size)
-		if _, err := io.ReadFull(in, data); err != nil {
-			return
-		}
-		var m struct {
-			ID     json.RawMessage
-			Method string
-			Params struct {
-				TextDocument struct {
-					URI, Text string
-					Version   int
-				}
-				ContentChanges []struct{ Text string }
-				NewName        string
-			}
-		}
-		if json.Unmarshal(data, &m) != nil || m.Method == "exit" {
-			return
-		}
-		p := m.Params
-		switch m.Method {
-		case "initialize":
-			send(map[string]any{"id": m.ID, "result": map[string]any{"capabilities": map[string]any{"textDocumentSync": 1, "renameProvider": true}}})
-		case "shutdown":
-			send(map[string]any{"id": m.ID, "result": nil})
-		case "textDocument/rename":
-			send(map[string]any{"id": m.ID, "result": map[string]any{"changes": renameBeside(p.TextDocument.URI, p.NewName)}})
-		case "textDocument/didOpen", "textDocument/didChange":
-			text := p.TextDocument.Text
-			if len(p.ContentChanges) > 0 {
-				text = p.ContentChanges[0].Text
-			}
-			list := []any{}
-			for n, line := range strings.Split(text, "\n") {
-				if strings.Contains(line, "BAD") {
-					at := map[string]int{"line": n, "character": 0}
-					list = append(list, map[string]any{"severity": 1, "message": strings.TrimSpace("bad: " + line + " " + tried), "range": map[string]any{"start": at, "end": at}})
-				}
-			}
-			send(map[string]any{"method": "textDocument/publishDiagnostics", "params": map[string]any{"uri": p.TextDocument.URI, "version": p.TextDocument.Version, "diagnostics": list}})
-		}
-	}
-}
-
-// renameBeside replaces the first three characters of all files in the folder of a file.
-func renameBeside(uri, name string) map[string]any {
-	out, dir := map[string]any{}, filepath.Dir(strings.TrimPrefix(uri, "file://"))
-	all, _ := filepath.Glob(filepath.Join(dir, "*.x")) // the pattern is valid
-	for _, path := range all {
-		at := func(n int) map[string]int { return map[string]int{"line": 0, "character": n} }
-		out["file://"+path] = []any{map[string]any{"range": map[string]any{"start": at(0), "end": at(3)}, "newText": name}}
-	}
-	return out
-}
 
 // languageHome is a home with a project app, whose .x files have the server above.
 func languageHome(t *testing.T, script, settings string, args ...string) (home, app string, m *modeltest.Server) {
@@ -137,13 +55,15 @@ const (
 	languageRead = "call read {\"filePath\":\"a.x\"}\nfinish tool-calls\n--\n"
 	languageEdit = "call edit {\"filePath\":\"a.x\",\"oldString\":\"two\",\"newString\":\"BAD\"}\nfinish tool-calls\n--\n"
 	languageDone = "text \"Done.\"\nfinish stop\n"
+	// languageTwice ends a turn that late errors may continue.
+	languageTwice = languageDone + "--\n" + languageDone
 )
 
 // Reading starts no server; the first edit does, and its error is in the result of that edit.
 func TestLanguage_NothingWithoutEdit(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "mark")
-	script := "when \"read\"\n" + languageRead + "when \"read\"\n" + languageDone + "--\n" + languageEdit + languageDone
+	script := "when \"read\"\n" + languageRead + "when \"read\"\n" + languageDone + "--\n" + languageEdit + languageTwice
 	home, app, m := languageHome(t, script, `"sandbox": "off",`)
 	wrapper := filepath.Join(home, "server.sh")
 	program, err := exec.LookPath("lathe-language")
@@ -183,7 +103,7 @@ func TestLanguage_Confined(t *testing.T) {
 		for tries := 0; tries < 5 && strings.Contains(got, "not known yet"); tries++ { // a busy machine may need longer than an edit waits
 			var app string
 			var m *modeltest.Server
-			home, app, m = languageHome(t, languageEdit+languageDone, settings, "try", l.Addr().String())
+			home, app, m = languageHome(t, languageEdit+languageTwice, settings, "try", l.Addr().String())
 			must(t, home, "run", "-C", app, "--title", "A", "edit it")
 			got = m.Last().String()
 		}
@@ -235,12 +155,16 @@ func TestLanguage_Rename(t *testing.T) {
 		renamed      bool
 	}{
 		"allowed": {`"edit": "allow"`, "build", true}, "one file denied": {`"edit": {"*": "allow", "*f7.x": "deny"}`, "build", false},
-		"guarded": {`"edit": "allow"`, "build", false}, "plan": {`"edit": "allow"`, "plan", false},
+		"guarded": {`"edit": "allow"`, "build", false}, "plan": {`"edit": "allow"`, "plan", false}, "explore": {`"edit": "allow"`, "build", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			// The tool is offered since a server is installed for the language of go.mod.
-			home, app, m := languageHome(t, call, `"permission": {`+tt.rules+`},`)
+			call := call
+			if name == "explore" { // a subagent, which the first answer starts
+				call = "call task {\"description\":\"rename\",\"prompt\":\"rename it\",\"subagent_type\":\"explore\"}\nfinish tool-calls\n--\n" + call + "--\n" + languageDone
+			}
+			home, app, m := languageHome(t, call, `"subagents": {"brief": 0}, "permission": {`+tt.rules+`},`)
 			languageFile(t, app, "go.mod", "module x\n")
 			languageFile(t, home, "bin/gopls", "#!/bin/sh\nexit 1\n")
 			for i := range 30 {
@@ -269,6 +193,10 @@ func TestLanguage_Rename(t *testing.T) {
 			}
 			if !tt.renamed {
 				check("one")
+				asked := func(r modeltest.Request) bool { return strings.Contains(r.String(), "was not run") }
+				if name != "guarded" && !slices.ContainsFunc(m.Requests(), asked) {
+					t.Errorf("it is not denied by a rule: %s", m.Last())
+				}
 				return
 			}
 			check("uno")

@@ -62,7 +62,7 @@ func FinalRules(f Folders, rules lathe.Ruleset) lathe.Ruleset {
 // ExploreRules are those of the agent that explores: it only reads, and asks wherever every agent must ask.
 func ExploreRules(f Folders) lathe.Ruleset {
 	rules := append(DefaultRules(f), ruleOf(lathe.Deny, "*", "*"), ruleOf(lathe.Ask, "doom_loop", "*"))
-	for _, name := range []string{"grep", "glob", "list", "bash", "webfetch", "websearch", "ask_parent"} {
+	for _, name := range []string{"grep", "glob", "list", "lsp", "bash", "webfetch", "websearch", "ask_parent"} {
 		rules = append(rules, ruleOf(lathe.Allow, name, "*"))
 	}
 	rules = append(rules, readRules()...)

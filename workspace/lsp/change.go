@@ -77,6 +77,9 @@ func (s *server) refresh(ctx context.Context, c *client, b *batch) {
 		if text := string(data); text != d.text {
 			_ = c.change(ctx, path, d.text, text)
 			s.keep(path, text, now)
+			s.mu.Lock()
+			s.lastReport = time.Time{} // errors of others' changes are not those of the last report
+			s.mu.Unlock()
 		}
 	}
 }
@@ -126,8 +129,16 @@ func (s *server) baseline(ctx context.Context, c *client, b *batch) {
 func (s *server) send(ctx context.Context, c *client, b *batch) {
 	now := c.errors()
 	s.mu.Lock()
-	if len(s.open) <= 1 { // only this one: all else that is known was there before
+	// All that is known was there before. An error in another file may be a late result of the last change, which no report
+	// has yet.
+	switch {
+	case len(s.open) > 1:
+	case time.Since(s.lastReport) > lateResults:
 		s.told = now
+	default:
+		for _, ch := range b.changes {
+			s.told[ch.Path] = now[ch.Path]
+		}
 	}
 	b.versions, b.first = map[string]int{}, map[string]int{}
 	s.mu.Unlock()
@@ -278,6 +289,8 @@ func (c *client) errors() map[string][]Diagnostic {
 }
 
 const (
+	// lateResults is how long after a report errors in other files count as results of that change.
+	lateResults = 5 * time.Second
 	// quiet is how long nothing comes before results count as complete: other files follow the changed one.
 	quiet = 40 * time.Millisecond
 	// quietUnversioned is that for servers that do not name versions, whose results may be old.
@@ -304,7 +317,7 @@ func (c *client) fresh(seq uint64, versions map[string]int) (ok bool, settled, n
 			last = f.at
 		}
 	}
-	if c.pull {
+	if c.pull && !c.launch.whole { // nothing comes by itself
 		need = 0
 	}
 	return true, time.Since(last), need

@@ -60,8 +60,12 @@ type fileState struct {
 	seq     uint64
 	at      time.Time
 	list    []Diagnostic
-	more    int // diagnostics that were left out
+	more    int  // diagnostics that were left out
+	asked   bool // for; else they came by themselves
 }
+
+// trustAnswer is how long the answer to a question counts more than results that come by themselves.
+const trustAnswer = time.Second
 
 // noVersion says that a server did not name the version that its diagnostics are for.
 const noVersion = -1
@@ -244,7 +248,7 @@ func (c *client) hear(method string, params json.RawMessage) {
 			if p.Version != nil {
 				version = *p.Version
 			}
-			c.store(path, version, p.Diagnostics)
+			c.store(path, version, p.Diagnostics, false)
 		}
 	case "$/progress":
 		c.noteProgress(params)
@@ -284,42 +288,46 @@ func (c *client) isLoading() bool {
 }
 
 // store keeps the diagnostics of a file.
-func (c *client) store(path string, version int, raw json.RawMessage) {
+func (c *client) store(path string, version int, raw json.RawMessage, asked bool) {
 	if !filepath.IsAbs(path) {
 		return
 	}
 	// Results that do not count are not even read: a flood must not cost much.
-	if !c.counts(path, version) {
+	if !c.counts(path, version, asked) {
 		return
 	}
 	list, more := readDiagnostics(raw)
 	c.mu.Lock()
 	// An empty list for a file that nobody asked about says nothing, and many of them would fill the table.
-	if _, known := c.files[path]; !c.countsLocked(path, version) || !known && len(list) == 0 && c.versions[path] == 0 && version == noVersion {
+	if _, known := c.files[path]; !c.countsLocked(path, version, asked) || !known && len(list) == 0 && c.versions[path] == 0 && version == noVersion {
 		c.mu.Unlock()
 		return
 	}
 	c.seq++
-	c.files[path] = &fileState{version: version, seq: c.seq, at: time.Now(), list: list, more: more}
+	c.files[path] = &fileState{version: version, seq: c.seq, at: time.Now(), list: list, more: more, asked: asked}
 	c.wakeLocked()
 	c.mu.Unlock()
 	c.hooks.diagnosed(path)
 }
 
 // counts reports whether diagnostics of a version of a file are of use.
-func (c *client) counts(path string, version int) bool {
+func (c *client) counts(path string, version int, asked bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.countsLocked(path, version)
+	return c.countsLocked(path, version, asked)
 }
 
 // countsLocked is counts for a caller that holds the mutex.
-func (c *client) countsLocked(path string, version int) bool {
+func (c *client) countsLocked(path string, version int, asked bool) bool {
 	// Results of an older text would make an error look repaired, or a repaired one new.
 	if sent, open := c.versions[path]; open && version != noVersion && version < sent {
 		return false
 	}
-	_, known := c.files[path]
+	f, known := c.files[path]
+	// An answer is about the text as it was asked for. Results that come by themselves right after it may be older.
+	if known && f.asked && !asked && f.version == c.versions[path] && time.Since(f.at) < trustAnswer {
+		return false
+	}
 	return known || len(c.files) < maxFiles
 }
 
@@ -389,14 +397,14 @@ func (c *client) ask(ctx context.Context, path string) error {
 		return err
 	}
 	if got.Kind != "unchanged" {
-		c.store(path, version, got.Items)
+		c.store(path, version, got.Items, true)
 	} else {
 		c.confirm(path, version)
 	}
 	n := 0
 	for uri, report := range got.RelatedDocuments {
 		if other, ok := pathOf(uri); ok && report.Kind != "unchanged" && n < maxItems {
-			c.store(other, noVersion, report.Items)
+			c.store(other, noVersion, report.Items, true)
 			n++
 		}
 	}

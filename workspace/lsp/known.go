@@ -60,11 +60,12 @@ func webServers() []Definition {
 func nativeServers() []Definition {
 	return []Definition{
 		{
-			// Type errors come at once; the delay is for all other packages, which a changed signature breaks.
+			// Errors of a changed file are asked for: what gopls sends by itself may still be about the text before, with the
+			// version of the new one. The delay is for all other packages, which a changed signature breaks.
 			ID: "gopls", Extensions: []string{".go"}, Command: []string{"gopls"}, Markers: [][]string{{"go.work"}, {"go.mod", "go.sum"}}, WholeProject: true,
 			Executes:       "the C compiler for cgo, and the toolchain of go.mod",
 			Restricted:     &Restriction{Env: map[string]string{"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}},
-			Initialization: map[string]any{"diagnosticsDelay": "20ms", "vulncheck": "Off"}, Install: "go golang.org/x/tools/gopls@v0.23.0",
+			Initialization: map[string]any{"diagnosticsDelay": "20ms", "vulncheck": "Off", "pullDiagnostics": true}, Install: "go golang.org/x/tools/gopls@v0.23.0",
 		},
 		{
 			ID: "rust", Extensions: []string{".rs"}, Command: []string{"rust-analyzer"}, Markers: [][]string{{"Cargo.lock"}, {"Cargo.toml"}},

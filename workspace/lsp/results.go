@@ -163,6 +163,7 @@ func (s *server) addNew(session string, report *Report, changed map[string]int) 
 	for _, b := range s.open {
 		busy[b.session] = true
 	}
+	s.lastReport = time.Now()
 	for path, list := range now {
 		owner := s.owners[path]
 		if !s.project.contains(path) || owner != "" && owner != session && busy[owner] {

@@ -49,6 +49,8 @@ type server struct {
 	told    map[string][]Diagnostic // errors that were there before, or were reported
 	owners  map[string]string       // sessions that changed files last
 	open    []*batch                // changes without reported results
+
+	lastReport time.Time // of errors to a session
 }
 
 // document is a file that the server has open, as it was last sent.
