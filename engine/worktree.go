@@ -248,7 +248,11 @@ func (e Trees) Report(ctx context.Context, t *worktree.Tree) (worktree.Report, e
 			r.AddSibling(other.Name, changes)
 		}
 	}
-	r.Tests, err = e.testsIn(ctx, t.Session)
+	tests, err := e.testsIn(ctx, t.Session)
+	r.Tests = append(r.Tests, tests...)
+	if c := t.Test; c != nil {
+		r.Tests = append(r.Tests, worktree.TestRun{Command: c.Command, Exit: &c.Exit})
+	}
 	return r, err
 }
 

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -68,6 +69,19 @@ func IsolatedTop(path string) string {
 		}
 	}
 	return ""
+}
+
+// IsTreeAdmin reports whether a folder in a repository is that of a tree that lathe made below root. The record of the
+// tree says so, which no command can write.
+func IsTreeAdmin(root, tree, admin string) bool {
+	top := IsolatedTop(realPath(tree))
+	if top == "" || top != realPath(tree) || filepath.Dir(filepath.Dir(top)) != realPath(root) {
+		return false
+	}
+	data, err := gitobj.ReadFile(filepath.Join(filepath.Dir(top), TreesMeta, filepath.Base(top), TreeRecord), 1<<20)
+	var record struct{ Common, Admin string }
+	return err == nil && json.Unmarshal(data, &record) == nil && record.Admin != "" &&
+		filepath.Join(record.Common, "worktrees", record.Admin) == realPath(admin)
 }
 
 // readCheckout reads the repository whose .git lies in top. It checks for the same files as

@@ -303,7 +303,7 @@ func finishTries(ctx context.Context, a *cli.App, e *engine.Engine, f runFlags, 
 	}
 	if winner != nil && (f.tries.merge || mayMerge(ctx, a, winner.Name)) {
 		winner.tree.release()
-		r, err := trees.Merge(ctx, e, winner.tree.tree)
+		r, err := trees.Merge(ctx, e, winner.tree.tree, res.Session)
 		if err != nil {
 			return err
 		}

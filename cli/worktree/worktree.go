@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
-	"github.com/lathe-agent/lathe/cli/turn"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness/trees"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/worktree"
@@ -90,16 +91,16 @@ merge it or drop it. lathe never deletes a worktree with changes by itself.`,
 
 // list compares each tree with its base, so that it can tell what would be lost.
 func list(ctx context.Context, a *cli.App, e *engine.Engine, at workspace.Place, all bool) error {
-	trees, err := e.Trees().Root().List(at)
+	found, err := e.Trees().Root().List(at)
 	if all {
-		trees, err = e.Trees().Root().All()
+		found, err = e.Trees().Root().All()
 	}
 	if err != nil {
 		return err
 	}
 	out := []treeJSON{}
 	table := layout.Table{Head: []string{"NAME", "STATE", "CHANGED", "BRANCH", "AGE", "SESSION", "PATH"}, Flexible: []int{6, 3}, Paths: 6}
-	for _, t := range trees {
+	for _, t := range found {
 		j := treeJSON{Record: t.Record, Live: t.IsLive()}
 		changes, err := t.Changes(ctx)
 		j.Changed, j.Dirty, j.Missing = len(changes), len(changes) > 0, errors.Is(err, fs.ErrNotExist)
@@ -165,7 +166,7 @@ func newDiff(a *cli.App) *cobra.Command {
 // mergeFlags choose where the changes go.
 type mergeFlags struct {
 	dry, branch, drop bool
-	message           string
+	message, session  string
 }
 
 // newMerge has an exit code for conflicts, so that scripts notice them.
@@ -190,6 +191,9 @@ uncommitted changes from the start become a commit of their own.`,
 			if f.message != "" && !f.branch {
 				return cli.Usagef("--message needs --branch")
 			}
+			if f.branch && (f.session != "" || f.drop) {
+				return cli.Usagef("--branch cannot be combined with --session or --drop")
+			}
 			if f.dry && (f.branch || f.drop) {
 				return cli.Usagef("--dry-run cannot be combined with --branch or --drop")
 			}
@@ -207,6 +211,8 @@ uncommitted changes from the start become a commit of their own.`,
 	}
 	cmd.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "show the merge without making it")
 	cmd.Flags().BoolVar(&f.branch, "branch", false, "commit to the worktree's branch instead")
+	cmd.Flags().BoolVar(&f.branch, "commit", false, "same as --branch")
+	cmd.Flags().StringVarP(&f.session, "session", "s", "", "`ID` of the session that gets the merge as a step (default: a new one)")
 	cmd.Flags().StringVar(&f.message, "message", "", "`TEXT` of the commit")
 	cmd.Flags().BoolVar(&f.drop, "drop", false, "drop the worktree after a merge without conflicts")
 	return a.JSONFlag(cmd)
@@ -221,37 +227,27 @@ func mergeTree(ctx context.Context, a *cli.App, e *engine.Engine, t *worktree.Tr
 		}
 		return printReport(a, r)
 	}
-	r, err := Merge(ctx, e, t)
+	r, err := Merge(ctx, e, t, lathe.SessionID(f.session))
 	if err != nil {
 		return err
 	}
-	if err := printReport(a, r); err != nil {
-		return err
-	}
+	end := printReport(a, r)
 	if r.Session != "" && !a.JSON {
+		a.Flush()
 		a.Notify("Undo with `lathe session undo %s`.", r.Session)
+		if r.Conflicts > 0 {
+			a.Notify("Let an agent resolve the conflicts with `lathe run -s %s \"Resolve the conflicts\"`.", r.Session)
+		}
 	}
-	if f.drop {
-		_, err = t.Drop(ctx, false)
+	if f.drop && end == nil {
+		_, end = t.Drop(ctx, false)
 	}
-	return err
+	return end
 }
 
-// Merge merges a tree as a step of a new session in its checkout.
-func Merge(ctx context.Context, e *engine.Engine, t *worktree.Tree) (worktree.Report, error) {
-	plan, err := e.Trees().Report(ctx, t)
-	if err != nil || len(plan.Files) == 0 {
-		return plan, err
-	}
-	s, err := e.Create(ctx, t.Origin, lathe.NewSession{Title: "Merge worktree " + t.Name, Rules: turn.UnattendedRules()})
-	if err != nil {
-		return worktree.Report{}, err
-	}
-	r, err := e.Trees().Merge(ctx, s.ID, t)
-	if err != nil {
-		_ = e.Remove(context.WithoutCancel(ctx), s.ID) // it holds nothing
-	}
-	return r, err
+// Merge merges a tree as a step of a session in its checkout, of a new one if id is "".
+func Merge(ctx context.Context, e *engine.Engine, t *worktree.Tree, id lathe.SessionID) (worktree.Report, error) {
+	return trees.Trees{Engine: e}.Merge(ctx, t, api.WorktreeMerge{Session: id})
 }
 
 // printReport ends with an exit code if there are conflicts.

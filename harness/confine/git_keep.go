@@ -81,6 +81,7 @@ func (all *gitProjects) of(root string, at datadir.Folders, log *slog.Logger) *g
 			root: root, folder: gitFolder(at), log: log,
 			Watch: gitguard.NewWatch(root, func(path string) error { return sandbox.MoveAside(path, aside) }),
 		}
+		g.Trees = at.Worktrees()
 		if all.all == nil {
 			all.all = map[string]*gitProject{}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe/internal/gitobj"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // Finding is something that git would execute or obey and that a command made.
@@ -30,6 +31,7 @@ func (f Finding) String() string {
 type inspector struct {
 	root   string // the project
 	common string // the repository of the project; "" means none
+	trees  string // where lathe makes work trees for sessions, which may appear at any time; "" means nowhere
 	aside  func(path string) error
 	found  []Finding
 }
@@ -163,7 +165,8 @@ func (x *inspector) inspectLinked(dir string) {
 	if !filepath.IsAbs(tree) {
 		tree = filepath.Join(dir, tree)
 	}
-	if !x.inside(filepath.Dir(tree)) && exists(filepath.Dir(tree)) {
+	own := x.trees != "" && workspace.IsTreeAdmin(x.trees, filepath.Dir(tree), dir)
+	if !own && !x.inside(filepath.Dir(tree)) && exists(filepath.Dir(tree)) {
 		x.take(dir, "a linked work tree outside of the project")
 		return
 	}

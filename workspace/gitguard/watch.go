@@ -21,6 +21,9 @@ import (
 // It does not look at the repositories that were there: the sandbox keeps commands from writing
 // what matters in them.
 type Watch struct {
+	// Trees is where lathe makes work trees for sessions; "" means nowhere. It is set before the first command.
+	Trees string
+
 	root  string
 	aside func(path string) error
 	held  heldFiles
@@ -35,9 +38,11 @@ type Watch struct {
 	head     string              // content of HEAD
 	links    []string            // the gitlinks of the index, at
 	linksAt  stamp
-	lately   []found // repositories found at
-	latelyAt time.Time
-	obeyed   map[string]stamp // guarded files in folders of the project
+	lately   struct {
+		repos []found
+		at    time.Time
+	} // the last search for repositories
+	obeyed map[string]stamp // guarded files in folders of the project
 }
 
 // RepoDirs is where the repository of a project lies.
@@ -62,8 +67,8 @@ func (w *Watch) Begin(p RepoDirs, u Unwatched) []Finding {
 	quiet := w.live == 0
 	w.live++
 	w.place = p
-	repos := w.lately
-	if !quiet || time.Since(w.latelyAt) > lately {
+	repos := w.lately.repos
+	if !quiet || time.Since(w.lately.at) > lately {
 		repos = w.repos()
 	}
 	if quiet {
@@ -81,8 +86,8 @@ func (w *Watch) Protect(files []string) { w.held.hold(files) }
 func (w *Watch) Repositories() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lately, w.latelyAt = w.repos(), time.Now()
-	return w.inside(w.lately)
+	w.lately.repos, w.lately.at = w.repos(), time.Now()
+	return w.inside(w.lately.repos)
 }
 
 // lately is how long what Inside found is good for Begin, which most often follows at once.
@@ -208,7 +213,7 @@ func (w *Watch) isOriginal(path string) bool {
 }
 
 func (w *Watch) check(repos []found) []Finding {
-	x := &inspector{root: w.root, common: w.place.Common, aside: w.aside}
+	x := &inspector{root: w.root, common: w.place.Common, trees: w.Trees, aside: w.aside}
 	w.made = nil
 	for _, r := range repos {
 		if w.isOriginal(r.path) {

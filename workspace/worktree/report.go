@@ -3,7 +3,9 @@ package worktree
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -69,7 +71,7 @@ func (r Report) Text() string {
 	if len(r.Files) == 0 {
 		return "Worktree " + r.Name + " has no changes.\n"
 	}
-	fmt.Fprintf(&b, "Worktree %s: %d changed files, %d conflicts.\n", r.Name, len(r.Files), r.Conflicts)
+	fmt.Fprintf(&b, "Worktree %s: %s, %s.\n", r.Name, count(len(r.Files), "changed file"), count(r.Conflicts, "conflict"))
 	for _, m := range r.Files {
 		fmt.Fprintf(&b, "  %-9s %s", m.Status, m.Path)
 		switch {
@@ -92,10 +94,18 @@ func (r Report) Text() string {
 	if len(r.Meanwhile) > 0 {
 		fmt.Fprintf(&b, "Also changed in your checkout meanwhile: %s\n", strings.Join(r.Meanwhile, ", "))
 	}
-	for name, files := range r.Siblings {
-		fmt.Fprintf(&b, "Also changed in worktree %s: %s\n", name, strings.Join(files, ", "))
+	for _, name := range slices.Sorted(maps.Keys(r.Siblings)) {
+		fmt.Fprintf(&b, "Also changed in worktree %s: %s\n", name, strings.Join(r.Siblings[name], ", "))
 	}
 	return b.String()
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // Diff shows what a tree changed since it was made, file by file.
