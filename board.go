@@ -11,7 +11,7 @@ type BoardEntry struct {
 	Agent     string     `json:"agent,omitempty"`
 	Model     string     `json:"model,omitempty"` // provider/model
 	Cost      Money      `json:"cost"`            // of the session, without its subagents
-	Last      string     `json:"last,omitempty"`  // the last line that the model wrote, or its error
+	Last      string     `json:"last,omitempty"`  // the last line that the model wrote, its error, or what it asks
 	Asks      int        `json:"asks,omitempty"`  // open requests, also of subagents
 	Created   Time       `json:"created"`
 	Updated   Time       `json:"updated"`

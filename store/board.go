@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -65,6 +66,7 @@ func Board(ctx context.Context, s *Store, q lathe.BoardQuery) ([]lathe.BoardEntr
 // activity is what happens in a session or below it.
 type activity struct {
 	asks int
+	ask  string // the first request, or the command among those of one call
 	busy bool
 }
 
@@ -79,9 +81,14 @@ type board struct {
 func newBoard(s *Store, r Reader) (*board, error) {
 	b := &board{expand: s.blobs.expand, alive: rememberAlive(s.driver.Alive), below: map[lathe.SessionID]*activity{}}
 	out, alive := b.below, b.alive
-	note := func(sql string, set func(*activity)) error {
-		type found struct{ id, parent, owner string }
-		list, err := all(r, sql, nil, func(row Row) (found, error) { return found{row.Text(0), row.Text(1), row.Text(2)}, nil })
+	note := func(sql string, set func(a *activity, kind string, data []byte)) error {
+		type found struct {
+			id, parent, owner, kind string
+			data                    []byte
+		}
+		list, err := all(r, sql, nil, func(row Row) (found, error) {
+			return found{row.Text(0), row.Text(1), row.Text(2), row.Text(3), slices.Clone(row.Bytes(4))}, nil
+		})
 		for _, f := range list {
 			if f.owner == "" || !alive(f.owner) { // nobody waits for the answer any more
 				continue
@@ -93,7 +100,7 @@ func newBoard(s *Store, r Reader) (*board, error) {
 					a = &activity{}
 					out[lathe.SessionID(id)] = a
 				}
-				if set(a); parent == "" || err != nil {
+				if set(a, f.kind, f.data); parent == "" || err != nil {
 					break
 				}
 				id = parent
@@ -102,13 +109,33 @@ func newBoard(s *Store, r Reader) (*board, error) {
 		}
 		return err
 	}
-	err := note(`SELECT session.id, session.parent, lease.owner FROM ask JOIN session ON session.n = ask.session LEFT JOIN lease ON lease.session = session.n WHERE answer IS NULL`,
-		func(a *activity) { a.asks++ })
+	err := note(`SELECT session.id, session.parent, lease.owner, kind, ask.data FROM ask JOIN session ON session.n = ask.session
+		LEFT JOIN lease ON lease.session = session.n WHERE answer IS NULL ORDER BY ask.n`, (*activity).addAsk)
 	if err == nil {
-		err = note(`SELECT session.id, session.parent, lease.owner FROM status JOIN session ON session.n = status.session LEFT JOIN lease ON lease.session = session.n
-			WHERE data <> '{"type":"idle"}'`, func(a *activity) { a.busy = true })
+		err = note(`SELECT session.id, session.parent, lease.owner, '', '' FROM status JOIN session ON session.n = status.session LEFT JOIN lease ON lease.session = session.n
+			WHERE data <> '{"type":"idle"}'`, func(a *activity, _ string, _ []byte) { a.busy = true })
 	}
 	return b, err
+}
+
+// addAsk counts a request. One that cannot be read is counted, too.
+func (a *activity) addAsk(kind string, data []byte) {
+	a.asks++
+	f, err := readAsk(kind, data)
+	if err != nil {
+		return
+	}
+	switch f := f.(type) {
+	case *lathe.PermissionAsked:
+		if a.ask == "" || f.Permission == "bash" && !strings.HasPrefix(a.ask, "asks: bash") {
+			a.ask = "asks: " + f.Permission + " " + f.Summary()
+		}
+	case *lathe.QuestionAsked:
+		if a.ask == "" && len(f.Questions) > 0 {
+			a.ask = "asks: " + f.Questions[0].Question
+		}
+	default:
+	}
 }
 
 // rememberAlive asks once for each process whether it lives.
@@ -149,6 +176,9 @@ func (b *board) entry(row Row) (lathe.BoardEntry, error) {
 	switch queued := row.Int(12) != 0; {
 	case a.asks > 0:
 		e.State = lathe.BoardNeedsYou
+		if a.ask != "" {
+			e.Last = clipLine(strings.ReplaceAll(a.ask, "\n", " "))
+		}
 	case a.busy:
 		e.State = lathe.BoardRunning
 	case cut:

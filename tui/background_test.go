@@ -77,7 +77,7 @@ func TestBoard_PeekAndAnswer(t *testing.T) {
 		}
 		s.engine.mu.Unlock()
 		s.press("ctrl+y")
-		s.sees("bash: rm", "and 1 more", "Allow once", "Reject", "Open the session")
+		s.sees("bash: rm", "1 more after it", "Allow once", "Reject", "Open the session")
 		s.lacks("\x1b[31m-r", "of another")
 		s.press("up", "enter") // the cursor is on the last one
 		s.engine.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/grant"
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
@@ -98,13 +99,14 @@ func (sd *sessionDialogs) answerOnBoard(root lathe.SessionID) tea.Cmd {
 			if len(all) == 0 {
 				return sd.notify(toast.Info, "This session asks nothing")
 			}
-			o := &overlay{box: dialog.NewAnswer(sd.keys, all[0], len(all)-1), onClose: sd.board}
+			group := grant.Group(all)
+			o := &overlay{box: dialog.NewAnswer(sd.keys, group, len(all)-len(group)), onClose: sd.board}
 			o.onResult = onChosen(func(c dialog.Chosen) tea.Cmd {
 				if c.ID == dialog.AnswerOpen {
 					return sd.openFromBoard(root)
 				}
 				return sd.call("answer", func(ctx context.Context, e Engine) (then, error) {
-					return onSuccess(sendAnswer(ctx, e, lathe.AskOf(all[0]), c.ID), func() tea.Cmd {
+					return onSuccess(sendAnswer(ctx, e, askIDs(group), c.ID), func() tea.Cmd {
 						return tea.Batch(sd.notify(toast.Info, "Answered"), sd.board())
 					})
 				})
@@ -114,16 +116,17 @@ func (sd *sessionDialogs) answerOnBoard(root lathe.SessionID) tea.Cmd {
 	})
 }
 
-// sendAnswer sends the choice of a dialog.NewAnswer.
-func sendAnswer(ctx context.Context, e Engine, id lathe.AskID, choice string) error {
+// sendAnswer sends the choice of a dialog.NewAnswer. The engine rejects the others of a group with the first.
+func sendAnswer(ctx context.Context, e Engine, ids []lathe.AskID, choice string) error {
 	if label, ok := dialog.Option(choice); ok {
-		return e.Answer(ctx, id, [][]string{{label}})
+		return e.Answer(ctx, ids[0], [][]string{{label}})
 	}
-	reply := lathe.Reject
-	if choice == dialog.AnswerOnce {
-		reply = lathe.Once
+	if choice != dialog.AnswerOnce {
+		return e.Reply(ctx, ids[0], lathe.Reject, "")
 	}
-	return e.Reply(ctx, id, reply, "")
+	return forEach(ids, func(ctx context.Context, e Engine, _ int, id lathe.AskID) error {
+		return e.Reply(ctx, id, lathe.Once, "")
+	})(ctx, e)
 }
 
 // asksBelow are the open requests of a session and its subagents, oldest first.

@@ -53,7 +53,7 @@ func testBoardStates(r *env) {
 	}
 	got[done.Session] = "done"
 	r.same("states", got, map[lathe.SessionID]string{
-		queued: "queued", done.Session: "done", failed.Session: "failed set one", running.Session: "running", asking.Session: "needs you", cut: "interrupted",
+		queued: "queued", done.Session: "done", failed.Session: "failed set one", running.Session: "running", asking.Session: "needs you asks: bash make", cut: "interrupted",
 	})
 	r.same("some", r.board(lathe.BoardQuery{Sessions: []lathe.SessionID{queued, child.Session}}), map[lathe.SessionID]string{queued: "queued"})
 	r.same("archived too", len(r.board(lathe.BoardQuery{Archived: true})), 7)

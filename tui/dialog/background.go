@@ -146,14 +146,19 @@ const (
 	AnswerOpen   = "open"
 )
 
-// NewAnswer answers a request of a session without leaving the board. Chosen has the answer as its ID: an option of a
+// NewAnswer answers the requests of one call, or a question, without leaving the board. Chosen has the answer as its ID: an option of a
 // question by its label, or one of the constants. Of a request with several questions only AnswerOpen is there.
-func NewAnswer(m *key.Map, request lathe.Fact, more int) *List {
+func NewAnswer(m *key.Map, group []lathe.Fact, more int) *List {
 	o := Options{Title: "Answer", Placeholder: "Search answers", Wide: true, Selected: AnswerOpen} // a stray enter decides nothing
 	about := ""
-	switch r := request.(type) {
+	switch r := group[0].(type) {
 	case *lathe.PermissionAsked:
 		about = r.Permission + ": " + r.Summary()
+		for _, f := range group[1:] {
+			if also, ok := f.(*lathe.PermissionAsked); ok {
+				about += " · " + also.Permission + ": " + also.Summary()
+			}
+		}
 		o.Items = []Item{{ID: AnswerOnce, Title: "Allow once"}, {ID: AnswerReject, Title: "Reject"}}
 	case *lathe.QuestionAsked:
 		for _, q := range r.Questions {
@@ -167,7 +172,7 @@ func NewAnswer(m *key.Map, request lathe.Fact, more int) *List {
 	default:
 	}
 	if more > 0 {
-		about += fmt.Sprintf(" (and %d more)", more)
+		about += fmt.Sprintf(" (%d more after it)", more)
 	}
 	o.Items = append(o.Items, Item{ID: AnswerOpen, Title: "Open the session"})
 	o.Preview = func(string) string { return about }
