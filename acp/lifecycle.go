@@ -93,7 +93,7 @@ func (l *loop) addServers(ctx context.Context, rec lathe.Session, servers []wire
 // loadSession opens a session and sends its whole history before it answers.
 func (s *server) loadSession(ctx context.Context, p wire.LoadSessionRequest) (out wire.LoadSessionResponse, err error) {
 	o, err := s.reopen(ctx, p.SessionID, p.Cwd, p.MCPServers, false)
-	return wire.LoadSessionResponse{Modes: o.Modes, ConfigOptions: o.ConfigOptions}, err
+	return wire.LoadSessionResponse(o), err
 }
 
 // resumeSession opens a session whose history the client has.

@@ -39,7 +39,7 @@ func (s *server) archiveSession(ctx context.Context, p wire.ArchiveSessionReques
 	if err != nil {
 		return empty{}, err
 	}
-	if _, err := s.closeSession(ctx, wire.CloseSessionRequest{SessionID: p.SessionID}); err != nil && lathe.CodeOf(err) != lathe.NotFound {
+	if _, err := s.closeSession(ctx, wire.CloseSessionRequest(p)); err != nil && lathe.CodeOf(err) != lathe.NotFound {
 		return empty{}, err
 	}
 	now := lathe.TimeOf(s.Now())

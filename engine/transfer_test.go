@@ -88,7 +88,9 @@ func TestImport_GivesNoPermission(t *testing.T) {
 	x := samples()
 	deny, ask := lathe.Rule{Permission: "webfetch", Pattern: "*", Action: lathe.Deny}, lathe.Rule{Permission: "bash", Pattern: "*", Action: lathe.Ask}
 	x.Info.Rules = lathe.Ruleset{
-		{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "sandbox", Pattern: "*", Action: lathe.Allow}, deny, ask,
+		{Permission: "*", Pattern: "*", Action: lathe.Allow},
+		{Permission: "sandbox", Pattern: "*", Action: lathe.Allow},
+		deny, ask,
 		{Permission: "edit", Pattern: "*", Action: "odd"},
 	}
 	got := must(w.Import(t.Context(), w.dir, x))(w)

@@ -479,7 +479,7 @@ func isSet(there map[string]any, keys []string) bool {
 
 // editSetting writes one setting of a document.
 func editSetting(target string, keys []string, doc map[string]any) error {
-	var change any = doc[keys[0]]
+	change := doc[keys[0]]
 	if len(keys) == 2 {
 		change = map[string]any{keys[1]: doc[keys[0]].(map[string]any)[keys[1]]}
 	}

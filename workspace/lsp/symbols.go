@@ -65,7 +65,7 @@ func flatten(list []symbol, container, path string, depth int, out *[]Symbol) {
 // Symbols returns the symbols of the project that match a query, from the servers that run. It starts none.
 func (v *Servers) Symbols(ctx context.Context, p Project, query string) ([]Symbol, error) {
 	var out []Symbol
-	var err error = errors.New("no language server runs for this project; it starts with the first edit, or name a file")
+	err := errors.New("no language server runs for this project; it starts with the first edit, or name a file")
 	for _, s := range v.running(p) {
 		c := s.current()
 		if c == nil || !offers(c.caps.WorkspaceSymbol) {

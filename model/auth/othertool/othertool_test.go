@@ -68,12 +68,21 @@ func TestFind(t *testing.T) {
 		files      map[string]string
 		want       []string
 	}{
-		{"a ChatGPT plan", "codex", map[string]string{".codex/auth.json": `{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"` + jwt(`{"email":"me@x.test"}`) + `","access_token":"` + access + `","refresh_token":"rotates","account_id":"acc-1"},"last_refresh":"2026-01-01T00:00:00Z"}`},
-			[]string{"codex openai [tokens] login access=ACCESS refresh= account=acc-1 at= until 2000000000"}},
-		{"the account is in the token", "codex", map[string]string{".codex/auth.json": `{"tokens":{"access_token":"` + access + `","refresh_token":"rotates"}}`},
-			[]string{"codex openai [tokens] login access=ACCESS refresh= account=acc-2 at= until 2000000000"}},
-		{"a key that Codex prefers", "codex", map[string]string{".codex/auth.json": `{"auth_mode":"apikey","OPENAI_API_KEY":"sk-1","tokens":{"access_token":"opaque"}}`},
-			[]string{"codex openai [OPENAI_API_KEY] key sk-1", "codex openai [tokens] login access=opaque refresh= account= at="}},
+		{
+			"a ChatGPT plan", "codex",
+			map[string]string{".codex/auth.json": `{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"` + jwt(`{"email":"me@x.test"}`) + `","access_token":"` + access + `","refresh_token":"rotates","account_id":"acc-1"},"last_refresh":"2026-01-01T00:00:00Z"}`},
+			[]string{"codex openai [tokens] login access=ACCESS refresh= account=acc-1 at= until 2000000000"},
+		},
+		{
+			"the account is in the token", "codex",
+			map[string]string{".codex/auth.json": `{"tokens":{"access_token":"` + access + `","refresh_token":"rotates"}}`},
+			[]string{"codex openai [tokens] login access=ACCESS refresh= account=acc-2 at= until 2000000000"},
+		},
+		{
+			"a key that Codex prefers", "codex",
+			map[string]string{".codex/auth.json": `{"auth_mode":"apikey","OPENAI_API_KEY":"sk-1","tokens":{"access_token":"opaque"}}`},
+			[]string{"codex openai [OPENAI_API_KEY] key sk-1", "codex openai [tokens] login access=opaque refresh= account= at="},
+		},
 		{"Copilot's editors", "copilot", map[string]string{
 			".config/github-copilot/hosts.json": `{"github.com":{"user":"me","oauth_token":"ghu_old"}}`,
 			".config/github-copilot/apps.json":  `{"github.com:Iv1.x":{"user":"me","oauth_token":"ghu_1","githubAppId":"Iv1.x"},"acme.ghe.com:Iv1.x":{"oauth_token":"ghu_2"},"evil/host":{"oauth_token":"ghu_3"}}`,
@@ -82,12 +91,20 @@ func TestFind(t *testing.T) {
 			"copilot github-copilot [github.com:Iv1.x] login access= refresh=ghu_1 account= at=",
 			"copilot github-copilot [github.com] login access= refresh=ghu_old account= at=",
 		}},
-		{"gh", "gh", map[string]string{".config/gh/hosts.yml": "github.com:\n    git_protocol: https\n    users:\n        me:\n            oauth_token: gho_nested\n    oauth_token: \"gho_1\" # now\n    user: me\n"},
-			[]string{"gh github-copilot [github.com] login access=gho_1 refresh=gho_1 account= at="}},
-		{"OpenCode", "opencode", map[string]string{".local/share/opencode/auth.json": `{"openrouter":{"type":"api","key":"sk-or"},"anthropic":{"type":"oauth","access":"a","refresh":"r","expires":1},
+		{
+			"gh", "gh",
+			map[string]string{".config/gh/hosts.yml": "github.com:\n    git_protocol: https\n    users:\n        me:\n            oauth_token: gho_nested\n    oauth_token: \"gho_1\" # now\n    user: me\n"},
+			[]string{"gh github-copilot [github.com] login access=gho_1 refresh=gho_1 account= at="},
+		},
+		{
+			"OpenCode", "opencode",
+			map[string]string{".local/share/opencode/auth.json": `{"openrouter":{"type":"api","key":"sk-or"},"anthropic":{"type":"oauth","access":"a","refresh":"r","expires":1},
 			"openai":{"type":"oauth","access":"` + access + `","refresh":"rotates","expires":2000000000000,"accountId":"acc-1"},"github-copilot":{"type":"oauth","access":"gho_1","refresh":"gho_1","expires":0},"x":{"type":"wellknown"},"y":5}`},
-			[]string{"opencode anthropic [anthropic] " + claude, "opencode github-copilot [github-copilot] login access=gho_1 refresh=gho_1 account= at=",
-				"opencode openai [openai] login access=ACCESS refresh= account=acc-1 at= until 2000000000", "opencode openrouter [openrouter] key sk-or"}},
+			[]string{
+				"opencode anthropic [anthropic] " + claude, "opencode github-copilot [github-copilot] login access=gho_1 refresh=gho_1 account= at=",
+				"opencode openai [openai] login access=ACCESS refresh= account=acc-1 at= until 2000000000", "opencode openrouter [openrouter] key sk-or",
+			},
+		},
 		{"Crush", "crush", map[string]string{
 			".local/share/crush/crush.json": `{"providers":{"gemini":{"api_key":"AIza-1"},"copilot":{"api_key":"tid=short","oauth":{"access_token":"tid=short","refresh_token":"ghu_1","expires_in":1500,"expires_at":1700000000}},"openai":{"api_key":"$OPENAI_API_KEY"}}}`,
 			".config/crush/crush.json":      `{"providers":{"anthropic":{"oauth":{"access_token":"a","refresh_token":"r"}},"zai":{"api_key":"$(pass zai)"}}}`,
@@ -96,15 +113,20 @@ func TestFind(t *testing.T) {
 			".claude.json": `{"primaryApiKey":"sk-ant-1","projects":{}}`, ".claude/settings.json": `{"env":{"ANTHROPIC_API_KEY":"sk-ant-2","X":5}}`,
 			".claude/.credentials.json": `{"claudeAiOauth":{"accessToken":"sk-ant-oat"}}`,
 		}, []string{"claude anthropic [primaryApiKey] key sk-ant-1", "claude anthropic [ANTHROPIC_API_KEY] key sk-ant-2", "claude anthropic [claudeAiOauth] " + claude}},
-		{"Gemini CLI", "gemini", map[string]string{".gemini/.env": "# mine\nexport GEMINI_API_KEY='AIza-1'\n", ".gemini/oauth_creds.json": `{"access_token":"ya29.x","refresh_token":"1//x","expiry_date":1}`},
-			[]string{"gemini google [GEMINI_API_KEY] key AIza-1", "gemini google [oauth] " + google}},
+		{
+			"Gemini CLI", "gemini",
+			map[string]string{".gemini/.env": "# mine\nexport GEMINI_API_KEY='AIza-1'\n", ".gemini/oauth_creds.json": `{"access_token":"ya29.x","refresh_token":"1//x","expiry_date":1}`},
+			[]string{"gemini google [GEMINI_API_KEY] key AIza-1", "gemini google [oauth] " + google},
+		},
 		{"aider", "aider", map[string]string{
 			".aider.conf.yml":        "# keys\nopenai-api-key: sk-1\nanthropic-api-key: 'sk-ant-1'\napi-key:\n- deepseek=sk-2\n- nobody=sk-3\n",
 			".aider/oauth-keys.env":  "OPENROUTER_API_KEY=\"sk-or\"\n",
 			".env":                   "AIDER_OPENAI_API_KEY=sk-4\nDATABASE_URL=postgres://x\n",
 			".gemini/oauth_creds.js": "",
-		}, []string{"aider openai [openai-api-key] key sk-1", "aider anthropic [anthropic-api-key] key sk-ant-1", "aider deepseek [api-key.deepseek] key sk-2",
-			"aider openrouter [OPENROUTER_API_KEY] key sk-or", "aider openai [AIDER_OPENAI_API_KEY] key sk-4"}},
+		}, []string{
+			"aider openai [openai-api-key] key sk-1", "aider anthropic [anthropic-api-key] key sk-ant-1", "aider deepseek [api-key.deepseek] key sk-2",
+			"aider openrouter [OPENROUTER_API_KEY] key sk-or", "aider openai [AIDER_OPENAI_API_KEY] key sk-4",
+		}},
 		{"nothing", "codex", nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
