@@ -382,3 +382,54 @@ func TestTurn_AskParentAfterKill(t *testing.T) {
 		})
 	}
 }
+
+// A call that waits for a subagent moves to the background: it returns at once, and the report comes as one message. A
+// session without such a call has nothing to move.
+func TestTurn_MoveTaskToBackground(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := beginPlay(t, parseScript(t, "-- settings --\nsubagents background\nprefix no two sessions\n-- model --\n"), modeltest.Chat)
+		p.server.Respond(func(r modeltest.Request) modeltest.Answer {
+			last := lastWords(r)
+			switch {
+			case isChild(r) && strings.Contains(last, "Do it."):
+				return modeltest.Answer{modeltest.Call{Name: "wait", Args: `{"ms":60000}`}, modeltest.Finish("tool-calls")}
+			case isChild(r):
+				return sayText("I waited.")
+			case strings.Contains(last, "{Text:go"):
+				return starts(false)
+			default:
+				return sayText("Fine.")
+			}
+		})
+		if _, err := p.MoveToBackground(t.Context(), p.session); lathe.CodeOf(err) != lathe.Conflict {
+			t.Errorf("nothing runs: %v", err)
+		}
+		if _, err := p.MoveToBackground(t.Context(), "ses_none"); lathe.CodeOf(err) != lathe.NotFound {
+			t.Errorf("no session: %v", err)
+		}
+		began := time.Now()
+		_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
+		p.ok(err)
+		synctest.Wait()
+		if n, err := p.MoveToBackground(t.Context(), p.session); n != 1 || err != nil {
+			t.Fatalf("moved %d: %v", n, err)
+		}
+		synctest.Wait()
+		has(t, p.texts(p.session), "The user moved the task to the background", "Fine.")
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the call took %s", took)
+		}
+		tasks, err := p.Tasks(t.Context(), p.session)
+		p.ok(err)
+		if len(tasks) != 1 || tasks[0].Kind != lathe.AgentTask || tasks[0].State != lathe.TaskRunning {
+			t.Errorf("%+v", tasks)
+		}
+		p.rest()
+		<-time.After(2 * time.Minute)
+		p.rest()
+		p.check()
+		has(t, p.texts(p.session), "I waited.")
+		p.reportedOnce()
+	})
+}

@@ -30,6 +30,7 @@ func TestBackground_Lists(t *testing.T) {
 		}
 		s.press("enter")
 		s.sees("output of job_1")
+		s.lacks("\x1b[31m", "\x1b]0;title")
 		s.press("esc", "esc")
 		s.slash("board")
 		s.sees("Board", "needs you", "Asks", "done", "Finished", "All is well.", "topic")

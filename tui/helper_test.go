@@ -211,7 +211,7 @@ func (c *canned) Tasks(context.Context, lathe.SessionID) ([]lathe.BackgroundTask
 }
 
 func (c *canned) TaskOutput(_ context.Context, id lathe.TaskID, _ int) (lathe.TaskOutput, error) {
-	return lathe.TaskOutput{Text: "output of " + string(id) + "\n"}, nil
+	return lathe.TaskOutput{Text: "output of " + string(id) + "\x1b[31m\x1b]0;title\a\n"}, nil
 }
 
 func (c *canned) StopTask(_ context.Context, id lathe.TaskID) error {
