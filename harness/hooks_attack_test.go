@@ -345,3 +345,14 @@ func TestHooks_Patch(t *testing.T) {
 		}
 	}
 }
+
+// A hook cannot change a patch, so one that wants to refuses it: its allow was for other arguments.
+func TestHooks_PatchUnchanged(t *testing.T) {
+	t.Parallel()
+	w := newHooked(t, "-- SCRIPT --\ncall apply_patch {\"patchText\":\"*** Begin Patch\\n*** Add File: new.txt\\n+x\\n*** End Patch\"}\nfinish tool-calls\n--\ntext \"Done.\"\nfinish stop\n"+
+		"-- USER --\n"+`"model": "own/gpt-5"`+"\n"+hooksJSON("PreToolUse", "Write", `\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/other.sh`)+
+		"-- .claude/hooks/other.sh --\n#!/bin/sh\necho '{\"hookSpecificOutput\": {\"hookEventName\": \"PreToolUse\", \"permissionDecision\": \"allow\", \"updatedInput\": {\"file_path\": \"b.txt\"}}}'\n")
+	if got := w.run("go"); !strings.Contains(got, "arguments of a patch") || w.file("new.txt") != "" || w.file("b.txt") != "" {
+		t.Error(got)
+	}
+}
