@@ -22,7 +22,7 @@ say = @echo "==> $(1)"
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture tasks docs pictures demo release release-check image-test clean
+.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture torture-trees tasks docs pictures demo release release-check image-test clean
 
 help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ KILLS ?= 1000
 SEED  ?= 0
 torture: ## kill a process that runs turns, KILLS=1000 times, and look whether all was kept
 	@$(GO) run ./scripts/torture -kills $(KILLS) -seed $(SEED)
+
+torture-trees: ## kill a process that makes, merges and drops worktrees, KILLS=200 times
+	@LATHE_KILLS=$(if $(filter command line,$(origin KILLS)),$(KILLS),200) LATHE_SEED=$(SEED) $(GO) test ./harness/trees -run TestKill -v -count 1 -timeout 1h
 
 # How long turns run, how long the server rests then, and turns a second.
 FOR  ?= 12m

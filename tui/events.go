@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
@@ -66,6 +67,9 @@ func (p *program) applyEvents(b batch) tea.Cmd {
 		p.clock.Event(e, p.lastBatch)
 		for _, n := range p.state.Apply(e) {
 			cmds = append(cmds, p.applyEffect(n))
+		}
+		if f, ok := e.Fact.(*lathe.PartChanged); ok {
+			cmds = append(cmds, p.sessions.followTask(f.Part))
 		}
 	}
 	p.watch.NoteRunning(p.state, p.now())

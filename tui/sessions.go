@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,7 +26,8 @@ type sessions struct {
 	prompt       *prompt
 	turns        *turns
 
-	pins []lathe.SessionID
+	pins     []lathe.SessionID
+	followed map[lathe.PartID]bool // calls of subagents whose sessions were looked up
 }
 
 // pageSize is how many messages are loaded at a time.
@@ -114,6 +116,9 @@ func (ss *sessions) load(id lathe.SessionID) tea.Cmd {
 		todos, err1 := e.Todos(ctx, id)
 		diff, err2 := e.Diff(ctx, id, "")
 		children, err3 := e.Children(ctx, id)
+		for _, c := range children { // one in a worktree has a directory of its own
+			ss.scope.add(c.Directory)
+		}
 		if err := cmp.Or(err1, err2, err3); err != nil {
 			ss.log("load details of session %s: %v", id, err) // the messages are loaded
 		}
@@ -192,6 +197,41 @@ func (ss *sessions) identify(id lathe.SessionID) tea.Cmd {
 		return onSuccess(err, func() tea.Cmd {
 			ss.state.AddSessions(s)
 			return tea.Batch(ss.asks.refresh(), ss.asks.notifyElsewhere(id))
+		})
+	})
+}
+
+// followTask includes the events of a subagent that works in a directory of its own: its requests need an answer here.
+func (ss *sessions) followTask(p lathe.Part) tea.Cmd {
+	c, ok := p.Body.(*lathe.ToolCall)
+	if !ok || c.Tool != "task" || ss.followed[p.ID] {
+		return nil
+	}
+	run, ok := c.State.(*lathe.Running)
+	var meta struct {
+		Session lathe.SessionID `json:"sessionId"`
+	}
+	if !ok || json.Unmarshal(run.Metadata, &meta) != nil || meta.Session == "" {
+		return nil
+	}
+	if ss.followed == nil {
+		ss.followed = map[lathe.PartID]bool{}
+	}
+	ss.followed[p.ID] = true
+	if _, known := ss.state.Session(meta.Session); known {
+		return nil // its events arrive
+	}
+	return ss.call("load the subagent", func(ctx context.Context, e Engine) (then, error) {
+		s, err := e.Get(ctx, meta.Session)
+		if err != nil {
+			return nil, nil // it has ended and is gone
+		}
+		ss.scope.add(s.Directory)
+		asks, err := e.Asks(ctx, lathe.Scope{Directory: s.Directory}) // those before the events
+		return onSuccess(err, func() tea.Cmd {
+			ss.state.AddSessions(s)
+			ss.state.AddAsks(asks)
+			return ss.asks.refresh()
 		})
 	})
 }

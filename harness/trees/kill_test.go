@@ -123,7 +123,7 @@ func TestKill(t *testing.T) {
 		kills = 14
 	}
 	seed, err := strconv.ParseUint(os.Getenv("LATHE_SEED"), 10, 64)
-	if err != nil {
+	if err != nil || seed == 0 {
 		seed = uint64(time.Now().UnixNano()) % 1_000_000
 	}
 	t.Logf("seed %d", seed)
