@@ -14,7 +14,7 @@ import (
 var taskText string
 
 // taskInBackground is the description of the task tool where tasks may run in the background.
-const taskInBackground = "\n- `background` lets you continue at once. The report comes by itself as a message: do not wait, poll or repeat the work."
+const taskInBackground = "\n- `background` lets you continue at once. The report comes as a message: do not wait, poll or repeat the work."
 
 // TaskConfig configures the task tool.
 type TaskConfig struct {
