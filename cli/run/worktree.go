@@ -47,7 +47,9 @@ func (f *runFlags) checkTrees(a *cli.App) error {
 	case f.next || f.session != "" || f.resume:
 		return cli.Usagef("--worktree and --tries start new sessions; leave out -c, -s and --resume. A session in a worktree continues there with -s")
 	case f.worktree != "" && f.worktree != chosenName:
-		return worktree.CheckName(f.worktree)
+		if err := worktree.CheckName(f.worktree); err != nil {
+			return cli.Usagef("--worktree: %v", err)
+		}
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (t *Tree) Drop(ctx context.Context, force bool) (keptBranch string, err err
 		case err != nil:
 			return "", err
 		case len(changes) > 0:
-			return "", lathe.Errorf(lathe.Conflict, "worktree %s has %d changed files that are not merged; merge it with `lathe worktree merge %s`, or drop it with --force", t.Name, len(changes), t.Name)
+			return "", lathe.Errorf(lathe.Conflict, "worktree %s has %s not merged yet; merge it with `lathe worktree merge %s`, or drop it with --force", t.Name, count(len(changes), "changed file"), t.Name)
 		case tip != "" && tip != t.Head && t.Merged.IsZero():
 			return "", lathe.Errorf(lathe.Conflict, "the branch %s of worktree %s has commits that are not merged; merge it, or drop it with --force, which keeps the branch", t.Branch, t.Name)
 		}
