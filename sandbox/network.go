@@ -18,6 +18,8 @@ type Network struct {
 	// Hosts is read by [egress.Parse]. With none of them a kernel that has no network namespaces
 	// for us is made do: then there is no loopback either.
 	Hosts []string `json:"hosts,omitempty"`
+	// Private forwards no ports that it listens on: nobody else uses them, and looking for them costs processor time.
+	Private bool `json:"private,omitempty"`
 }
 
 // None reports whether nothing can be reached.

@@ -31,6 +31,7 @@ type network struct {
 	theirs  *os.File      // its end, until it is started
 	list    egress.List
 	ours    []uint16 // ports inside that we listen on
+	private bool     // other ports are not forwarded
 	never   func(netip.AddrPort) bool
 	notes   notes
 
@@ -60,7 +61,7 @@ func newNetwork(n Network, never func(netip.AddrPort) bool) (*network, error) {
 	if err != nil || !ok {
 		return nil, errors.Join(fmt.Errorf("a socket for the network: %w", err), theirs.Close())
 	}
-	w := &network{control: control, theirs: theirs, list: list, never: never, stop: func() {}, ours: list.LocalPorts()}
+	w := &network{control: control, theirs: theirs, list: list, never: never, stop: func() {}, ours: list.LocalPorts(), private: n.Private}
 	if !n.None() {
 		w.ours = append(w.ours, proxyPort(list))
 	}
@@ -98,6 +99,9 @@ func (w *network) begin() error {
 			return fmt.Errorf("listen in the network of the sandbox: %w", err)
 		}
 		w.serve(l, a.Ports[i])
+	}
+	if w.private {
+		return nil
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop

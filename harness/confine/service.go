@@ -126,5 +126,7 @@ func (f *Policy) Helper(c config.Config, place workspace.Place, mode sandbox.Mod
 		return off, nil
 	}
 	box := config.Sandbox{Network: &config.Network{}}
-	return f.Service(config.Config{Sandbox: box}, place, config.ServerSandbox{Mode: string(mode)}, command)
+	p, err := f.Service(config.Config{Sandbox: box}, place, config.ServerSandbox{Mode: string(mode)}, command)
+	p.Network.Private = true // it runs for hours, and nobody calls it
+	return p, err
 }
