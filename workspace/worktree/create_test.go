@@ -337,3 +337,18 @@ func TestRecover_KeepsTreesWithoutSession(t *testing.T) {
 		t.Errorf("of the checkout %+v", of)
 	}
 }
+
+// A kill between the creation of a file in the repository and its content leaves an empty file.
+func TestRecover_EmptyFile(t *testing.T) {
+	t.Parallel()
+	b := newRepo(t)
+	tree := b.create("x")
+	admin := filepath.Join(tree.Common, "worktrees", tree.Admin)
+	must(t, tree.Update(t.Context(), func(r *Record) { r.State = Creating }))
+	must(t, os.WriteFile(filepath.Join(admin, "gitdir"), nil, 0o644))
+	_, err := b.root.Recover(t.Context(), b.place())
+	must(t, err)
+	if _, err := os.Lstat(admin); err == nil {
+		t.Error("the folder in the repository stayed")
+	}
+}

@@ -282,7 +282,11 @@ func (t *Tree) owns(root *os.Root) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return t.State == Creating || t.State == Dropping
 	}
-	return err == nil && filepath.FromSlash(strings.TrimSpace(string(data))) == filepath.Join(t.Path, ".git")
+	named, own := filepath.FromSlash(strings.TrimSpace(string(data))), filepath.Join(t.Path, ".git")
+	if t.State == Creating { // a kill may have left a part of the name
+		return err == nil && strings.HasPrefix(own, named)
+	}
+	return err == nil && named == own
 }
 
 // removeBranch removes the branch if it is where it was made.
