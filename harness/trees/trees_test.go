@@ -42,6 +42,7 @@ func TestMerge(t *testing.T) {
 		if again, err := b.ApplyWorktree(t.Context(), b.dir, "fix", api.WorktreeMerge{}); err != nil || again.Changed != 0 {
 			t.Fatalf("merged twice: %+v, %v", again, err)
 		}
+		_, _ = b.Engine.Wait(t.Context(), r.Session) // its actor may not be idle yet
 		_, err = b.Engine.Undo(t.Context(), r.Session, lathe.Undo{})
 		b.ok(err)
 		if b.read(b.dir, "a.txt") != "one\ntwo\nthree\nfour\nFIVE\n" || b.read(b.dir, "b.txt") != "b\nuncommitted\n" {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/filelock"
@@ -83,6 +84,13 @@ func lease(meta string) (*os.File, error) {
 // take locks the tree, and names the tree if another process has the lock.
 func (t *Tree) take() (*os.File, error) {
 	f, err := lease(t.meta)
+	for range 5 { // IsLive of another process takes the lock for a moment
+		if !errors.Is(err, filelock.ErrLocked) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		f, err = lease(t.meta)
+	}
 	if errors.Is(err, filelock.ErrLocked) {
 		return nil, lathe.Errorf(lathe.Conflict, "worktree %s is in use; wait for its session to end, or stop it", t.Name)
 	}
