@@ -212,7 +212,7 @@ uncommitted changes from the start become a commit of their own.`,
 	cmd.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "show the merge without making it")
 	cmd.Flags().BoolVar(&f.branch, "branch", false, "commit to the worktree's branch instead")
 	cmd.Flags().BoolVar(&f.branch, "commit", false, "same as --branch")
-	cmd.Flags().StringVarP(&f.session, "session", "s", "", "`ID` of the session that gets the merge as a step (default: a new one)")
+	cmd.Flags().StringVarP(&f.session, "session", "s", "", "`ID` of the session that gets the merge as a step, or last (default: a new one)")
 	cmd.Flags().StringVar(&f.message, "message", "", "`TEXT` of the commit")
 	cmd.Flags().BoolVar(&f.drop, "drop", false, "drop the worktree after a merge without conflicts")
 	return a.JSONFlag(cmd)
@@ -227,7 +227,15 @@ func mergeTree(ctx context.Context, a *cli.App, e *engine.Engine, t *worktree.Tr
 		}
 		return printReport(a, r)
 	}
-	r, err := Merge(ctx, e, t, lathe.SessionID(f.session))
+	var into lathe.SessionID
+	if f.session != "" {
+		s, err := a.Find(ctx, e, f.session)
+		if err != nil {
+			return err
+		}
+		into = s.ID
+	}
+	r, err := Merge(ctx, e, t, into)
 	if err != nil {
 		return err
 	}
