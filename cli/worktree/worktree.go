@@ -37,7 +37,7 @@ killed.`,
   lathe worktree diff parser
   lathe worktree merge parser
   lathe worktree drop parser`,
-		Args: cli.NoArgs,
+		RunE: cli.RequireSubcommand,
 	}
 	cmd.AddCommand(newList(a), newDiff(a), newMerge(a), newDrop(a))
 	return cmd

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -104,11 +103,19 @@ const (
 	lockWait     = 30 * time.Second
 )
 
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// maxName is the number of characters of a name.
+const maxName = 64
+
+// isPlain reports whether a character is a letter or a digit of ASCII.
+func isPlain(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
 
 // CheckName refuses names that are no good as a folder and as a branch.
 func CheckName(name string) error {
-	if !namePattern.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(strings.ToLower(name), ".lock") || strings.EqualFold(name, metaDir) {
+	isBad := name == "" || len(name) > maxName || !isPlain(rune(name[0])) ||
+		strings.ContainsFunc(name, func(c rune) bool { return !isPlain(c) && !strings.ContainsRune("._-", c) })
+	if isBad || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(strings.ToLower(name), ".lock") || strings.EqualFold(name, metaDir) {
 		return lathe.Errorf(lathe.Invalid, "%q is not a name for a worktree: use up to 64 letters, digits, dots, dashes and underscores", name)
 	}
 	return nil
@@ -141,7 +148,7 @@ func (r Root) project(at workspace.Place) string {
 	}
 	sum := sha256.Sum256([]byte(key))
 	plain := strings.Map(func(c rune) rune {
-		if c < 128 && namePattern.MatchString(string(c)) || c == '-' || c == '_' {
+		if isPlain(c) || c == '-' || c == '_' {
 			return c
 		}
 		return '-'
