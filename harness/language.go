@@ -42,7 +42,7 @@ func (v *Languages) open() *language.State {
 	env := s.app.ServiceEnv()
 	place := func(dir, worktree string) workspace.Place { return workspace.Place{Directory: dir, Worktree: worktree} }
 	servers := lsp.Open(lsp.Options{
-		Runner: s.Runner, Env: env, Installed: filepath.Join(s.Folders.Cache, "lsp"), Log: s.app.Log,
+		Runner: s.Runner, Env: env, Installed: s.Folders.Languages(), Log: s.app.Log,
 		Confine: func(l lsp.Launch, p lsp.Project) (sandbox.Profile, error) {
 			return s.Confine.Helper(v.configAt(p.Directory), place(p.Directory, p.Worktree), sandbox.ReadOnly, l.Command)
 		},

@@ -30,6 +30,7 @@ func (f Folders) Logs() string         { return filepath.Join(f.Data, "log", "la
 func (f Folders) Plans() string        { return filepath.Join(f.Data, "plans") }
 func (f Folders) Instructions() string { return filepath.Join(f.Cache, "instructions") }
 func (f Folders) Skills() string       { return filepath.Join(f.Cache, "skills") }
+func (f Folders) Languages() string    { return filepath.Join(f.Cache, "lsp") }
 func (f Folders) Snapshots() string    { return filepath.Join(f.Data, "snapshot") }
 
 // Worktrees is the folder for isolated trees. It is beside the data folder, which commands cannot see.

@@ -128,5 +128,10 @@ func (f *Policy) Helper(c config.Config, place workspace.Place, mode sandbox.Mod
 	box := config.Sandbox{Network: &config.Network{}}
 	p, err := f.Service(config.Config{Sandbox: box}, place, config.ServerSandbox{Mode: string(mode)}, command)
 	p.Network.Private = true // it runs for hours, and nobody calls it
+	if err != nil || !p.Confined() {
+		return p, err
+	}
+	at, err := datadir.Find(f.host.Env)
+	p.Show = append(p.Show, at.Languages()) // servers that lathe has installed
 	return p, err
 }
