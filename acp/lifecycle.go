@@ -25,16 +25,21 @@ func (s *server) directory(cwd string) (string, error) {
 	}
 }
 
+// begin checks that a client may open a session in a directory, and returns the directory.
+func (s *server) begin(cwd string) (l *loop, dir string, err error) {
+	if err := s.requireLogin(); err != nil {
+		return nil, "", err
+	}
+	if dir, err = s.directory(cwd); err != nil {
+		return nil, "", err
+	}
+	l, err = s.open()
+	return l, dir, err
+}
+
 // newSession creates a session.
 func (s *server) newSession(ctx context.Context, p wire.NewSessionRequest) (out wire.NewSessionResponse, err error) {
-	if err := s.requireLogin(); err != nil {
-		return out, err
-	}
-	dir, err := s.directory(p.Cwd)
-	if err != nil {
-		return out, err
-	}
-	l, err := s.open()
+	l, dir, err := s.begin(p.Cwd)
 	if err != nil {
 		return out, err
 	}
@@ -105,13 +110,7 @@ func (s *server) resumeSession(ctx context.Context, p wire.ResumeSessionRequest)
 // was made for. The event stream runs already, so events that come while the history is read are translated after it, and
 // those that the history has are dropped by the view.
 func (s *server) reopen(ctx context.Context, id wire.SessionID, cwd string, servers []wire.MCPServer, quiet bool) (out wire.ResumeSessionResponse, err error) {
-	if err := s.requireLogin(); err != nil {
-		return out, err
-	}
-	if _, err := s.directory(cwd); err != nil {
-		return out, err
-	}
-	l, err := s.open()
+	l, _, err := s.begin(cwd)
 	if err != nil {
 		return out, err
 	}

@@ -14,14 +14,7 @@ const maxSetTitle = 200
 
 // forkSession copies a session, with all its messages, and opens the copy. The client has the history already.
 func (s *server) forkSession(ctx context.Context, p wire.ForkSessionRequest) (out wire.ForkSessionResponse, err error) {
-	if err := s.requireLogin(); err != nil {
-		return out, err
-	}
-	dir, err := s.directory(p.Cwd)
-	if err != nil {
-		return out, err
-	}
-	l, err := s.open()
+	l, dir, err := s.begin(p.Cwd)
 	if err != nil {
 		return out, err
 	}

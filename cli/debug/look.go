@@ -208,38 +208,47 @@ get. If the rules ask, --yes is required. The call has no session, so its change
 	return cmd
 }
 
-// debugAgent resolves the config of this directory, then prints the agent or runs the tool.
-func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) (err error) {
+// withConfig gives a function the resolved config of this directory, and a harness that ends after it.
+func withConfig(ctx context.Context, a *cli.App, f func(*harness.Harness, *harness.DirConfig, workspace.Place) error) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	s := harness.New(&a.Host, at)
-	defer func() { err = cli.CloseAfter(s, err) }()
-	place, err := workspace.Locate(ctx, a.Dir, nil)
-	if err != nil {
-		return err
-	}
-	k, err := s.ConfigFor(place)
-	if err != nil {
-		return err
-	}
-	s.Languages.Offer(k, place)
-	for _, g := range k.Settings.Agents {
-		if g.Name != name {
-			continue
+	run := func() error {
+		place, err := workspace.Locate(ctx, a.Dir, nil)
+		if err != nil {
+			return err
 		}
-		if call.tool != "" {
-			return tryTool(ctx, a, place, k.Settings.Tools, g, call)
+		k, err := s.ConfigFor(place)
+		if err != nil {
+			return err
 		}
-		out := agentJSON{g.Agent, map[string]bool{}}
-		hidden := tool.Hidden(g.Rules)
-		for _, t := range k.Settings.Tools.All() {
-			if spec := t.Spec(); !spec.Hidden {
-				out.tools[spec.Name] = !hidden(spec)
+		return f(s, k, place)
+	}
+	return cli.CloseAfter(s, run())
+}
+
+// debugAgent prints the agent or runs the tool.
+func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) error {
+	return withConfig(ctx, a, func(s *harness.Harness, k *harness.DirConfig, place workspace.Place) error {
+		s.Languages.Offer(k, place)
+		for _, g := range k.Settings.Agents {
+			if g.Name != name {
+				continue
 			}
+			if call.tool != "" {
+				return tryTool(ctx, a, place, k.Settings.Tools, g, call)
+			}
+			out := agentJSON{g.Agent, map[string]bool{}}
+			hidden := tool.Hidden(g.Rules)
+			for _, t := range k.Settings.Tools.All() {
+				if spec := t.Spec(); !spec.Hidden {
+					out.tools[spec.Name] = !hidden(spec)
+				}
+			}
+			return a.PrintJSON(out)
 		}
-		return a.PrintJSON(out)
-	}
-	return cli.CheckAgent(name, k.Settings.Ordered())
+		return cli.CheckAgent(name, k.Settings.Ordered())
+	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
-	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
@@ -53,24 +52,12 @@ start with the first edit of a fitting file. The subcommands start one to ask it
 }
 
 // withServers gives a function the language servers of this directory, and ends them after it.
-func withServers(ctx context.Context, a *cli.App, f func(context.Context, *lsp.Servers, lsp.Project) error) (err error) {
-	at, err := datadir.Find(a.Env)
-	if err != nil {
-		return err
-	}
-	s := harness.New(&a.Host, at)
-	defer func() { err = cli.CloseAfter(s, err) }()
-	place, err := workspace.Locate(ctx, a.Dir, nil)
-	if err != nil {
-		return err
-	}
-	k, err := s.ConfigFor(place)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, lspWait)
-	defer cancel()
-	return f(ctx, s.Languages.State().Servers, s.Languages.Project(k, place))
+func withServers(ctx context.Context, a *cli.App, f func(context.Context, *lsp.Servers, lsp.Project) error) error {
+	return withConfig(ctx, a, func(s *harness.Harness, k *harness.DirConfig, place workspace.Place) error {
+		ctx, cancel := context.WithTimeout(ctx, lspWait)
+		defer cancel()
+		return f(ctx, s.Languages.State().Servers, s.Languages.Project(k, place))
+	})
 }
 
 // serverRow is a language server in JSON.
