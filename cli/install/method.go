@@ -60,7 +60,8 @@ func howInstalled(a *cli.App, to string) installation {
 		real = p
 	}
 	built := ""
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == ModulePath {
+	// A build from a checkout can have a version too, but no checksum.
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == ModulePath && info.Main.Sum != "" {
 		built = info.Main.Version
 	}
 	return Location{Path: program, Real: real, Built: built, Env: a.Env, Home: a.Home(), Read: os.ReadFile}.Installation(to)
@@ -69,7 +70,7 @@ func howInstalled(a *cli.App, to string) installation {
 // Location describes where the program is.
 type Location struct {
 	Path, Real string
-	Built      string // module version, or "(devel)" or ""
+	Built      string // version of the module that `go install` downloaded, or ""
 	Env        func(string) string
 	Home       string
 	Read       func(path string) ([]byte, error)
