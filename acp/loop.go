@@ -27,7 +27,7 @@ type loop struct {
 	sessions  map[lathe.SessionID]*session
 	views     map[lathe.SessionID]*view // of the sessions, and of the subagents below them
 	asks      map[lathe.AskID]context.CancelFunc
-	canceling map[lathe.SessionID]bool // a request to cancel its turn is on its way
+	canceling map[lathe.SessionID]int // requests to cancel its turns that are on their way
 
 	terminals terminals
 }
@@ -44,7 +44,7 @@ const retryEvents = time.Second
 func newLoop(s *server, b Backend) *loop {
 	l := &loop{
 		server: s, backend: b, ids: lathe.NewIDs(), tasks: make(chan func()), events: make(chan delivery),
-		sessions: map[lathe.SessionID]*session{}, views: map[lathe.SessionID]*view{}, asks: map[lathe.AskID]context.CancelFunc{}, canceling: map[lathe.SessionID]bool{},
+		sessions: map[lathe.SessionID]*session{}, views: map[lathe.SessionID]*view{}, asks: map[lathe.AskID]context.CancelFunc{}, canceling: map[lathe.SessionID]int{},
 	}
 	l.ctx, l.stop = context.WithCancel(s.ctx)
 	return l
@@ -206,31 +206,36 @@ func (l *loop) resync() {
 	}
 }
 
-// cancelTurn cancels the turn of a session. Repeated requests join the one that is running.
+// cancelTurn cancels the turn of a session. Repeated requests join the one that is running, unless a turn began since.
 func (l *loop) cancelTurn(id lathe.SessionID) {
-	l.work.Go(func() {
-		var begin bool
-		err := l.run(l.ctx, func() {
-			v := l.views[id]
-			if v == nil || l.canceling[id] {
-				return
-			}
-			begin = true
-			l.canceling[id] = true
-			if v.root.view == v {
-				for _, t := range v.root.turns {
-					t.canceled = true
-				}
-			}
-		})
-		if err != nil || !begin {
+	var begin bool
+	err := l.run(l.ctx, func() {
+		v := l.views[id]
+		if v == nil {
 			return
 		}
-		ctx, stop := context.WithTimeout(l.ctx, closeTime)
-		defer stop()
-		if err := l.backend.Cancel(ctx, id); err != nil {
-			l.server.Log.Warn("acp: turn not canceled", "session", id, "error", err)
+		begin = l.canceling[id] == 0
+		if v.root.view == v {
+			for _, t := range v.root.turns {
+				begin = begin || !t.canceled
+				t.canceled = true
+			}
 		}
-		_ = l.run(l.ctx, func() { delete(l.canceling, id) }) // or the loop has ended
+		if begin {
+			l.canceling[id]++
+		}
+	})
+	if err != nil || !begin {
+		return
+	}
+	ctx, stop := context.WithTimeout(l.ctx, closeTime)
+	defer stop()
+	if err := l.backend.Cancel(ctx, id); err != nil {
+		l.server.Log.Warn("acp: turn not canceled", "session", id, "error", err)
+	}
+	_ = l.run(l.ctx, func() { // or the loop has ended
+		if l.canceling[id]--; l.canceling[id] == 0 {
+			delete(l.canceling, id)
+		}
 	})
 }

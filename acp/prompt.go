@@ -56,17 +56,21 @@ func (s *server) prompt(ctx context.Context, p wire.PromptRequest) (out wire.Pro
 		if o := l.sessions[id]; o != nil {
 			o.turns = slices.DeleteFunc(o.turns, func(other *turn) bool { return other == t })
 		}
-		out.StopReason, err = t.result(err)
+		if err == nil || ctx.Err() == nil { // a request that was taken back ends with that error
+			out.StopReason, err = t.result(err)
+		}
 	})
 	return out, s.asLogin(ctx, l, err)
 }
 
 // follow sends a prompt and returns when all of its updates are sent.
 func (l *loop) follow(ctx context.Context, id lathe.SessionID, t *turn, send func(context.Context) error) error {
-	if err := send(ctx); err != nil {
-		return err
+	err := send(ctx)
+	if err == nil {
+		err = l.run(ctx, func() { t.accepted = true })
 	}
-	if err := l.run(ctx, func() { t.accepted = true }); err != nil {
+	if err != nil {
+		_ = l.takeBack(ctx, id)
 		return err
 	}
 	waiting, stop := context.WithCancel(ctx)
@@ -94,10 +98,23 @@ func (l *loop) follow(ctx context.Context, id lathe.SessionID, t *turn, send fun
 		case <-ctx.Done():
 		}
 	}
-	if l.server.conn.Err() == nil { // the client took its request back; a turn without a client can be resumed
-		l.cancelTurn(id)
+	if l.takeBack(ctx, id) {
+		select { // so that the next prompt does not meet the end of this turn
+		case <-t.done:
+		case <-time.After(settleTime):
+		case <-l.ctx.Done():
+		}
 	}
 	return context.Cause(ctx)
+}
+
+// takeBack cancels the turn of a request if the client took it back, and reports that. A turn whose client is gone can be resumed.
+func (l *loop) takeBack(ctx context.Context, id lathe.SessionID) bool {
+	if ctx.Err() == nil || l.server.conn.Err() != nil {
+		return false
+	}
+	l.cancelTurn(id)
+	return true
 }
 
 // sender returns the function that sends a prompt, or runs the command that it names.

@@ -176,7 +176,7 @@ func (s *server) notify(name string, params json.RawMessage) {
 	l := s.loop
 	s.mu.Unlock()
 	if l != nil {
-		l.cancelTurn(lathe.SessionID(p.SessionID))
+		l.work.Go(func() { l.cancelTurn(lathe.SessionID(p.SessionID)) })
 	}
 }
 

@@ -233,6 +233,13 @@ func (c *Client) Start(method string, params any) <-chan Message {
 	return got
 }
 
+// Last is the id of the last request.
+func (c *Client) Last() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
 // Wait waits for an answer and decodes its result.
 func (c *Client) Wait(got <-chan Message, to any) error {
 	c.t.Helper()

@@ -2,6 +2,7 @@ package acpserver
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -245,5 +246,36 @@ finish stop
 	}
 	if stop := e.prompt(id, "again"); stop != "end_turn" {
 		t.Errorf("the next turn ends with %q", stop)
+	}
+}
+
+// A turn can be canceled and its request taken back again and again: the answer always says which, and never ends the
+// next turn.
+func TestPrompt_CanceledAgain(t *testing.T) {
+	t.Parallel()
+	const times = 30
+	h := newHome(t, strings.Repeat("text \"begun\"\nstall\n--\n", times)+"text \"end\"\nfinish stop\n", "")
+	e := h.open(`{}`)
+	id := e.session()
+	for i := range times {
+		e.Forget()
+		got := e.Start("session/prompt", promptOf(id, "stall"))
+		e.Until("the text", func(u acptest.Update) bool { return u.Text() == "begun" })
+		var r struct{ StopReason string }
+		if i%3 == 0 {
+			e.Notify("session/cancel", map[string]string{"sessionId": id})
+			if err := e.Wait(got, &r); err != nil || r.StopReason != "cancelled" {
+				t.Fatalf("prompt %d: %v %v", i, r, err)
+			}
+			continue
+		}
+		e.Notify("$/cancel_request", map[string]int{"requestId": e.Last()})
+		var failed *acptest.Error
+		if err := e.Wait(got, &r); !errors.As(err, &failed) || failed.Code != -32800 {
+			t.Fatalf("prompt %d: %v %v", i, r, err)
+		}
+	}
+	if stop := e.prompt(id, "end"); stop != "end_turn" {
+		t.Errorf("after all: %s", stop)
 	}
 }
