@@ -168,7 +168,7 @@ func exitSurvivesAfter(from []clause, options shellOptions, exit int, sought fun
 func TestCommand(line string) string {
 	const most = 300
 	all := clauses(line)
-	if strings.Contains(line, "<") || !isPlain(all) || slices.ContainsFunc(strings.Fields(line), isAssignment) {
+	if strings.Contains(line, "<") || !isPlain(all) || slices.ContainsFunc(all, assigns) {
 		return ""
 	}
 	var kept []string
@@ -186,7 +186,7 @@ func TestCommand(line string) string {
 			}
 			tested, kept = true, append(kept, text)
 		case tested:
-		case p.words[0] == "cd" && p.next == "&&":
+		case len(p.words) > 0 && p.words[0] == "cd" && p.next == "&&":
 			kept = append(kept, p.text)
 		default:
 			kept = nil
@@ -198,6 +198,9 @@ func TestCommand(line string) string {
 	}
 	return command
 }
+
+// assigns reports whether a command sets a variable.
+func assigns(p clause) bool { return slices.ContainsFunc(strings.Fields(p.text), isAssignment) }
 
 // withoutRedirects is a command without redirections of its output at its end.
 func withoutRedirects(text string) (string, bool) {

@@ -154,6 +154,8 @@ func TestChecks_Commands(t *testing.T) {
 		"TOKEN=x go test ./...":                      "",
 		"cat <<E\nx\nE\ngo test":                     "",
 		"cd a && TOKEN=x go test":                    "",
+		"cd a;TOKEN=x go test":                       "",
+		"&a=& go test":                               "",
 		"go test ./... 2>&1 | tail -20":              "go test ./...",
 		"cd a && go test ./... >out.txt 2>&1":        "cd a && go test ./...",
 		"go build ./... && go test ./... && echo ok": "go test ./...",
@@ -212,7 +214,7 @@ func TestChecks_Verdict(t *testing.T) {
 	}
 }
 
-// TestChecks_Lines holds for any line that taking it apart ends and loses no word.
+// TestChecks_Lines holds for any line that taking it apart ends, loses no word and breaks none of its readers.
 func TestChecks_Lines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.StringOfN(rapid.RuneFrom([]rune("a \\'\"`&|;()<>\n1é=")), 0, 40, -1).Draw(t, "line")
@@ -229,6 +231,7 @@ func TestChecks_Lines(t *testing.T) {
 			}
 		}
 		TestCommand(line + " go test")
+		_, _, _, _ = isReadOnly(line), isPolling(line), mentions(line, "a"), isEnded(line, "1 a")
 	})
 }
 
