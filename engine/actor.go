@@ -45,6 +45,7 @@ type actor struct {
 	cancel context.CancelCauseFunc              // of the running turn; nil between turns
 	idle   bool                                 // its turn has ended; jobs may be running
 	first  func(context.Context, *runner) error // to be done before anything else, once; nil
+	rests  bool                                 // first is done, and nothing was found to do after it
 }
 
 // turnResult is the end of a turn, as its callers wait for it. Its result is set before done is closed.
@@ -140,7 +141,7 @@ func (a *actor) markStarted(cancel context.CancelCauseFunc) (first func(context.
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	first = a.first
-	a.cancel, a.idle, a.first = cancel, false, nil
+	a.cancel, a.idle, a.first, a.rests = cancel, false, nil, false
 	return first
 }
 
@@ -422,8 +423,16 @@ func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 		if err := first(ctx, r); err != nil {
 			return nilIfDone(err)
 		}
+		a.setRests(true)
 	}
 	return r.turn(ctx)
+}
+
+// setRests notes whether the turn that is running has nothing to do: its session is not busy, however long its end takes.
+func (a *actor) setRests(rests bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rests = rests
 }
 
 // stop cancels the running turn.

@@ -70,11 +70,11 @@ func (all *actors) edit(ctx context.Context, id lathe.SessionID, f func(*runner)
 	return err
 }
 
-// isAtWork reports whether a turn is running.
+// isAtWork reports whether a turn is running that has something to do.
 func (a *actor) isAtWork() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.cancel != nil
+	return a.cancel != nil && !a.rests
 }
 
 // runIfIdle runs f as the writer of an idle session; a busy session is a conflict.

@@ -20,7 +20,11 @@ func (r *runner) turn(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
-		switch next := plan(s).(type) {
+		found := plan(s)
+		if _, none := found.(stop); !none {
+			r.actor.setRests(false)
+		}
+		switch next := found.(type) {
 		case repair:
 			err = r.repair(ctx, next.left) // close what a dead process left open
 		case finalizeRevert:
