@@ -56,7 +56,7 @@ func (s *server) prompt(ctx context.Context, p wire.PromptRequest) (out wire.Pro
 		if o := l.sessions[id]; o != nil {
 			o.turns = slices.DeleteFunc(o.turns, func(other *turn) bool { return other == t })
 		}
-		if err == nil || ctx.Err() == nil { // a request that was taken back ends with that error
+		if err == nil || ctx.Err() == nil { // a revoked request ends with that error
 			out.StopReason, err = t.result(err)
 		}
 	})
@@ -70,7 +70,7 @@ func (l *loop) follow(ctx context.Context, id lathe.SessionID, t *turn, send fun
 		err = l.run(ctx, func() { t.accepted = true })
 	}
 	if err != nil {
-		_ = l.takeBack(ctx, id)
+		_ = l.revoke(ctx, id)
 		return err
 	}
 	waiting, stop := context.WithCancel(ctx)
@@ -98,7 +98,7 @@ func (l *loop) follow(ctx context.Context, id lathe.SessionID, t *turn, send fun
 		case <-ctx.Done():
 		}
 	}
-	if l.takeBack(ctx, id) {
+	if l.revoke(ctx, id) {
 		select { // so that the next prompt does not meet the end of this turn
 		case <-t.done:
 		case <-time.After(settleTime):
@@ -108,8 +108,8 @@ func (l *loop) follow(ctx context.Context, id lathe.SessionID, t *turn, send fun
 	return context.Cause(ctx)
 }
 
-// takeBack cancels the turn of a request if the client took it back, and reports that. A turn whose client is gone can be resumed.
-func (l *loop) takeBack(ctx context.Context, id lathe.SessionID) bool {
+// revoke cancels the turn of a request if the client revoked it, and reports that. A turn whose client is gone can be resumed.
+func (l *loop) revoke(ctx context.Context, id lathe.SessionID) bool {
 	if ctx.Err() == nil || l.server.conn.Err() != nil {
 		return false
 	}

@@ -249,7 +249,7 @@ finish stop
 	}
 }
 
-// A turn can be canceled and its request taken back again and again: the answer always says which, and never ends the
+// A turn can be canceled and its request revoked again and again: the answer always says which, and never ends the
 // next turn.
 func TestPrompt_CanceledAgain(t *testing.T) {
 	t.Parallel()
