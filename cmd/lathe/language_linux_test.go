@@ -100,7 +100,7 @@ func TestLanguage_Confined(t *testing.T) {
 	for settings, want := range map[string]string{``: "wrote=false dialed=false", `"sandbox": "off",`: "wrote=true dialed=true"} {
 		got := "not known yet"
 		home := ""
-		for tries := 0; tries < 5 && strings.Contains(got, "not known yet"); tries++ { // a busy machine may need longer than an edit waits
+		for tries := 0; tries < 20 && strings.Contains(got, "not known yet"); tries++ { // a busy machine may need longer than an edit waits
 			var app string
 			var m *modeltest.Server
 			home, app, m = languageHome(t, languageEdit+languageTwice, settings, "try", l.Addr().String())
@@ -216,9 +216,7 @@ func TestLanguage_DiesWithUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, func() bool { return len(m.Requests()) == 2 })
-	if running(mark) == 0 {
-		t.Error("the server does not run")
-	}
+	until(t, func() bool { return running(mark) > 0 }) // on a busy machine the edit did not wait for it
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func TestLanguage_StepAndCommand(t *testing.T) {
 		"\nand " + `write {"filePath":"c.x","content":"BAD c\n"}` + "\nfinish tool-calls\n--\n"
 	command := `bash {"command":"printf 'one\\ngood\\n' > a.x; printf 'BAD d\\n' >> b.x","description":"change files"}` + "\nfinish tool-calls\n--\n"
 	last := "not known yet"
-	for tries := 0; tries < 5 && strings.Contains(last, "not known yet"); tries++ { // a busy machine may need longer than a call waits
+	for tries := 0; tries < 20 && strings.Contains(last, "not known yet"); tries++ { // a busy machine may need longer than a call waits
 		home, app, m := languageHome(t, "call "+edit+"call "+command+languageTwice, `"permission": "allow",`)
 		languageFile(t, app, "b.x", "one\ntwo\n")
 		must(t, home, "run", "-C", app, "--title", "A", "edit it")
