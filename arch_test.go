@@ -80,6 +80,9 @@ var archImports = archtest.Table{
 	{From: "engine/permission", May: []string{".", "tool", "internal/*"}},
 	{From: "engine/prompt", May: []string{".", "engine/history", "engine/permission", "tool", "tool/builtin", "workspace", "internal/*"}},
 	{From: "engine/subagent", May: []string{".", "engine/history", "tool", "internal/*"}},
+	{From: "engine/until", May: []string{".", "engine/history", "internal/*"}},
+	// It compares outputs as runs of until do.
+	{From: "engine/replay", May: []string{".", "engine/history", "engine/until", "internal/*"}},
 	{From: "engine/undo", May: []string{".", "engine/history", "engine/record", "store", "workspace", "workspace/snapshot"}},
 	// What the engine does without a turn.
 	{From: "engine/directory", May: []string{".", "store", "workspace"}},
@@ -96,13 +99,16 @@ var archImports = archtest.Table{
 	{From: "extension/hook", May: []string{".", "config/claudecode", "engine", "sandbox", "tool", "workspace/patch", "internal/*"}},
 	// It composes the program: config becomes an engine with all that its turns work with. Only commands, and
 	// programs that embed lathe, stand above it.
-	{From: "harness", May: []string{".", "api", "config", "config/claudecode", "config/datadir", "engine/...", "extension", "extension/hook", "harness/confine", "harness/insight", "harness/language", "harness/trees", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
+	{From: "harness", May: []string{".", "api", "config", "config/claudecode", "config/datadir", "engine/...", "extension", "extension/hook", "harness/confine", "harness/insight", "harness/language", "harness/repeat", "harness/trees", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
 	// It brings language servers and formatters to the edits of turns, which know neither.
 	{From: "harness/language", May: []string{".", "engine", "tool", "tool/target", "workspace/...", "internal/*"}},
 	// It makes a profile for the sandbox of config, project and machine.
 	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "tool/bash", "workspace/...", "internal/*"}},
 	// It gives front ends the worktrees of an engine.
 	{From: "harness/trees", May: []string{".", "api", "engine", "workspace", "workspace/worktree", "internal/*"}},
+	// They run commands and tools of a harness for the decisions of engine/until and engine/replay, outside of turns.
+	{From: "harness/repeat", May: []string{".", "api", "engine", "engine/until", "tool/bash", "workspace", "internal/*"}},
+	{From: "harness/rerun", May: []string{".", "engine", "engine/history", "engine/replay", "tool", "workspace", "workspace/snapshot", "workspace/worktree", "internal/*"}},
 	// It reports on config, sessions, providers and files, for a client that asks.
 	{From: "harness/insight", May: []string{".", "api", "config", "config/claudecode", "engine", "engine/*", "model", "sandbox", "tool", "tool/builtin", "usage", "workspace", "internal/*"}},
 	// It reads records with the engine's eyes.

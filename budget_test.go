@@ -55,7 +55,7 @@ var archCeilings = map[string]archtest.Exception{
 	"lines lathe":                           {Max: 5690, Why: "the vocabulary of the wire"},
 	"lines sandbox":                         {Max: 7250, Why: "three systems behind one interface"},
 	"lines server":                          {Max: 7500, Why: "one file for each family of routes"},
-	"lines tui":                             {Max: 6720, Why: "the controllers of the screen"},
+	"lines tui":                             {Max: 6800, Why: "the controllers of the screen"},
 	"lines store":                           {Max: 5400, Why: "SQL is written nowhere else: sessions, feed, leases, budgets, background commands, the board"},
 	"lines workspace/snapshot":              {Max: 5700, Why: "one store of trees; see its DESIGN.md"},
 	"methods client.Client":                 {Max: 65, Why: "one for each verb of the API, so that it can stand where an engine does"},

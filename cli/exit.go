@@ -15,10 +15,12 @@ import (
 // The exit codes of a turn, besides those of every command and of signals. The help of run documents them, and
 // scripts depend on them.
 const (
-	ExitRefused = 3   // a permission request was refused
-	exitBudget  = 4   // a limit on cost, tokens, steps or time was reached
-	ExitNoModel = 5   // no provider, or no valid credentials
-	exitAborted = 130 // interrupted here, or canceled by another client
+	ExitRefused    = 3   // a permission request was refused
+	ExitBudget     = 4   // a limit on cost, tokens, steps or time was reached
+	ExitNoModel    = 5   // no provider, or no valid credentials
+	ExitNoProgress = 6   // the command of --until failed with the same output too often
+	ExitNoTries    = 7   // the command of --until failed as often as --tries allows
+	exitAborted    = 130 // interrupted here, or canceled by another client
 )
 
 // coded is an error with its own exit code.
@@ -48,7 +50,7 @@ func FaultExitCode(f lathe.Fault) int {
 		}
 	case *lathe.UnknownFault:
 		if f.Ref == engine.BudgetRef {
-			return exitBudget
+			return ExitBudget
 		}
 	default:
 	}
@@ -82,7 +84,7 @@ func ExitCodeOf(err error) int {
 
 // WithExitCode adds the documented exit code to an error of run.
 func WithExitCode(err error) error {
-	if code := ExitCodeOf(err); code == ExitNoModel || code == exitBudget {
+	if code := ExitCodeOf(err); code == ExitNoModel || code == ExitBudget {
 		return coded{err, code}
 	}
 	return err
@@ -110,6 +112,7 @@ func CheckAgent(name string, all []lathe.Agent) error {
 // StatusOf names an exit code in the result of --format stream-json.
 func StatusOf(code int) string {
 	return cmp.Or(map[int]string{
-		exitDone: "done", ExitUsage: "usage", ExitRefused: "refused", exitBudget: "budget", ExitNoModel: "no_provider", ExitFailed: "error",
+		exitDone: "done", ExitUsage: "usage", ExitRefused: "refused", ExitBudget: "budget", ExitNoModel: "no_provider", ExitFailed: "error",
+		ExitNoProgress: "no_progress", ExitNoTries: "no_tries",
 	}[code], "interrupted")
 }

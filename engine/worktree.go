@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/undo"
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tool/bash"
 	"github.com/lathe-agent/lathe/workspace"
@@ -222,7 +223,21 @@ func (e Trees) treeSnapshots(ctx context.Context, dir string) (*snapshot.Worktre
 	if w := e.files.undoable(at, &StepSettings{}); w != nil {
 		return w, nil
 	}
-	return nil, lathe.Errorf(lathe.Unavailable, "this engine stores no snapshots, so a merge could not be undone")
+	return nil, lathe.Errorf(lathe.Unavailable, "this engine stores no snapshots, so former files are not known")
+}
+
+// FilesBefore reads the files that messages of a session changed, with their subagents, as they were before. Those whose
+// content is not stored are in unknown.
+func (e Trees) FilesBefore(ctx context.Context, s lathe.Session, since []lathe.Message) (files []snapshot.Former, unknown []string, err error) {
+	w, err := e.treeSnapshots(ctx, s.Directory)
+	if err != nil {
+		return nil, nil, err
+	}
+	messages, err := undo.WithSubagents(ctx, e.store, s.ID, since)
+	if err != nil {
+		return nil, nil, err
+	}
+	return w.Before(ctx, undo.ChangedSteps(messages))
 }
 
 // Report says what a tree changed and what its merge does or did.

@@ -2,12 +2,15 @@ package harness
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/lathe-agent/lathe/tool/bash"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness/confine"
+	"github.com/lathe-agent/lathe/harness/repeat"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/mcp"
@@ -51,4 +54,15 @@ func (a *Host) ServiceEnv() []string { return bash.Scrub(a.Environ(), nil, nil) 
 // ConfineHost describes the program to package confine.
 func (a *Host) ConfineHost() confine.Host {
 	return confine.Host{Env: a.Env, Environ: a.Environ, Home: a.Home(), UserDir: a.UserDir(), Now: a.Now, Log: a.Log, Notify: a.Notify}
+}
+
+// Repeats are the runs of a harness that end when a command passes.
+func Repeats(s *Harness) repeat.Runs {
+	return repeat.Runs{Engine: s.Engine, Protect: s.Confine.Lock, Settings: func(_ context.Context, at workspace.Place) (*engine.StepSettings, error) {
+		k, err := s.ConfigFor(at)
+		if err != nil {
+			return nil, err
+		}
+		return k.Settings, nil
+	}}
 }

@@ -144,6 +144,7 @@ func promptActions(p *program) []*action {
 		{name: key.PromptStash, title: "Stash prompt", group: g, do: p.drafts.stash},
 		{name: key.PromptStashPop, title: "Pop the last stashed prompt", group: g, do: p.drafts.unstash},
 		{name: key.PromptStashList, title: "Stashed prompts", group: g, slash: []string{"stash"}, do: p.prompt.stashDialog},
+		{slash: []string{"until"}, description: "repeat your next prompt until COMMAND passes; off ends that", doWithArgs: p.prompt.setUntil},
 		{slash: []string{"queue"}, description: "send TEXT after this turn ends; enter steers the running turn", scope: inRoot, doWithArgs: p.prompt.queueNext},
 		{name: key.PromptSkills, title: "Skills", group: g, slash: []string{"skills"}, do: p.prompt.skillsDialog},
 	}

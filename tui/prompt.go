@@ -35,7 +35,8 @@ type prompt struct {
 	setup        *setup
 
 	ids      *lathe.IDs
-	feed     *feed // opens a new session by an event
+	feed     *feed  // opens a new session by an event
+	until    string // command that the next prompt is repeated for
 	remember func(line string, d editor.Draft) tea.Cmd
 }
 
@@ -112,6 +113,9 @@ func (p *prompt) submit(s editor.Submit, steer bool) tea.Cmd {
 		prompt.Delivery = lathe.Steer
 	}
 	p.state.NoteSent(prompt.ID, prompt.Delivery)
+	if p.until != "" {
+		return tea.Batch(p.drafts.addHistory(s.Draft), p.choice.recordUse(*ref), p.submitUntil(s.Draft, prompt))
+	}
 	return tea.Batch(p.drafts.addHistory(s.Draft), p.choice.recordUse(*ref), p.runIn("send the prompt", s.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
 		_, err := e.Submit(ctx, id, prompt)
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -46,7 +47,9 @@ type shareFlags struct {
 
 // treeFlags choose where the session works: in worktrees, or in the checkout if none is set.
 type treeFlags struct {
-	models   []string // of -m, for --tries
+	models   []string   // of -m, for --tries
+	until    string     // command that decides when the work is done
+	repeats  api.Untils // runs it; nil with --attach
 	tries    triesFlags
 	worktree string // name; see newTree
 	treeDir  string // directory of the session in the worktree
@@ -73,7 +76,8 @@ func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	s.BoolVar(&f.accessible, "accessible", false, "print plain lines for screen readers on a terminal")
 	s.StringVar(&f.worktree, "worktree", "", "work in a new worktree with this `NAME` (default: a free name)")
 	s.Lookup("worktree").NoOptDefVal = chosenName
-	s.IntVar(&f.tries.count, "tries", 0, "run the prompt `N` times in parallel, each in its own worktree")
+	s.IntVar(&f.tries.count, "tries", 0, "run the prompt `N` times in parallel, each in its own worktree; with --until, run its command at most N times")
+	s.StringVar(&f.until, "until", "", "`COMMAND` that decides when the work is done: send its output back until it passes")
 	s.StringVar(&f.tries.check, "check", "", "`COMMAND` that decides which of --tries wins")
 	s.BoolVar(&f.tries.merge, "merge", false, "merge the winner of --tries into this checkout")
 	s.BoolVar(&f.tries.json, "json", false, "print the results of --tries as JSON")
@@ -153,7 +157,7 @@ func rejectEmptyFlags(s *pflag.FlagSet) error {
 			return cli.Usagef("--%s %s: a limit must be greater than 0, such as --max-cost 1.50 or --max-time 10m; leave it out for no limit", name, s.Lookup(name).Value)
 		}
 	}
-	for _, name := range []string{"session", "attach", "command", "output-schema", "record", "replay"} {
+	for _, name := range []string{"session", "attach", "command", "output-schema", "record", "replay", "until"} {
 		if flag := s.Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
 			return cli.Usagef("--%s is empty; give a value or leave it out", name)
 		}

@@ -76,10 +76,15 @@ turn, under one --budget. The --check command then runs in each worktree. A try 
 then by the last number that it prints (more is better), then by the smaller change. --merge merges the
 winner; on a terminal lathe asks.
 
+--until runs a command in the sandbox after each turn. While it fails, its output becomes the next prompt.
+The run ends when the command passes, at --budget or another limit, when the same failure came three
+times, or after --tries runs (default 10). The files that the command names, such as scripts and the
+Makefile, cannot be changed meanwhile. --resume continues an interrupted run.
+
 --share publishes the session on the server of --attach, for everyone who has the link.
 
 Exit codes: 0 success, 1 failure, 2 usage error, 3 permission refused, 4 budget reached, 5 no
-provider or no valid credentials, 130 interrupted or canceled by another client, 143 terminated.`
+provider or no valid credentials, 6 no progress with --until, 7 --tries of --until reached, 130 interrupted or canceled by another client, 143 terminated.`
 
 // New returns `lathe run`.
 func New(a *cli.App) *cobra.Command {
@@ -100,6 +105,7 @@ func New(a *cli.App) *cobra.Command {
   lathe run --attach http://127.0.0.1:4096 "What is running?"
   lathe run --worktree parser "Rewrite the parser"
   lathe run --tries 3 --check 'make test' --budget 5 "Fix the flaky test"
+  lathe run --until 'make test' --budget 2 "Make the tests pass"
   lathe run --record turn.jsonl "hello"; lathe run --replay turn.jsonl "hello"`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -172,7 +178,7 @@ func runRecorded(ctx context.Context, a *cli.App, f runFlags, text string) error
 
 // runOn opens the engine in this process, with the transport of --record or --replay.
 func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.RoundTripper) (err error) {
-	if f.tries.count > 0 {
+	if f.isParallel() {
 		a.JSON = f.tries.json
 	}
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{Transport: wire, Keyless: f.replay != "", Headless: isHeadless(a, f), Tracer: a.Tracer})
@@ -183,9 +189,9 @@ func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.R
 	if err := haveModel(ctx, a, setup, &f); err != nil {
 		return err
 	}
-	f.environment = setup
+	f.environment, f.repeats = setup, harness.Repeats(setup)
 	return serve.WithServer(ctx, a, f.port, setup, func() error {
-		if f.tries.count > 0 {
+		if f.isParallel() {
 			return runTries(ctx, a, setup, f, text)
 		}
 		return runWith(ctx, a, setup.Engine, f, text)
@@ -237,10 +243,19 @@ func runWith(ctx context.Context, a *cli.App, e api.Engine, f runFlags, text str
 	if err := r.share(ctx); err != nil {
 		return err
 	}
+	var rules lathe.Ruleset
 	if isOwn && (!fresh || f.fork) {
-		return withRules(ctx, e, s, f.rules, func() error { return r.follow(ctx, prompt) })
+		rules = f.rules
 	}
-	return r.follow(ctx, prompt)
+	if isOwn {
+		release, err := r.beginUntil(ctx, &prompt)
+		if err != nil {
+			r.turn.DeleteEmpty(ctx)
+			return err
+		}
+		defer release()
+	}
+	return withRules(ctx, e, s, rules, func() error { return r.follow(ctx, prompt) })
 }
 
 // isHeadless reports whether no user watches the turn.
@@ -256,7 +271,7 @@ func runSession(ctx context.Context, a *cli.App, e api.Engine, f runFlags) (lath
 		which = cli.Last
 	}
 	if f.resume && which == "" {
-		return newestInterrupted(ctx, a, e)
+		return newestInterrupted(ctx, a, e, f)
 	}
 	if which == "" {
 		return e.Create(ctx, cmp.Or(f.treeDir, cli.EngineDir(a)), lathe.NewSession{Title: f.title, Rules: append(turn.UnattendedRules(), sessionRules(f.rules)...)})
@@ -269,7 +284,7 @@ func runSession(ctx context.Context, a *cli.App, e api.Engine, f runFlags) (lath
 }
 
 // newestInterrupted returns the project's most recent session with an interrupted turn.
-func newestInterrupted(ctx context.Context, a *cli.App, e api.Engine) (lathe.Session, error) {
+func newestInterrupted(ctx context.Context, a *cli.App, e api.Engine, f runFlags) (lathe.Session, error) {
 	q, err := a.ProjectQuery(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err
@@ -282,6 +297,12 @@ func newestInterrupted(ctx context.Context, a *cli.App, e api.Engine) (lathe.Ses
 	for _, s := range all {
 		if cut[s.ID] {
 			return s, nil
+		}
+	}
+	if f.repeats != nil && len(all) > 0 { // a run of --until may have ended between two turns
+		if release, failed := f.repeats.ResumeUntil(ctx, all[0].ID); failed == nil {
+			release()
+			return all[0], nil
 		}
 	}
 	if err == nil {

@@ -22,6 +22,7 @@ type runner struct {
 	arguments string // of the slash command
 	turn      *turn.Turn
 	out       turn.Output
+	until     api.Untils           // decides whether another turn follows; nil without --until
 	answered  map[lathe.AskID]bool // with another request of the same call
 }
 
@@ -38,7 +39,7 @@ func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 	if r.flags.share && t.Session.Share != nil {
 		r.note("~ %s", termtext.Plain(t.Session.Share.URL))
 	}
-	err := t.Run(ctx)
+	err := r.runTurns(ctx, p)
 	if context.Cause(ctx) != nil {
 		t.Report(cli.CancelTurn(ctx, t.Engine, t.Session.ID))
 	}

@@ -31,6 +31,12 @@ func JoinWorktreeName(args []string) []string {
 // checkTrees checks the flags for worktrees.
 func (f *runFlags) checkTrees(a *cli.App) error {
 	t := f.tries
+	if f.until != "" {
+		if err := f.checkUntil(a); err != nil {
+			return err
+		}
+		t.count = 0
+	}
 	switch {
 	case t.count < 0 || t.count > maxTries:
 		return cli.Usagef("--tries %d: want 1 to %d", t.count, maxTries)

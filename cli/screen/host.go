@@ -14,6 +14,7 @@ import (
 // ownEngine adapts a local engine to the terminal UI.
 type ownEngine struct {
 	*engine.Engine
+	api.Untils
 	api.Host
 	// trusted reports whether the project is trusted, and which config files were ignored.
 	trusted func() (ok bool, broken string)

@@ -105,7 +105,7 @@ func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change 
 	if err != nil {
 		return nil, cli.CloseAfter(setup, err)
 	}
-	h := &ownEngine{Engine: setup.Engine, Host: around}
+	h := &ownEngine{Engine: setup.Engine, Untils: harness.Repeats(setup), Host: around}
 	h.trusted = func() (ok bool, broken string) {
 		l, err := a.Config()
 		if err != nil {

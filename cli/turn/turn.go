@@ -67,6 +67,7 @@ func (t *Turn) Run(ctx context.Context) error {
 	listening, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(nil) })()
+	t.busy = false // a turn may follow another
 	sent := false
 	for ev, err := range t.Engine.Events(listening, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) { // subagents may be in any directory
 		if err != nil {

@@ -47,8 +47,10 @@ type Policy struct {
 	gitPasswords credentials
 	git          gitProjects
 	canMount     func() bool
+	NoNetwork    bool        // commands run in the sandbox and reach no network, whatever the config says
 	NoCommands   bool        // nothing is run for a model: no folder is made for tools
 	Warn         func(error) // that commands are not confined, once
+	locks        locks
 }
 
 // New returns the policy for a machine with the given kernel support.
@@ -171,9 +173,15 @@ func (f *Policy) Profile(c config.Config, call *tool.Call, line bash.Line) (sand
 	if mode := modeOf(box, line); mode != box.Mode {
 		box.Mode, asked = mode, true
 	}
+	if f.NoNetwork {
+		box.Mode, asked = string(sandbox.Workspace), true
+	}
 	p := sandbox.Profile{
 		Mode: sandbox.Mode(box.Mode), Strict: asked, Network: networkOf(box),
 		Limits: sandbox.Limits{Memory: uint64(box.Limits.Memory), Processes: uint64(box.Limits.Processes), FileSize: uint64(box.Limits.FileSize)},
+	}
+	if f.NoNetwork {
+		p.Network = sandbox.Network{Limited: true, Private: true}
 	}
 	if !p.Confined() {
 		return sandbox.Profile{Mode: sandbox.Off, Limits: p.Limits}, nil
@@ -196,6 +204,7 @@ func (f *Policy) Profile(c config.Config, call *tool.Call, line bash.Line) (sand
 		return p, err
 	}
 	f.fill(&p, call, at, box.Write)
+	f.locks.protect(&p)
 	if p.Mode == sandbox.Workspace {
 		f.keepGit(&p, rootOf(call), at, line.ReadsOnly)
 	}

@@ -26,6 +26,7 @@ func (f *Policy) Outside(c config.Config) *tool.External {
 		Secret:   f.secretPaths(at, c.Sandbox.Read),
 		Temp:     func(call *tool.Call) string { return f.temporaryOf(c, call, at) },
 		RealTemp: append([]string{a.Home, bash.FollowLinks(a.Home)}, c.Sandbox.Write...),
+		Locked:   f.locks.has,
 	}
 }
 

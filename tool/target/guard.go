@@ -15,10 +15,14 @@ import (
 const EditPrefix = "edit:"
 
 // AskGuarded asks before files are changed that other programs obey, whatever else is allowed. The
-// permission is that of leaving the sandbox, since a change to one of them does just that.
+// permission is that of leaving the sandbox, since a change to one of them does just that. Locked files
+// are refused: no permission opens them.
 func AskGuarded(ctx context.Context, c *tool.Call, list guarded.List, targets []Target, diff string) error {
 	var patterns, paths, reasons []string
 	for _, t := range targets {
+		if o := c.External; o != nil && o.Locked != nil && (o.Locked(t.Path) || o.Locked(t.real(c).Name)) {
+			return tool.Failf("%s is locked: it decides whether your work is done. Fix the cause of the failure, not the check.", t.Shown)
+		}
 		if t.Temporary {
 			continue
 		}

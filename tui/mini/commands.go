@@ -61,7 +61,7 @@ func commands() []command {
 		{names: []string{"thinking"}, about: "show or hide reasoning", do: slash.toggleThinking},
 		{names: []string{"status", "debug"}, about: "show session, model and directory", do: slash.status},
 		{names: []string{"exit", "quit", "q"}, about: "leave", do: func(p slash, _ string) { p.left = true }},
-		{names: []string{"themes", "timestamps", "timeline", "subagents", "unfold", "editor", "stash", "skills", "mcps", "connect", "copy", "config"}},
+		{names: []string{"themes", "timestamps", "timeline", "subagents", "unfold", "editor", "stash", "skills", "mcps", "connect", "copy", "config", "until"}},
 	}
 }
 

@@ -1,0 +1,106 @@
+package session
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/replay"
+	"github.com/lathe-agent/lathe/harness"
+	"github.com/lathe-agent/lathe/harness/confine"
+	"github.com/lathe-agent/lathe/harness/rerun"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// newReplay runs recorded calls again.
+func newReplay(a *cli.App) *cobra.Command {
+	var from, to string
+	cmd := &cobra.Command{
+		Use:   "replay [ID] [--from STEP] [--to STEP]",
+		Short: "Run recorded tool calls again and compare the results",
+		Long: `Run the tool calls of a session again, with the present tools, in a scratch copy of the project as it
+was before the first step. No model is asked. Each result is compared with the recorded one: same, alike
+(same but for times, paths and the like), or different. The exit code is 1 if a result differs.
+
+Commands run in the sandbox without network. Calls that reach beyond the project, such as webfetch,
+subagents and MCP tools, do not run. Their recorded results are used and listed as "from the record".
+
+The copy is your checkout with the files that the session changed as they were before the step. Files
+that you changed since, and that the session did not, are as they are now. The copy is removed at the
+end. The session and your checkout stay as they are. STEP is a number from 1, or the ID of a message.`,
+		Example: `  lathe session replay last
+  lathe session replay 4mKq --from 3 --to 7
+  lathe session replay last --json`,
+		Args: cli.RangeArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runReplay(c.Context(), a, args, rerun.Options{From: from, To: to})
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "first `STEP` to run (default 1)")
+	cmd.Flags().StringVar(&to, "to", "", "last `STEP` to run (default the last)")
+	return a.JSONFlag(cmd)
+}
+
+// runReplay opens the tools of the project and prints the results as they come.
+func runReplay(ctx context.Context, a *cli.App, args []string, o rerun.Options) (err error) {
+	if a.Attach != "" {
+		return cli.Usagef("replay runs on this machine and cannot be combined with --attach")
+	}
+	var found lathe.Session
+	if err := onSession(ctx, a, args, func(_ api.Engine, s lathe.Session) error { found = s; return nil }); err != nil {
+		return err
+	}
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{Headless: true, Keyless: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = cli.CloseAfter(setup, err) }()
+	setup.Confine.NoNetwork = true
+	o.Settings = func(at workspace.Place) (*engine.StepSettings, error) {
+		k, err := setup.ConfigFor(at) // without extensions
+		if err != nil {
+			return nil, err
+		}
+		return k.Settings, nil
+	}
+	o.Close = func(id lathe.SessionID) {
+		setup.Runner.EndSession(string(id))
+		confine.RemoveSessionTemp(setup.Folders, id)
+	}
+	if !a.JSON {
+		o.Show = func(c replay.CallReport) { printReplayed(a, c) }
+	}
+	r, err := rerun.Run(ctx, setup.Engine, found.ID, o)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.PrintJSON(r)
+	} else {
+		for _, path := range r.Unknown {
+			a.Notify("Content not stored, so the present one was used: %s", termtext.Plain(path))
+		}
+		a.Printf("%s\n", r.Summary())
+	}
+	if err == nil && r.Differs > 0 {
+		return cli.Reported{Code: cli.ExitFailed}
+	}
+	return err
+}
+
+// printReplayed prints the result of one call.
+func printReplayed(a *cli.App, c replay.CallReport) {
+	a.Printf("%d  %-15s  %s %s\n", c.Step, c.Outcome, termtext.Plain(c.Tool), termtext.Plain(c.Subject))
+	if c.Why != "" {
+		a.Printf("     %s\n", termtext.OneLine(termtext.Plain(c.Why)))
+	}
+	if d := c.Diff; d != nil {
+		a.Printf("     %s\n     recorded: %s\n     now:      %s\n", d.What, termtext.Plain(d.Recorded), termtext.Plain(d.Now))
+	}
+	a.Flush()
+}
