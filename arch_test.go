@@ -29,7 +29,8 @@ var archImports = archtest.Table{
 	{From: "grant", May: []string{"."}},
 	{From: "model", May: []string{".", "internal/*"}},
 	{From: "bus", May: []string{".", "internal/*"}},
-	{From: "store", May: []string{".", "internal/*"}},
+	{From: "store", May: []string{".", "internal/*", "store/searchtext"}},
+	{From: "store/searchtext", May: []string{".", "internal/*"}},
 	{From: "sandbox", May: []string{".", "sandbox/egress", "internal/*"}},
 	{From: "sandbox/egress", May: []string{"internal/*"}},
 	{From: "workspace", May: []string{".", "internal/*"}},
@@ -110,9 +111,10 @@ var archImports = archtest.Table{
 	{From: "harness/repeat", May: []string{".", "api", "engine", "engine/until", "tool/bash", "workspace", "internal/*"}},
 	{From: "harness/rerun", May: []string{".", "engine", "engine/history", "engine/replay", "tool", "workspace", "workspace/snapshot", "workspace/worktree", "internal/*"}},
 	// It reports on config, sessions, providers and files, for a client that asks.
-	{From: "harness/insight", May: []string{".", "api", "config", "config/claudecode", "engine", "engine/*", "model", "sandbox", "tool", "tool/builtin", "usage", "workspace", "internal/*"}},
+	{From: "harness/insight", May: []string{".", "api", "config", "config/claudecode", "engine", "engine/*", "model", "sandbox", "tool", "tool/builtin", "usage", "usage/explain", "workspace", "internal/*"}},
 	// It reads records with the engine's eyes.
 	{From: "usage", May: []string{".", "engine", "engine/check", "engine/history", "model"}},
+	{From: "usage/explain", May: []string{".", "api", "usage"}},
 	{From: "lathetest", May: []string{"."}},
 	// They read what other programs wrote, and know neither the store nor the engine.
 	{From: "transfer", May: []string{".", "internal/*"}},

@@ -74,6 +74,8 @@ type Histories interface {
 	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
 	// Diff is what a session changed, or the exchange that a prompt began.
 	Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error)
+	// Search finds places in the sessions of all projects, newest first.
+	Search(ctx context.Context, q lathe.SearchQuery) (lathe.SearchResult, error)
 	// Export writes a session as JSON; change may change the record and each message on the way.
 	Export(ctx context.Context, id lathe.SessionID, to io.Writer, change func(*lathe.Session, *lathe.Message)) error
 	// Statuses returns the status of each session in scope that is not idle.

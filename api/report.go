@@ -14,6 +14,8 @@ type Reports interface {
 	ContextUse(ctx context.Context, id lathe.SessionID) (ContextUse, error)
 	// SessionCost says what a session and those below it have cost.
 	SessionCost(ctx context.Context, id lathe.SessionID) (SessionCost, error)
+	// SessionUsage says where the time and the money of a session went.
+	SessionUsage(ctx context.Context, id lathe.SessionID) (SessionUsage, error)
 
 	// Settings lists the settings of a directory by key. Secrets are masked.
 	Settings(ctx context.Context, dir string) ([]Setting, error)

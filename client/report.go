@@ -27,6 +27,11 @@ func (r reports) SessionCost(ctx context.Context, id lathe.SessionID) (out api.S
 	return out, r.send(ctx, request{method: "GET", path: "/lathe/session/" + url.PathEscape(string(id)) + "/cost", to: &out})
 }
 
+// SessionUsage says where the time and the money of a session went.
+func (r reports) SessionUsage(ctx context.Context, id lathe.SessionID) (out api.SessionUsage, err error) {
+	return out, r.send(ctx, request{method: "GET", path: "/lathe/session/" + url.PathEscape(string(id)) + "/usage", to: &out})
+}
+
 // Settings lists the settings of a directory.
 func (r reports) Settings(ctx context.Context, dir string) (out []api.Setting, err error) {
 	return out, r.send(ctx, request{method: "GET", path: "/lathe/settings", directory: dir, to: &out})

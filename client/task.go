@@ -10,7 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/api"
 )
 
-// background requests the background tasks and the board of a server.
+// background requests the background tasks, the board and the search of a server.
 type background struct {
 	send func(ctx context.Context, r request) error
 }
@@ -41,6 +41,26 @@ func (b background) MoveToBackground(ctx context.Context, id lathe.SessionID) (i
 	}
 	err := b.send(ctx, request{method: "POST", path: "/lathe/session/" + url.PathEscape(string(id)) + "/background", to: &out})
 	return out.Moved, err
+}
+
+// Search finds places in the sessions of all projects.
+func (b background) Search(ctx context.Context, q lathe.SearchQuery) (out lathe.SearchResult, err error) {
+	v := url.Values{"q": {q.Text}}
+	for name, value := range map[string]string{"session": string(q.Session), "project": q.Project, "model": q.Model, "tool": q.Tool, "cursor": q.Cursor} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	if q.Typing {
+		v.Set("typing", "true")
+	}
+	if q.Since != 0 {
+		v.Set("since", strconv.FormatInt(int64(q.Since), 10))
+	}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return out, b.send(ctx, request{method: "GET", path: "/lathe/search", query: v, to: &out})
 }
 
 // Board returns what sessions of all projects are doing.

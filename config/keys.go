@@ -124,6 +124,7 @@ func enduranceKeys() []entry {
 		key("checks", checksSpec()),
 		key("resume", choice("Turns interrupted by a crash: ask shows them, auto resumes them, off ignores them; default: ask", "ask", "auto", "off").riskyIf(equals("auto"))),
 		key("overview", toggle("Add a project overview to the first prompt of a session; default: true")),
+		key("search", toggle("Index the text of sessions for lathe session search and /search; false removes the index; default: true").riskyIf(equals("false"))),
 		key("retry", object("Retries of failed model requests",
 			key("attempts", whole("Maximum number of retries; default: 5", 0)),
 			key("max_wait", either("Longest wait a provider can request, in milliseconds or false; default: 600000", whole("", 1), off())))),

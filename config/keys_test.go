@@ -118,7 +118,7 @@ func TestKeys_OfTheReference(t *testing.T) {
 		delete(known, k)
 	}
 	ours := []string{
-		"overview", "survey", "permission_mode", "permission_unattended", "prompt_cache",
+		"overview", "search", "survey", "permission_mode", "permission_unattended", "prompt_cache",
 		"server.auth", // decisions: an explicit way to serve without a password
 		"server.metrics", "server.traces", "lsp.install", "lsp.memory", "formatter.scope",
 		// older settings

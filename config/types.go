@@ -47,6 +47,7 @@ type Config struct {
 	Checks     map[string]bool `json:"checks,omitempty"`   // the checks that are switched on or off
 	Resume     string          `json:"resume,omitempty"`   // ask, auto or off
 	Overview   *bool           `json:"overview,omitempty"` // add a project overview to the first prompt
+	Search     *bool           `json:"search,omitempty"`   // index sessions for a search
 	Retry      Retry           `json:"retry,omitzero"`
 	Deadline   Deadline        `json:"deadline,omitzero"`
 	Fallback   Fallback        `json:"fallback,omitzero"`

@@ -67,6 +67,9 @@ type Options struct {
 	Requests  int            // to models at the same time; 0 is the default
 	Random    func() float64 // in [0, 1)
 	Tracer    *otlp.Tracer   // nil traces nothing
+	// Search indexes the words of all sessions, also of old ones, in the background. False removes the index;
+	// unset changes nothing and finds nothing.
+	Search lathe.Opt[bool]
 }
 
 var (
@@ -148,7 +151,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	out := events.NewPublisher(b, e.receive, e.actors.isAwake)
 	s, err := store.Open(ctx, o.Driver, store.Options{
 		Publish: out.Publish, HasListeners: out.HasListeners,
-		Now: o.Now, IDs: o.IDs, Blobs: o.Blobs, Log: o.Log,
+		Now: o.Now, IDs: o.IDs, Blobs: o.Blobs, Log: o.Log, Search: o.Search.Value,
 	})
 	if err != nil {
 		return nil, errors.Join(err, o.Driver.Close())
@@ -161,6 +164,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.composer = &composer{services: e.services, dirs: e.Directories}
 	e.editor = editor{services: e.services, actors: &e.actors}
 	e.recovery = recovery{services: e.services, lifetime: e.lifetime, composer: e.composer, actors: &e.actors, files: &e.files, subagents: &e.subagents, Registry: e.newBackground()}
+	if o.Search.Set && o.Environment != nil {
+		e.work.Go(func() { e.keepIndex(e.ctx) })
+	}
 	return e, nil
 }
 

@@ -85,6 +85,13 @@ func (a *Host) Config() (*config.Loaded, error) {
 	return config.Load(o)
 }
 
+// SearchEnabled reports whether sessions are indexed for a search. An invalid config does not switch it off: the
+// command that needs the config reports it.
+func (a *Host) SearchEnabled() bool {
+	l, err := a.Config()
+	return err != nil || l.Config.Search == nil || *l.Config.Search
+}
+
 // TrustStore returns the store of trusted projects.
 func (a *Host) TrustStore() (*workspace.Trust, error) {
 	at, err := datadir.Find(a.Env)

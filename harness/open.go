@@ -43,7 +43,7 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 		asks = o.Wrap(s)
 	}
 	s.Engine, err = openEngine(ctx, a, at, engine.Options{
-		Environment: asks, Tracer: o.Tracer,
+		Environment: asks, Tracer: o.Tracer, Search: lathe.Some(a.SearchEnabled()),
 		OnDelete: func(id lathe.SessionID) {
 			s.extensionSets.hooks.end(id)
 			s.Runner.EndSession(string(id))
@@ -64,7 +64,8 @@ func OpenSessions(ctx context.Context, a *Host) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openEngine(ctx, a, at, engine.Options{OnDelete: func(id lathe.SessionID) { confine.RemoveSessionTemp(at, id) }})
+	// The config is not read for a command that only reads sessions: an index that is off stays empty in any case.
+	return openEngine(ctx, a, at, engine.Options{Search: lathe.Some(true), OnDelete: func(id lathe.SessionID) { confine.RemoveSessionTemp(at, id) }})
 }
 
 func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Options) (*engine.Engine, error) {

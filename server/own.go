@@ -26,9 +26,31 @@ func (a latheAPI) routes() []row {
 			"Resume an interrupted turn", busy), ofSession(a.resume)),
 		answer(route("POST /lathe/session/{sessionID}/unarchive", "lathe.session.unarchive", "lathe",
 			"Unarchive a session", missing), ofSession(a.unarchive)),
+		answer(route("GET /lathe/search", "lathe.search", "lathe",
+			"Search the text of all sessions: prompts, answers, tool inputs and outputs, file names", []failure{failsBad}, withoutDirectory), a.search),
 		answer(route("GET /lathe/interrupted", "lathe.interrupted", "lathe",
 			"List the sessions with an interrupted turn", nil, withoutDirectory), func(c *call, _, _ none) ([]lathe.SessionID, error) { return a.engine.Interrupted(c.Context()) }),
 	}
+}
+
+// searchQuery is a [lathe.SearchQuery].
+type searchQuery struct {
+	Text    string `query:"q"`
+	Typing  bool   `query:"typing"`
+	Session string `query:"session"`
+	Project string `query:"project"`
+	Model   string `query:"model"`
+	Tool    string `query:"tool"`
+	Since   int    `query:"since"` // milliseconds
+	Limit   int    `query:"limit"`
+	Cursor  string `query:"cursor"`
+}
+
+func (a latheAPI) search(c *call, q searchQuery, _ none) (lathe.SearchResult, error) {
+	return a.engine.Search(c.Context(), lathe.SearchQuery{
+		Text: q.Text, Typing: q.Typing, Session: lathe.SessionID(q.Session), Project: q.Project, Model: q.Model, Tool: q.Tool,
+		Since: lathe.Time(q.Since), Limit: q.Limit, Cursor: q.Cursor,
+	})
 }
 
 func (a latheAPI) undo(c *call, _ none, in lathe.Undo) (lathe.Undone, error) {

@@ -35,6 +35,11 @@ func (a reportAPI) routes() []row {
 			ofSession(func(c *call, rec lathe.Session, _, _ none) (api.SessionCost, error) {
 				return a.reports.SessionCost(c.Context(), rec.ID)
 			})),
+		answer(route("GET /lathe/session/{sessionID}/usage", "lathe.session.usage", "lathe",
+			"Get where the time and the money of a session went, by prompt, model and tool, with failures and cache misses", missing),
+			ofSession(func(c *call, rec lathe.Session, _, _ none) (api.SessionUsage, error) {
+				return a.reports.SessionUsage(c.Context(), rec.ID)
+			})),
 		answer(route("GET /lathe/settings", "lathe.settings", "lathe",
 			"List the config of the directory by key, with help, value and origin; secrets are masked", bad),
 			atDirectory(func(c *call, dir string, _, _ none) ([]api.Setting, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store/searchtext"
 )
 
 // Large strings (attachments, long outputs) are files named by the hash of their content.
@@ -33,6 +34,7 @@ type blobs struct {
 	// unsynced, if not nil, collects the folders whose names syncNames syncs later: an import writes
 	// thousands of files and needs their names on disk only when it commits.
 	unsynced map[string]bool
+	words    bool // find the words of parts, for the index
 }
 
 type blob struct {
@@ -45,6 +47,7 @@ type blob struct {
 type encoded struct {
 	data  []byte
 	blobs []blob
+	words []string // of a part, for the index
 }
 
 // shrink moves the large strings of a row into files.
@@ -277,7 +280,11 @@ func (b *blobs) encode(f lathe.Fact) (encoded, error) {
 		if p.Open() { // the text of an open part is in its tails
 			p = p.WithText("")
 		}
-		return b.shrink(p.AppendRow(nil))
+		enc, err := b.shrink(p.AppendRow(nil))
+		if b.words {
+			enc.words = searchtext.Words(p)
+		}
+		return enc, err
 	default:
 		return encoded{}, nil
 	}

@@ -295,6 +295,9 @@ func (t *txn) removeMessage(s *sessionRow, id lathe.MessageID) error {
 func (t *txn) deleteMessages(where string, arg any) error {
 	messages := `(SELECT n FROM message WHERE ` + where + `)`
 	parts := `(SELECT n FROM part WHERE message IN ` + messages + `)`
+	if err := unindexParts(t, parts, arg); err != nil {
+		return err
+	}
 	for _, q := range []struct {
 		sql   string
 		blobs bool

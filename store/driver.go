@@ -24,7 +24,36 @@ type Driver interface {
 	Check(ctx context.Context) ([]string, error)
 	// Size returns the bytes on disk and those of them that are free.
 	Size(ctx context.Context) (used, free int64, err error)
+	// TextIndex returns the index for [Search], or nil if the database has none.
+	TextIndex() TextIndex
 	Close() error
+}
+
+// TextIndex finds parts by their words: FTS5 here, tsvector in PostgreSQL. The words are made and
+// verified by the store, so that all databases find the same. A word has letters, digits,
+// marks and section signs only.
+type TextIndex interface {
+	// Put replaces the words of a part.
+	Put(tx Tx, part int64, words []string) error
+	// Remove removes the parts that a subquery with one argument selects.
+	Remove(tx Tx, parts string, arg any) error
+	// Clear removes all parts.
+	Clear(tx Tx) error
+	// Find calls f with the parts that fit, highest number first, until f returns false.
+	Find(r Reader, q IndexQuery, f func(part int64) (more bool, err error)) error
+}
+
+// IndexQuery selects parts.
+type IndexQuery struct {
+	All    []IndexWord // a part has each of them, at least one
+	None   []string    // and none of these
+	Before int64       // its number is below this one
+}
+
+// IndexWord is a word to find.
+type IndexWord struct {
+	Text   string
+	Prefix bool // it is the beginning of a word
 }
 
 // Reader runs queries. It is for one goroutine, and only valid inside the call that provides it.

@@ -46,6 +46,7 @@ func (t *txn) edit(row *sessionRow, e lathe.Edit) error {
 	if err := t.exec(sql, args...); err != nil {
 		return err
 	}
+	t.index.moved = t.index.moved || e.Project.Set && e.Project.Value != row.project
 	return t.publishSession(seq, row)
 }
 

@@ -19,7 +19,7 @@ func (s *Store) Fork(ctx context.Context, from lathe.SessionID, before lathe.Mes
 		if err != nil {
 			return err
 		}
-		t.bulk = t.counter
+		t.bulk, t.index.behind = t.counter, true
 		if err := t.copySystemPrompt(src, dst); err != nil {
 			return err
 		}

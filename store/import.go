@@ -106,7 +106,7 @@ func (g *Staged) commit(ctx context.Context, rec lathe.Session, refresh bool) (I
 		if err := imp.open(rec); err != nil {
 			return err
 		}
-		t.bulk = t.counter
+		t.bulk, t.index.behind = t.counter, true
 		published := len(t.events)
 		if err := imp.copy(g); err != nil {
 			return err

@@ -50,6 +50,9 @@ func (t *txn) putPart(s *sessionRow, p lathe.Part, enc encoded) error {
 			return err
 		}
 	}
+	if err := indexPart(t, s, m.n, n, enc.words); err != nil {
+		return err
+	}
 	t.publish(seq, s, &lathe.PartChanged{Part: p, Time: t.now})
 	return t.addUsage(s, usageOf(p.Body), before)
 }
@@ -95,6 +98,9 @@ func (t *txn) removePart(s *sessionRow, message lathe.MessageID, id lathe.PartID
 		return err
 	}
 	if err := t.refer(kindPart, p.n, nil, true); err != nil {
+		return err
+	}
+	if err := unindexParts(t, `(SELECT n FROM part WHERE n = $1)`, p.n); err != nil {
 		return err
 	}
 	for _, sql := range []string{`DELETE FROM tail WHERE part = $1`, `DELETE FROM part WHERE n = $1`} {

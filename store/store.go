@@ -39,6 +39,8 @@ type Store struct {
 
 	keepRows int64 // see trim
 
+	index TextIndex // nil if search is off
+
 	mu        sync.Mutex     // guards published and closed
 	published int64          // all numbers up to here were passed to pub
 	closed    bool           // no new reads
@@ -61,6 +63,7 @@ type Options struct {
 	Now          func() lathe.Time // the clock
 	IDs          *lathe.IDs
 	Blobs        string // folder for large values
+	Search       bool   // index the words of parts, for Search
 	Log          *slog.Logger
 }
 
@@ -82,7 +85,10 @@ func Open(ctx context.Context, d Driver, o Options) (*Store, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.blobs = &blobs{dir: o.Blobs}
+	if o.Search {
+		s.index = d.TextIndex()
+	}
+	s.blobs = &blobs{dir: o.Blobs, words: s.index != nil}
 	err := d.Read(ctx, func(r Reader) error {
 		return r.Query(`SELECT counter, word FROM feed`, nil, func(row Row) error {
 			s.published, s.feed = row.Int(0), row.Text(1)
@@ -201,6 +207,8 @@ type txn struct {
 	dirty   bool // a write took no number
 	events  []lathe.Event
 	bulk    int64 // if not 0: events after this number are read back after the commit, to save memory
+	began   int64 // the counter before this transaction
+	index   indexState
 
 	orphanedBlobs bool // a row dropped its reference to a blob
 	tombstones    int  // tombstones and answered asks made

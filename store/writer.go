@@ -257,10 +257,11 @@ func (w *writer) commit(jobs []*job, results []error, durable bool) error {
 		return err
 	}
 	t := &txn{store: w.store, tx: tx, now: w.store.now()}
-	if t.counter, err = readCounter(tx); err != nil {
+	if t.counter, t.index, err = readFeed(tx); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	before := t.counter
+	t.began = before
 	// Publish the commits of other processes first, in their state before these jobs.
 	pubErr := w.store.catchUp(tx, before)
 	for i, j := range jobs {
@@ -269,7 +270,7 @@ func (w *writer) commit(jobs []*job, results []error, durable bool) error {
 		}
 	}
 	if t.counter != before {
-		if _, err := tx.Exec(`UPDATE feed SET counter = $1`, t.counter); err != nil {
+		if err := t.saveCounter(); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 	}
@@ -303,10 +304,10 @@ func (w *writer) one(t *txn, j *job, shared bool, result *error) error {
 			return err
 		}
 	}
-	counter, dirty := t.counter, t.dirty
+	counter, dirty, index := t.counter, t.dirty, t.index
 	t.events, t.bulk = nil, 0
 	if *result = j.do(t); *result != nil {
-		t.counter, t.dirty = counter, dirty
+		t.counter, t.dirty, t.index = counter, dirty, index
 		if !shared {
 			return nil // nothing else is in the transaction: commit rolls it back
 		}

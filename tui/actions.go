@@ -56,6 +56,7 @@ func sessionActions(p *program) []*action {
 	const g = "Session"
 	out := []*action{
 		{name: key.SessionList, title: "Switch session", group: g, slash: []string{"sessions", "resume", "continue"}, suggested: true, do: p.dialogs.list},
+		{title: "Search sessions", group: g, slash: []string{"search"}, description: "find any text in your history", do: func() tea.Cmd { return p.dialogs.search("") }, doWithArgs: p.dialogs.search},
 		{name: key.SessionNew, title: "New session", group: g, slash: []string{"new", "clear"}, suggested: true, do: p.sessions.startNew},
 		{name: key.SessionRename, title: "Rename session", group: g, slash: []string{"rename"}, scope: inRoot, do: p.dialogs.renameDialog},
 		{name: key.SessionTimeline, title: "Jump to a message", group: g, slash: []string{"timeline"}, scope: inSession, do: p.dialogs.timeline},
@@ -155,6 +156,7 @@ func appActions(p *program) []*action {
 	const g = "Application"
 	return []*action{
 		{title: "Context", group: g, slash: []string{"context"}, description: "show what fills the context window", scope: inSession, do: ofSession(p.reports, "Context", Engine.ContextUse, report.Context)},
+		{title: "Usage", group: g, slash: []string{"usage"}, description: "show where the time and the money of this session went", scope: inSession, do: ofSession(p.reports, "Usage", Engine.SessionUsage, report.Usage)},
 		{title: "Cost", group: g, slash: []string{"cost"}, description: "show the cost of this session and of today", scope: inSession, do: ofSession(p.reports, "Cost", Engine.SessionCost, report.Cost)},
 		{title: "Config", group: g, slash: []string{"config", "settings"}, description: "search and change settings", do: func() tea.Cmd { return p.reports.config("") }},
 		{title: "Doctor", group: g, slash: []string{"doctor"}, description: "check providers, sandbox, terminal and disk", do: p.reports.doctor},

@@ -20,6 +20,7 @@ type conversation struct {
 	chats      map[lathe.SessionID]*chat.Chat
 	onOlder    func() tea.Cmd // continues a search in older messages
 	loadingTop bool           // scrolling to the first message, which is not loaded yet
+	target     target         // the message to scroll to
 }
 
 // drawScrollbar shows the scroll position at the right edge. It counts messages: the number of
@@ -79,7 +80,7 @@ func (v *conversation) continueLoading(o *state.Open) tea.Cmd {
 	if whole || v.loadingTop {
 		return v.loadOlder()
 	}
-	return v.onOlder()
+	return tea.Batch(v.toTarget(), v.onOlder())
 }
 
 // env is the drawing input of the conversation.

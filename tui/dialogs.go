@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -59,6 +60,9 @@ func (sd *sessionDialogs) list() tea.Cmd {
 	o.onResult = func(out dialog.Result) tea.Cmd {
 		switch out := out.(type) {
 		case dialog.Query:
+			if text, ok := strings.CutPrefix(out.Text, "/"); ok { // all text, not only titles
+				return sd.search(text)
+			}
 			return search(out.Text)
 		case dialog.Moved:
 			return sd.readFirst(found, lathe.SessionID(out.ID), first)

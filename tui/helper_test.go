@@ -99,6 +99,13 @@ func (c *canned) Create(_ context.Context, _ string, in lathe.NewSession) (lathe
 	return s, c.did("create", in.Agent)
 }
 
+// Search finds the text in every title.
+func (c *canned) Search(_ context.Context, q lathe.SearchQuery) (lathe.SearchResult, error) {
+	return lathe.SearchResult{Indexed: 1, Hits: []lathe.SearchHit{{
+		Session: sampleID, Title: "Greeting", Message: "msg_1", Part: "prt_1", Place: "prompt", Snippet: []lathe.SearchText{{Text: q.Text, Match: true}},
+	}}}, nil
+}
+
 func (c *canned) SetMode(_ context.Context, _ string, m lathe.Mode) (lathe.Mode, error) {
 	err := c.did("mode", m)
 	c.mu.Lock()

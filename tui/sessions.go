@@ -138,7 +138,7 @@ func (ss *sessions) afterOpen() tea.Cmd {
 	}
 	ss.state.Opening = false
 	ss.choice.follow(o.Transcript)
-	return tea.Batch(ss.asks.refresh(), ss.prompt.sendFirst(), ss.checkInterrupted())
+	return tea.Batch(ss.asks.refresh(), ss.prompt.sendFirst(), ss.checkInterrupted(), ss.conversation.toTarget())
 }
 
 // openFailed continues when the session of the command line cannot be opened. Its prompt was not meant for another

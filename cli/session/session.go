@@ -19,7 +19,7 @@ func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "Manage sessions",
-		Long: `List, show, undo, fork, rename, archive, share and delete sessions. A session is a saved conversation in
+		Long: `List, search, show, explain, undo, fork, rename, archive, share and delete sessions. A session is a saved conversation in
 one directory.
 
 For an ID, a unique beginning or end is enough, and "last" is the latest session of the project
@@ -31,7 +31,7 @@ For an ID, a unique beginning or end is enough, and "last" is the latest session
 		RunE: cli.RequireSubcommand,
 	}
 	a.AttachFlag(cmd)
-	cmd.AddCommand(newList(a), newShow(a), newContext(a), newDelete(a), newFork(a), newRename(a), newArchive(a), newShareOne(a), newDiff(a), newUndo(a), newRedo(a), newReplay(a))
+	cmd.AddCommand(newList(a), newSearch(a), newShow(a), newExplain(a), newContext(a), newDelete(a), newFork(a), newRename(a), newArchive(a), newShareOne(a), newDiff(a), newUndo(a), newRedo(a), newReplay(a))
 	return cmd
 }
 

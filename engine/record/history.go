@@ -17,6 +17,11 @@ const PageSize = 100
 // Histories are the messages of sessions.
 type Histories struct{ Store *store.Store }
 
+// Search finds places in the sessions of all projects, newest first.
+func (r Histories) Search(ctx context.Context, q lathe.SearchQuery) (lathe.SearchResult, error) {
+	return store.Search(ctx, r.Store, q)
+}
+
 // Export writes a session as JSON with two spaces an indent, page by page. change, if
 // given, is applied to the record and to each message on its way out.
 func (r Histories) Export(ctx context.Context, id lathe.SessionID, to io.Writer, change func(*lathe.Session, *lathe.Message)) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/usage"
+	"github.com/lathe-agent/lathe/usage/explain"
 )
 
 // maxDescendants limits the sessions whose cost is summed up.
@@ -41,6 +42,15 @@ func (r *Reports) SessionCost(ctx context.Context, id lathe.SessionID) (api.Sess
 	}
 	out.Budgets, err = r.budgets(ctx, rec)
 	return out, err
+}
+
+// SessionUsage says where the time and the money of a session went.
+func (r *Reports) SessionUsage(ctx context.Context, id lathe.SessionID) (api.SessionUsage, error) {
+	rec, err := r.Engine.Get(ctx, id)
+	if err != nil {
+		return api.SessionUsage{}, err
+	}
+	return explain.Load(ctx, r.Engine, rec)
 }
 
 // walk visits the messages of a session and of all below it.

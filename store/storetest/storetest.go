@@ -68,6 +68,7 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 		{"Live", liveTests()},
 		{"Writer", writerTests()},
 		{"Upkeep", upkeepTests()},
+		{"Search", searchTests()},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for name, test := range group.tests {
@@ -136,7 +137,7 @@ func (s *suite) newEnvIn(tb rapid.TB, dir string, db Database) *env {
 		open = append(open, st)
 		return st
 	}
-	r.Store = r.again(store.Options{Publish: r.published.publish})
+	r.Store = r.again(store.Options{Publish: r.published.publish, Search: true})
 	r.closers(func() {
 		for _, st := range open {
 			r.ok(st.Close())

@@ -57,6 +57,8 @@ type Options struct {
 	Last               bool   // without Selected begin at the end
 	Live               bool   // sends Moved when the cursor moves
 	Ask                bool   // sends Query when the filter changes
+	Remote             bool   // the answer to Query has the entries: none is filtered here
+	Text               string // in the filter at the beginning
 	Wide               bool
 	// Preview is a text about the entry under the cursor, below the list; nil has none.
 	Preview func(id string) string
@@ -116,6 +118,7 @@ type drawnAt struct{ first, count, field, cursor, about int }
 // NewList makes a list.
 func NewList(m *key.Map, o Options) *List {
 	l := &List{keys: m, o: o, at: -1}
+	l.query.Paste(o.Text)
 	l.signs = slices.ContainsFunc(o.Items, hasSign)
 	l.filter()
 	l.selectID(o.Selected)
@@ -192,7 +195,7 @@ func (l *List) filter() {
 		}
 	}
 	l.words, l.asked = fuzzy.NewQuery(query), query
-	if len(l.words) == 0 {
+	if len(l.words) == 0 || l.o.Remote {
 		l.words, l.asked = nil, ""
 	} else {
 		l.indexTexts()

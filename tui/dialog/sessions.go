@@ -31,7 +31,7 @@ type Sessions struct {
 // preview of the selected session, such as that of Sessions.Preview.
 func NewSessions(m *key.Map, s Sessions, preview func(id string) string) *List {
 	return NewList(m, Options{
-		Title: "Sessions", Placeholder: "Search titles", Empty: "No sessions yet. Type a prompt to start one.",
+		Title: "Sessions", Placeholder: "Search titles; / searches all text", Empty: "No sessions yet. Type a prompt to start one.",
 		Items: s.Items(m), Selected: string(s.Current), Ask: true, Wide: true, Live: true, Preview: preview,
 		Extras: []Extra{
 			{Name: key.SessionDelete, Label: "delete", Confirm: "Press " + m.Label(key.SessionDelete) + " again to delete"},

@@ -47,6 +47,7 @@ func commands() []command {
 		{names: []string{"compact", "summarize"}, about: "summarize the conversation", session: true, do: slash.compact},
 		{names: []string{"context"}, about: "show what fills the context", session: true, do: slash.showContext},
 		{names: []string{"cost"}, about: "show tokens and cost", session: true, do: slash.showCost},
+		{names: []string{"usage"}, about: "show where time and money went", session: true, do: showUsage},
 		{names: []string{"memory"}, about: "list the instruction files; # before a line adds one", do: slash.showMemory},
 		{names: []string{"doctor"}, about: "check providers, sandbox, git and the terminal", do: slash.doctor},
 		{names: []string{"diff"}, about: "show the changes of this session", session: true, do: slash.showDiff},

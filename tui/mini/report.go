@@ -56,6 +56,9 @@ func (p slash) showContext(string) { ofSession(p, "context", Engine.ContextUse, 
 // showCost prints the tokens and the cost of the session.
 func (p slash) showCost(string) { ofSession(p, "cost", Engine.SessionCost, report.Cost) }
 
+// showUsage prints where the time and the money of the session went.
+func showUsage(p slash, _ string) { ofSession(p, "usage", Engine.SessionUsage, report.Usage) }
+
 // doctor runs the health checks one after the other and prints all of them, so that nothing is drawn twice.
 func (p slash) doctor(string) {
 	width, height := p.o.Size()
