@@ -1,6 +1,7 @@
 package lathe
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -30,6 +31,19 @@ func Dollars(d float64) Money {
 
 // Dollars returns the nearest double, as the wire shows it.
 func (m Money) Dollars() float64 { return float64(m) / picodollars }
+
+// MarshalJSON writes the number of dollars.
+func (m Money) MarshalJSON() ([]byte, error) { return json.Marshal(m.Dollars()) }
+
+// UnmarshalJSON reads a number of dollars.
+func (m *Money) UnmarshalJSON(data []byte) error {
+	var d float64
+	if err := json.Unmarshal(data, &d); err != nil {
+		return err
+	}
+	*m = Dollars(d)
+	return nil
+}
 
 // Add returns the sum and saturates instead of wrapping.
 func (m Money) Add(n Money) Money { return add(m, n) }

@@ -2,10 +2,12 @@ package lathe_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf16"
@@ -87,10 +89,21 @@ func TestMoney_Exact(t *testing.T) {
 	if sum.Dollars() != 100 {
 		t.Errorf("a thousand dimes are %v dollars", sum.Dollars())
 	}
+	if text, err := json.Marshal(lathe.BoardEntry{Cost: lathe.Dollars(0.25)}); err != nil || !strings.Contains(string(text), `"cost":0.25,`) {
+		t.Errorf("a quarter is %s, %v", text, err)
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		m := lathe.Money(rapid.Int64Range(-1e15, 1e15).Draw(rt, "money"))
 		if got := lathe.Dollars(m.Dollars()); got != m {
 			rt.Fatalf("%d becomes %d", m, got)
+		}
+		var read lathe.Money
+		text, err := json.Marshal(m)
+		if err == nil {
+			err = json.Unmarshal(text, &read)
+		}
+		if err != nil || read != m {
+			rt.Fatalf("%d is read from %s as %d: %v", m, text, read, err)
 		}
 	})
 }

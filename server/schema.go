@@ -43,8 +43,11 @@ func (s *schemas) of(t reflect.Type) *schema {
 	if name, ok := s.wire[t]; ok {
 		return ref(name)
 	}
-	if t == reflect.TypeFor[json.RawMessage]() {
+	switch t {
+	case reflect.TypeFor[json.RawMessage]():
 		return &schema{}
+	case reflect.TypeFor[lathe.Money]():
+		return &schema{Type: "number"}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
