@@ -2,6 +2,9 @@ package session
 
 import (
 	"context"
+	"encoding/json"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,12 +17,14 @@ import (
 	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/harness/rerun"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/model/record"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
 // newReplay runs recorded calls again.
 func newReplay(a *cli.App) *cobra.Command {
-	var from, to string
+	var from, to, file string
+	var live []string
 	cmd := &cobra.Command{
 		Use:   "replay [ID] [--from STEP] [--to STEP]",
 		Short: "Run recorded tool calls again and compare the results",
@@ -28,40 +33,64 @@ was before the first step. No model is asked. Each result is compared with the r
 (same but for times, paths and the like), or different. The exit code is 1 if a result differs.
 
 Commands run in the sandbox without network. Calls that reach beyond the project, such as webfetch,
-subagents and MCP tools, do not run. Their recorded results are used and listed as "from the record".
+subagents, MCP tools and git push, do not run. Their recorded results are used and listed as "from the
+record". --live opens one kind of them: network (commands as your config allows), git (remotes), webfetch
+(with websearch) or mcp (starts the MCP servers and plugins).
 
 The copy is your checkout with the files that the session changed as they were before the step. Files
 that you changed since, and that the session did not, are as they are now. The copy is removed at the
-end. The session and your checkout stay as they are. STEP is a number from 1, or the ID of a message.`,
+end. The session and your checkout stay as they are, with branches and tags. --record FILE runs the
+calls of a file of ` + "`lathe run --record`" + ` instead, on the files as they are now. STEP is a number from 1, or the ID of a message.`,
 		Example: `  lathe session replay last
   lathe session replay 4mKq --from 3 --to 7
-  lathe session replay last --json`,
+  lathe session replay last --live webfetch --live network
+  lathe session replay --record turn.jsonl --json`,
 		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runReplay(c.Context(), a, args, rerun.Options{From: from, To: to})
+			open, err := replay.ParseKinds(live)
+			if err != nil {
+				return cli.Usagef("--live: %v", err)
+			}
+			if file != "" && len(args) > 0 {
+				return cli.Usagef("--record FILE is a source of its own; leave out the session")
+			}
+			return runReplay(c.Context(), a, args, file, rerun.Options{From: from, To: to, Live: open})
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "first `STEP` to run (default 1)")
 	cmd.Flags().StringVar(&to, "to", "", "last `STEP` to run (default the last)")
+	cmd.Flags().StringVar(&file, "record", "", "run the calls of a `FILE` that lathe run --record wrote")
+	cmd.Flags().StringArrayVar(&live, "live", nil, "run calls of this `KIND` too: network, git, webfetch or mcp (repeatable)")
 	return a.JSONFlag(cmd)
 }
 
 // runReplay opens the tools of the project and prints the results as they come.
-func runReplay(ctx context.Context, a *cli.App, args []string, o rerun.Options) (err error) {
+func runReplay(ctx context.Context, a *cli.App, args []string, file string, o rerun.Options) (failed error) {
 	if a.Attach != "" {
 		return cli.Usagef("replay runs on this machine and cannot be combined with --attach")
 	}
 	var found lathe.Session
-	if err := onSession(ctx, a, args, func(_ api.Engine, s lathe.Session) error { found = s; return nil }); err != nil {
+	var rec replay.Recording
+	var err error
+	if file == "" {
+		err = onSession(ctx, a, args, func(_ api.Engine, s lathe.Session) error { found = s; return nil })
+	} else {
+		rec, err = readRecording(file)
+	}
+	if err != nil {
 		return err
 	}
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{Headless: true, Keyless: true})
 	if err != nil {
 		return err
 	}
-	defer func() { err = cli.CloseAfter(setup, err) }()
-	setup.Confine.NoNetwork = true
+	defer func() { failed = cli.CloseAfter(setup, failed) }()
+	setup.Confine.Scratch, setup.Confine.NoNetwork = true, true
+	o.Network = func(on bool) { setup.Confine.NoNetwork = !on }
 	o.Settings = func(at workspace.Place) (*engine.StepSettings, error) {
+		if slices.Contains(o.Live, replay.MCP) {
+			return setup.Settings(ctx, at)
+		}
 		k, err := setup.ConfigFor(at) // without extensions
 		if err != nil {
 			return nil, err
@@ -75,10 +104,21 @@ func runReplay(ctx context.Context, a *cli.App, args []string, o rerun.Options) 
 	if !a.JSON {
 		o.Show = func(c replay.CallReport) { printReplayed(a, c) }
 	}
-	r, err := rerun.Run(ctx, setup.Engine, found.ID, o)
+	var r replay.Report
+	if file == "" {
+		r, err = rerun.Run(ctx, setup.Engine, found.ID, o)
+	} else {
+		a.Notify("A recording has no snapshots: the files are as they are now")
+		r, err = rerun.RunRecording(ctx, setup.Engine, cli.EngineDir(a), rec, o)
+	}
 	if err != nil {
 		return err
 	}
+	return reportReplay(a, r)
+}
+
+// reportReplay prints the end of a replay. Its error says that a result differs.
+func reportReplay(a *cli.App, r replay.Report) (err error) {
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
@@ -91,6 +131,23 @@ func runReplay(ctx context.Context, a *cli.App, args []string, o rerun.Options) 
 		return cli.Reported{Code: cli.ExitFailed}
 	}
 	return err
+}
+
+// readRecording reads the requests of a file of --record.
+func readRecording(name string) (replay.Recording, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return replay.Recording{}, lathe.Errorf(lathe.NotFound, "cannot read the recording: %w", err)
+	}
+	all, err := record.Read(file)
+	if err := cli.CloseAfter(file, err); err != nil {
+		return replay.Recording{}, lathe.Errorf(lathe.Invalid, "%s is not a recording: %w", termtext.Plain(name), err)
+	}
+	var bodies []json.RawMessage
+	for _, e := range all {
+		bodies = append(bodies, json.RawMessage(e.Request.Body))
+	}
+	return replay.ReadRecording(bodies), nil
 }
 
 // printReplayed prints the result of one call.

@@ -34,6 +34,8 @@ type Call struct {
 	Recorded Result
 	// Why says why the recorded result is used; "" lets the call run again.
 	Why string
+	// Kind is how far the call reaches. A call whose Why comes from its kind may run if that is opened: see [Call.Runs].
+	Kind Kind
 	// Overlaps says that another call of the step ran at the same time. A replay runs them one after the other.
 	Overlaps bool
 
@@ -46,6 +48,8 @@ type Result struct {
 	Failed bool // Output is the error
 	Exit   *int // of a command
 	Noted  bool // checks of lathe have added lines
+	// TextOnly says that only Output is known: a provider does not tell the rest.
+	TextOnly bool
 }
 
 // Steps lists the answers of a history that ended. Summaries of a compaction did nothing.
@@ -81,6 +85,10 @@ func hasStep(parts []lathe.Part) bool {
 // callOf reads a recorded call.
 func callOf(c *lathe.ToolCall) Call {
 	out := Call{ID: c.CallID, Tool: c.Tool, Input: history.InputOf(c.State), Why: reason(c)}
+	out.Kind = kindOf(c.Tool, out.Input)
+	if out.Why == "" {
+		out.Why = out.Kind.because(c.Tool)
+	}
 	meta := history.MetadataOf(c.State)
 	var m struct {
 		Exit  *int
@@ -98,18 +106,9 @@ func callOf(c *lathe.ToolCall) Call {
 	return out
 }
 
-// localTools have effects only in the project, or none.
-func localTools() []string {
-	return []string{"apply_patch", "bash", "edit", "glob", "grep", "read", "skill", "todowrite", "write"}
-}
-
 // reason says why a call does not run again.
 func reason(c *lathe.ToolCall) string {
 	meta := history.MetadataOf(c.State)
-	var in struct {
-		Background bool `json:"run_in_background"`
-	}
-	_ = json.Unmarshal(history.InputOf(c.State), &in) // of any tool
 	switch s := c.State.(type) {
 	case *lathe.Completed:
 		if s.Compacted != 0 {
@@ -124,13 +123,38 @@ func reason(c *lathe.ToolCall) string {
 	default:
 		return "it never ended"
 	}
-	switch {
-	case in.Background:
+	if runsInBackground(history.InputOf(c.State)) {
 		return "it ran in the background"
-	case !slices.Contains(localTools(), c.Tool):
-		return c.Tool + " reaches beyond the project"
 	}
 	return ""
+}
+
+func runsInBackground(input json.RawMessage) bool {
+	var in struct {
+		Background bool `json:"run_in_background"`
+	}
+	_ = json.Unmarshal(input, &in) // of any tool
+	return in.Background
+}
+
+// because says why calls of a kind do not run.
+func (k Kind) because(tool string) string {
+	switch k {
+	case Local:
+		return ""
+	case Network:
+		return "the command reaches the network"
+	case Git:
+		return "the command reaches a git remote"
+	case Web, MCP, Closed:
+		return tool + " reaches beyond the project"
+	}
+	return ""
+}
+
+// Runs reports whether a call runs again if some kinds are opened.
+func (c Call) Runs(open []Kind) bool {
+	return c.Why == "" || c.Kind != Local && c.Kind != Closed && c.Why == c.Kind.because(c.Tool) && slices.Contains(open, c.Kind)
 }
 
 // Range selects steps by number or message ID; "" is the first or the last.
@@ -192,6 +216,9 @@ func Compare(recorded, now Result) (Outcome, *Difference) {
 			return "none"
 		}
 		return strconv.Itoa(*r.Exit)
+	}
+	if recorded.TextOnly {
+		now.Failed, now.Exit = recorded.Failed, recorded.Exit
 	}
 	if recorded.Failed != now.Failed {
 		return Differs, &Difference{"result", kind(recorded) + ": " + firstLine(recorded.Output), kind(now) + ": " + firstLine(now.Output)}

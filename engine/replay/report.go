@@ -10,7 +10,7 @@ import (
 
 // Report is the result of a replay.
 type Report struct {
-	Session lathe.SessionID `json:"session"`
+	Session lathe.SessionID `json:"session,omitempty"` // "" of a recording
 	From    int             `json:"from"`
 	To      int             `json:"to"`
 	Calls   []CallReport    `json:"calls"`

@@ -47,7 +47,8 @@ type Policy struct {
 	gitPasswords credentials
 	git          gitProjects
 	canMount     func() bool
-	NoNetwork    bool        // commands run in the sandbox and reach no network, whatever the config says
+	Scratch      bool        // commands run in the sandbox and write nowhere but there, whatever the config says
+	NoNetwork    bool        // commands reach no network, whatever the config says
 	NoCommands   bool        // nothing is run for a model: no folder is made for tools
 	Warn         func(error) // that commands are not confined, once
 	locks        locks
@@ -173,8 +174,11 @@ func (f *Policy) Profile(c config.Config, call *tool.Call, line bash.Line) (sand
 	if mode := modeOf(box, line); mode != box.Mode {
 		box.Mode, asked = mode, true
 	}
-	if f.NoNetwork {
+	if f.Scratch || f.NoNetwork {
 		box.Mode, asked = string(sandbox.Workspace), true
+	}
+	if f.Scratch {
+		box.Write = nil
 	}
 	p := sandbox.Profile{
 		Mode: sandbox.Mode(box.Mode), Strict: asked, Network: networkOf(box),

@@ -29,8 +29,12 @@ import (
 // Options say what to run again, and with what.
 type Options struct {
 	From, To string // steps, by number or message; "" is the first and the last
-	// Settings returns the settings whose tools run the calls, with commands that reach no network.
+	// Settings returns the settings of the project, whose tools run the calls.
 	Settings func(at workspace.Place) (*engine.StepSettings, error)
+	// Live are the kinds of calls that run although they reach beyond the project.
+	Live []replay.Kind
+	// Network lets commands reach the network or not. It is called before each call.
+	Network func(on bool)
 	// Close ends the processes and removes the temporary files of a session.
 	Close func(id lathe.SessionID)
 	// Show gets each result as it comes; it may be nil.
@@ -39,7 +43,7 @@ type Options struct {
 
 // Run runs the recorded calls of a session with the present tools, in a scratch copy of the project as it was at the
 // first step. The copy is removed at the end. The session and the project stay as they are.
-func Run(ctx context.Context, e *engine.Engine, id lathe.SessionID, o Options) (_ replay.Report, failed error) {
+func Run(ctx context.Context, e *engine.Engine, id lathe.SessionID, o Options) (replay.Report, error) {
 	s, err := e.Get(ctx, id)
 	if err != nil {
 		return replay.Report{}, err
@@ -57,27 +61,37 @@ func Run(ctx context.Context, e *engine.Engine, id lathe.SessionID, o Options) (
 	if err != nil {
 		return replay.Report{}, err
 	}
-	tree, release, err := e.Trees().Create(ctx, at, worktree.Options{Parent: id})
+	r := &replaying{engine: e, o: o, id: lathe.NewIDs().Session(), session: s, at: at}
+	return r.runSteps(ctx, all, steps, page.Messages[steps[0].Index:])
+}
+
+// RunRecording is Run for the calls of a recording. They run on the files of a directory as they are now, because a
+// recording has no former ones.
+func RunRecording(ctx context.Context, e *engine.Engine, dir string, rec replay.Recording, o Options) (replay.Report, error) {
+	steps, err := replay.Range(rec.Steps, o.From, o.To)
 	if err != nil {
 		return replay.Report{}, err
 	}
-	defer func() {
-		release()
-		if _, err := tree.Drop(context.WithoutCancel(ctx), true); err != nil {
-			failed = cmp.Or(failed, fmt.Errorf("remove the scratch copy: %w; run `lathe worktree drop --force %s`", err, tree.Name))
+	at, err := e.Locate(ctx, dir)
+	if err != nil {
+		return replay.Report{}, err
+	}
+	r := &replaying{engine: e, o: o, id: lathe.NewIDs().Session(), session: lathe.Session{Directory: cmp.Or(rec.Directory, dir)}, at: at}
+	return r.runSteps(ctx, rec.Steps, steps, nil)
+}
+
+// runSteps runs some of all steps in a scratch copy. since are the messages from the first of them on.
+func (r *replaying) runSteps(ctx context.Context, all, steps []replay.Step, since []lathe.Message) (_ replay.Report, failed error) {
+	r.report = replay.Report{Session: r.session.ID, From: steps[0].Number, To: steps[len(steps)-1].Number, Calls: []replay.CallReport{}}
+	remove, err := r.open(ctx)
+	if err != nil {
+		return r.report, err
+	}
+	defer func() { failed = cmp.Or(failed, remove()) }()
+	if len(since) > 0 {
+		if err := r.rewind(ctx, since); err != nil {
+			return r.report, err
 		}
-	}()
-	r := &replaying{engine: e, id: lathe.NewIDs().Session(), session: s, at: at, tree: tree, show: o.Show}
-	defer o.Close(r.id)
-	r.report = replay.Report{Session: id, From: steps[0].Number, To: steps[len(steps)-1].Number, Calls: []replay.CallReport{}}
-	if err := r.rewind(ctx, page.Messages[steps[0].Index:]); err != nil {
-		return r.report, err
-	}
-	if r.place, err = e.Locate(ctx, tree.Directory); err != nil {
-		return r.report, err
-	}
-	if r.settings, err = o.Settings(r.place); err != nil {
-		return r.report, err
 	}
 	r.remember(ctx, all[:steps[0].Number-1])
 	for _, step := range steps {
@@ -90,16 +104,89 @@ func Run(ctx context.Context, e *engine.Engine, id lathe.SessionID, o Options) (
 	return r.report, nil
 }
 
+// open makes the scratch copy. Extensions are not asked for its settings, because that would start MCP servers.
+func (r *replaying) open(ctx context.Context) (remove func() error, err error) {
+	if r.settings, err = r.o.Settings(r.at); err != nil {
+		return nil, err
+	}
+	trees := r.engine.Trees()
+	stale := r.scratchTrees()
+	if err := trees.Recover(ctx, r.at); err != nil {
+		return nil, err
+	}
+	left := r.scratchTrees()
+	for id := range stale {
+		if !left[id] {
+			r.o.Close(id) // of a replay that was killed
+		}
+	}
+	tree, release, err := trees.Root().Create(ctx, r.at, worktree.Options{
+		Parent: r.session.ID, Session: r.id, Links: r.settings.Worktree.Links, Scratch: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.tree = tree
+	remove = func() error {
+		r.o.Close(r.id)
+		release()
+		if _, err := tree.Drop(context.WithoutCancel(ctx), true); err != nil {
+			return fmt.Errorf("remove the scratch copy: %w; run `lathe worktree drop --force %s`", err, tree.Name)
+		}
+		return nil
+	}
+	if err = r.closeRemotes(); err == nil {
+		r.place, err = r.engine.Locate(ctx, tree.Directory)
+	}
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	return remove, nil
+}
+
+// scratchTrees are the sessions of the scratch copies of a project.
+func (r *replaying) scratchTrees() map[lathe.SessionID]bool {
+	out := map[lathe.SessionID]bool{}
+	all, _ := r.engine.Trees().Root().List(r.at) // trees that cannot be read are not removed
+	for _, t := range all {
+		if t.Scratch {
+			out[t.Session] = true
+		}
+	}
+	return out
+}
+
+// closeRemotes lets git refuse every transport in the scratch copy, also that of a folder on this machine.
+func (r *replaying) closeRemotes() error {
+	if slices.Contains(r.o.Live, replay.Git) {
+		return nil
+	}
+	root, err := os.OpenRoot(r.tree.Path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(".git/config", os.O_WRONLY|os.O_APPEND, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there is no repository
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("\n[protocol]\n\tallow = never\n")
+	return errors.Join(err, f.Close())
+}
+
 // replaying is a replay at work.
 type replaying struct {
 	engine   *engine.Engine
+	o        Options
 	id       lathe.SessionID // of the calls, for what tools store by session
 	session  lathe.Session
 	at       workspace.Place // of the project
 	place    workspace.Place // of the scratch copy
 	tree     *worktree.Tree
 	settings *engine.StepSettings
-	show     func(replay.CallReport)
 	report   replay.Report
 }
 
@@ -166,7 +253,9 @@ func (r *replaying) remember(ctx context.Context, earlier []replay.Step) {
 // run runs one call and adds its result to the report.
 func (r *replaying) run(ctx context.Context, s replay.Step, c replay.Call) error {
 	out := replay.CallReport{Step: s.Number, Tool: c.Tool, Subject: replay.Subject(c.Input), Outcome: replay.FromRecord, Why: c.Why}
-	if c.Why == "" {
+	if c.Runs(r.o.Live) {
+		out.Why = ""
+		r.o.Network(slices.Contains(r.o.Live, replay.Network) || c.Kind == replay.Git)
 		now, err := r.call(ctx, s, c)
 		switch cause := context.Cause(ctx); {
 		case cause != nil:
@@ -180,8 +269,8 @@ func (r *replaying) run(ctx context.Context, s replay.Step, c replay.Call) error
 		}
 	}
 	r.report.Add(out)
-	if r.show != nil {
-		r.show(out)
+	if r.o.Show != nil {
+		r.o.Show(out)
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ type Options struct {
 	Name            string // "" chooses one
 	Session, Parent lathe.SessionID
 	Links           []string // untracked names to link or copy, from the top of the checkout
+	// Scratch makes a tree for a while. It has a repository of its own, so that no command in it changes branches, tags
+	// or the config of the checkout, and recovery removes it when its process has ended.
+	Scratch bool
 }
 
 // nameTries is how many names are tried when none is given.
@@ -76,7 +79,8 @@ func (r Root) reserve(ctx context.Context, at workspace.Place, repo *repository,
 		Owner: Owner{Session: o.Session, Parent: o.Parent, PID: os.Getpid()},
 	}
 	t.Directory = filepath.Join(t.Path, filepath.FromSlash(directoryBelow(at)))
-	if repo != nil {
+	t.Scratch = o.Scratch
+	if repo != nil && !o.Scratch {
 		t.Branch, t.Head, t.Common = branchName(repo, name), repo.head, repo.common
 		if repo.hasBranch(t.Branch) {
 			return nil, nil, lathe.Errorf(lathe.Conflict, "the branch %s already exists; choose another name for the worktree, or delete the branch", t.Branch)
@@ -121,10 +125,15 @@ func (t *Tree) fill(ctx context.Context, at workspace.Place, repo *repository, o
 		return err
 	}
 	t.Notes = c.notes
-	if repo != nil {
-		if err := t.attach(repo, copied); err != nil {
-			return err
-		}
+	switch {
+	case repo == nil:
+	case o.Scratch:
+		err = t.copyRepository(repo, copied)
+	default:
+		err = t.attach(repo, copied)
+	}
+	if err != nil {
+		return err
 	}
 	if err := t.link(ctx, o.Links); err != nil {
 		return err

@@ -59,6 +59,7 @@ type Record struct {
 	Merge   *MergeRecord `json:"merge,omitempty"`
 	Last    *MergeRecord `json:"last_merge,omitempty"` // the newest that counts
 	Test    *TestRecord  `json:"test,omitempty"`
+	Scratch bool         `json:"scratch,omitempty"` // see [Options]
 }
 
 // Repository is what a tree has in its git repository. It is empty without git.

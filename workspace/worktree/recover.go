@@ -68,15 +68,14 @@ func (r Root) recoverOne(project, name string) (merging *Tree, err error) {
 	if err != nil {
 		return nil, lathe.Errorf(lathe.Unavailable, "the record of worktree %s is damaged (%w); its files are in %s", name, err, filepath.Join(project, name))
 	}
-	switch t.State {
-	case Creating, Dropping:
+	switch {
+	case t.State == Creating, t.State == Dropping, t.Scratch:
 		if err := t.remove(); err != nil {
 			return nil, err
 		}
 		return nil, t.forget()
-	case Merging:
+	case t.State == Merging:
 		return t, nil
-	case Ready:
 	}
 	return nil, nil
 }
