@@ -33,7 +33,7 @@ type Options struct {
 	Settings func(at workspace.Place) (*engine.StepSettings, error)
 	// Live are the kinds of calls that run although they reach beyond the project.
 	Live []replay.Kind
-	// Network lets commands reach the network or not. It is called before each call.
+	// Network lets commands reach the network or not. It is called before each call; nil leaves that to the caller.
 	Network func(on bool)
 	// Close ends the processes and removes the temporary files of a session.
 	Close func(id lathe.SessionID)
@@ -255,7 +255,9 @@ func (r *replaying) run(ctx context.Context, s replay.Step, c replay.Call) error
 	out := replay.CallReport{Step: s.Number, Tool: c.Tool, Subject: replay.Subject(c.Input), Outcome: replay.FromRecord, Why: c.Why}
 	if c.Runs(r.o.Live) {
 		out.Why = ""
-		r.o.Network(slices.Contains(r.o.Live, replay.Network) || c.Kind == replay.Git)
+		if r.o.Network != nil {
+			r.o.Network(slices.Contains(r.o.Live, replay.Network) || c.Kind == replay.Git)
+		}
 		now, err := r.call(ctx, s, c)
 		switch cause := context.Cause(ctx); {
 		case cause != nil:
