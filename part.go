@@ -97,7 +97,7 @@ type (
 		TailStart MessageID
 		Extra     Extra
 	}
-	// Retry records a failed attempt. Old data has it; nothing writes it now.
+	// Retry records a failed attempt, at the time when the next one began.
 	Retry struct {
 		Attempt          int
 		Error            Fault

@@ -20,7 +20,8 @@ type SessionUsage struct {
 
 // TimeUse is a time by what it was spent on. The parts are disjoint; calls at the same time count once.
 type TimeUse struct {
-	Model      int64 `json:"model"`      // requests to models, with retries
+	Model      int64 `json:"model"`      // answers of models
+	Retries    int64 `json:"retries"`    // failed requests that were made again, and the pauses before
 	Tools      int64 `json:"tools"`      // tool calls
 	Waiting    int64 `json:"waiting"`    // calls that waited for an answer of the user
 	Compaction int64 `json:"compaction"` // summaries of the history
@@ -53,8 +54,8 @@ type ToolUse struct {
 // Finding is something that a user may want to avoid.
 type Finding struct {
 	// Kind is failure (calls that failed the same way), cache-miss (a request without most of its cached history), result
-	// (a large tool result), request (a failed request to a model), retry (an attempt that old versions stored) or
-	// compaction.
+	// (a large tool result), request (a failed request to a model), retry (requests that failed the same way and were made
+	// again) or compaction.
 	Kind    string          `json:"kind" enum:"failure,cache-miss,result,request,retry,compaction"`
 	Message lathe.MessageID `json:"messageID"`      // of the last time
 	Name    string          `json:"name,omitempty"` // the tool or the model

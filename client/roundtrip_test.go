@@ -48,6 +48,11 @@ func (w *observer) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (
 	return w.Backend.Undo(ctx, id, u)
 }
 
+func (w *observer) Search(ctx context.Context, q lathe.SearchQuery) (lathe.SearchResult, error) {
+	w.got = q
+	return w.Backend.Search(ctx, q)
+}
+
 // What a caller gives a client arrives at the engine whole: every field of every request is set, and none is lost
 // on the way. A field that is added and forgotten somewhere fails here.
 func TestClient_RequestsArriveWhole(t *testing.T) {
@@ -82,6 +87,9 @@ func TestClient_RequestsArriveWhole(t *testing.T) {
 		{sent: lathe.CommandCall{Command: "none", Arguments: "a b", Message: ids.Message(), Agent: "build", Model: model, Variant: "high", Parts: parts[1:]}},
 		{sent: lathe.ShellCommand{Message: ids.Message(), Agent: "build", Model: model, Command: "true"}, own: []string{"Local"}},
 		{sent: lathe.CompactRequest{Model: model, Auto: true}},
+		{sent: lathe.SearchQuery{
+			Text: `"a b" c*`, Typing: true, Session: parent.ID, Project: "prj", Model: "test/big", Tool: "look", Since: 7, Limit: 3, Cursor: "1z",
+		}},
 		{sent: lathe.Undo{Message: ids.Message(), Part: ids.Part(), All: true, DryRun: true}},
 	} {
 		everyFieldSet(t, tt.sent, tt.own)
@@ -98,6 +106,8 @@ func TestClient_RequestsArriveWhole(t *testing.T) {
 			_, _ = c.Shell(ctx, parent.ID, v)
 		case lathe.CompactRequest:
 			_ = c.Compact(ctx, parent.ID, v)
+		case lathe.SearchQuery:
+			_, _ = c.Search(ctx, v)
 		case lathe.Undo:
 			_, _ = c.Undo(ctx, parent.ID, v)
 		}

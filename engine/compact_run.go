@@ -298,16 +298,16 @@ func (c *compactRun) persist(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := c.restart(ctx, n, retry); err != nil {
+		if err := c.restart(ctx, n, retry, err); err != nil {
 			return err
 		}
 	}
 }
 
 // restart makes ready for another attempt. Clients hear of another model before the session is busy again.
-func (c *compactRun) restart(ctx context.Context, n int, retry retryPlan) error {
+func (c *compactRun) restart(ctx context.Context, n int, retry retryPlan, failure error) error {
 	if retry.again {
-		return c.stepRun.restart(ctx, n, retry)
+		return c.stepRun.restart(ctx, n, retry, failure)
 	}
 	if err := c.discard(ctx); err != nil {
 		return err

@@ -69,7 +69,7 @@ func (s *stepRun) planRetry(ctx context.Context, err error, n int) retryPlan {
 
 // restart makes ready for another attempt in place of the failed one: after a pause, or at once by the
 // model of the fallback.
-func (s *stepRun) restart(ctx context.Context, n int, retry retryPlan) error {
+func (s *stepRun) restart(ctx context.Context, n int, retry retryPlan, failure error) error {
 	if err := s.discard(ctx); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *stepRun) restart(ctx context.Context, n int, retry retryPlan) error {
 		if err := s.pause(ctx, n, retry); err != nil {
 			return err
 		}
-		return s.reserve(ctx, s.log.busyFact())
+		return s.reserve(ctx, s.log.busyFact(), s.retryFact(n, failure))
 	}
 	message, note, err := s.useFallback(ctx)
 	if err != nil {
@@ -86,14 +86,21 @@ func (s *stepRun) restart(ctx context.Context, n int, retry retryPlan) error {
 	return s.reserve(ctx, append([]lathe.Fact{s.log.busyFact(), message}, note...)...)
 }
 
+// retryFact records a failed attempt when the next one begins, so that the time until then can be told from that of the
+// answer.
+func (s *stepRun) retryFact(n int, failure error) lathe.Fact {
+	at := s.engine.now()
+	return &lathe.PartChanged{Part: s.log.newPart(s.fold.Message.ID, &lathe.Retry{Attempt: n, Error: faultOf(failure), Created: at}), Time: at}
+}
+
 // endWithCalls ends a failed step whose tools have run. The next step continues after the pause, or with
 // the model of the fallback; a cancel or a store that fails meanwhile shows there.
-func (s *stepRun) endWithCalls(ctx context.Context, n int, retry retryPlan) error {
+func (s *stepRun) endWithCalls(ctx context.Context, n int, retry retryPlan, failure error) error {
 	if err := s.closeWithCalls(ctx); err != nil || !retry.again {
 		return err
 	}
 	if s.pause(ctx, n, retry) == nil {
-		_ = s.log.write(ctx, s.log.busyFact())
+		_ = s.log.write(ctx, s.log.busyFact(), s.retryFact(n, failure))
 	}
 	return nil
 }

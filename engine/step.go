@@ -86,9 +86,9 @@ func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
 			}
 		}
 		if st.fold.ToolsStarted {
-			return st.endWithCalls(ctx, r.failures, retry)
+			return st.endWithCalls(ctx, r.failures, retry, failure)
 		}
-		if err := st.restart(ctx, r.failures, retry); err != nil {
+		if err := st.restart(ctx, r.failures, retry, failure); err != nil {
 			return st.fail(ctx, err)
 		}
 	}

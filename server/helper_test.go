@@ -37,6 +37,7 @@ type fixture struct {
 	http    *http.Client
 
 	settings settings
+	search   lathe.Opt[bool]
 }
 
 // begin starts a server; the script is what the model says, "" for tests without turns. with
@@ -48,6 +49,14 @@ func begin(t testing.TB, script string, with ...func(*server.Options)) *fixture 
 	return w
 }
 
+// beginSearch is begin with the index for the search.
+func beginSearch(t testing.TB, script string) *fixture {
+	t.Helper()
+	w := &fixture{TB: t, dir: gittest.RealTemp(t), data: t.TempDir(), model: modeltest.Start(t, modeltest.MustParse(script)), search: lathe.Some(true)}
+	w.open()
+	return w
+}
+
 // open opens the engine and the server on the fixture's folders.
 func (w *fixture) open(with ...func(*server.Options)) {
 	w.Helper()
@@ -55,6 +64,7 @@ func (w *fixture) open(with ...func(*server.Options)) {
 	w.ok(err)
 	w.engine, err = engine.Open(context.Background(), engine.Options{
 		Driver: driver, Blobs: filepath.Join(w.data, "blobs"), Outputs: filepath.Join(w.data, "outputs"), Version: "1.2.3", Environment: servertest.Setup{Server: w.model},
+		Search: w.search,
 	})
 	w.ok(err)
 	o := server.Options{Directory: w.dir, Version: "1.2.3"}

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
@@ -52,4 +53,36 @@ func TestOwn_UnarchiveAndInterrupted(t *testing.T) {
 		t.Errorf("it is archived at %v", *back.Archived)
 	}
 	w.want(http.StatusOK, nil, "GET", "/lathe/interrupted", "").is(w, "[]")
+}
+
+// The search finds what a turn left, continues at its cursor, and answers hostile requests with 400.
+func TestOwn_Search(t *testing.T) {
+	w := beginSearch(t, strings.Repeat("text \"It is in \\u001b]0;owned\\u0007 hello.sh\"\nfinish stop\n--\n", 2)+"text \"Hi.\"\nfinish stop\n")
+	var s lathe.Session
+	w.want(http.StatusOK, &s, "POST", "/session", `{"title":"t"}`)
+	for range 3 {
+		w.want(http.StatusOK, nil, "POST", "/lathe/session/"+string(s.ID)+"/prompt", `{"parts":[{"type":"text","text":"where is greet"}]}`)
+		w.want(http.StatusOK, nil, "POST", "/lathe/session/"+string(s.ID)+"/wait", "")
+	}
+	var found, next lathe.SearchResult
+	w.want(http.StatusOK, &found, "GET", "/lathe/search?q=%22where+is%22&limit=2", "")
+	if len(found.Hits) != 2 || found.Hits[0].Session != s.ID || found.Hits[0].Place != "prompt" || found.Next == "" {
+		t.Fatalf("found %+v", found)
+	}
+	w.want(http.StatusOK, &next, "GET", "/lathe/search?q=%22where+is%22&limit=2&cursor="+found.Next, "")
+	if len(next.Hits) != 1 || next.Next != "" || next.Hits[0].Part == found.Hits[1].Part {
+		t.Errorf("continued with %+v", next)
+	}
+	w.want(http.StatusOK, &next, "GET", "/lathe/search?q=greet&project=other", "")
+	if len(next.Hits) != 0 {
+		t.Errorf("another project has %+v", next.Hits)
+	}
+	for _, query := range []string{"", "q=%22", "q=***", "q=a&limit=-1", "q=a&limit=100000", "q=a&cursor=x!", "q=a&cursor=-1", "q=a&since=x", "q=" + strings.Repeat("a", 5000)} {
+		if a := w.ask("GET", "/lathe/search?"+query, ""); a.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: status %d: %s", query, a.StatusCode, a.body)
+		}
+	}
+	for _, query := range []string{"a%22+OR+1%3D1", "search:a*+NEAR(b)", "%27%3B+DROP+TABLE+part%3B--", "%C2%A7pabc", "a%00b"} {
+		w.want(http.StatusOK, nil, "GET", "/lathe/search?q="+query, "")
+	}
 }

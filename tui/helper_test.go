@@ -99,10 +99,14 @@ func (c *canned) Create(_ context.Context, _ string, in lathe.NewSession) (lathe
 	return s, c.did("create", in.Agent)
 }
 
-// Search finds the text in every title.
+// Search finds the text in one place, in the second of two requests.
 func (c *canned) Search(_ context.Context, q lathe.SearchQuery) (lathe.SearchResult, error) {
-	return lathe.SearchResult{Indexed: 1, Hits: []lathe.SearchHit{{
-		Session: sampleID, Title: "Greeting", Message: "msg_1", Part: "prt_1", Place: "prompt", Snippet: []lathe.SearchText{{Text: q.Text, Match: true}},
+	if q.Cursor == "" {
+		return lathe.SearchResult{Indexed: 0.5, More: true, Next: "1"}, nil
+	}
+	return lathe.SearchResult{Indexed: 0.5, Hits: []lathe.SearchHit{{
+		Session: sampleID, Title: "Greeting", Directory: "/src/shop", Model: "acme/m-2", Message: "msg_1", Part: "prt_1", Place: "prompt", Time: midnight,
+		Snippet: []lathe.SearchText{{Text: "\x1b]0;owned\x07 "}, {Text: q.Text, Match: true}},
 	}}}, nil
 }
 

@@ -31,6 +31,25 @@ func (c *canned) SessionCost(context.Context, lathe.SessionID) (api.SessionCost,
 	return api.SessionCost{Total: line, Models: []api.CostLine{line}, Today: line, Budgets: []api.Budget{{Name: "session", Spent: 1.24, Limit: 5}}}, c.did("cost")
 }
 
+func (c *canned) SessionUsage(context.Context, lathe.SessionID) (api.SessionUsage, error) {
+	first := api.TimeUse{Model: 62_000, Retries: 4200, Tools: 31_000, Waiting: 12_000}
+	return api.SessionUsage{
+		From: 1000, To: 400_000, Time: api.TimeUse{Model: 65_000, Retries: 4200, Tools: 31_000, Waiting: 12_000, Idle: 240_000},
+		Models: []api.CostLine{{Name: "acme/m-2", Cost: 1.24, Requests: 12, Input: 1_200_000, Output: 12_000, CacheRead: 900_000}},
+		Tools:  []api.ToolUse{{Name: "bash", Calls: 9, Failed: 3, Time: 29_000, Bytes: 120_000}, {Name: "read", Calls: 14, Time: 2000, Bytes: 80_000}},
+		Events: []api.Finding{
+			{Kind: "failure", Name: "bash", Detail: "exit status 1", Count: 3},
+			{Kind: "cache-miss", Name: "acme/m-2", Detail: "the pause before was longer than most caches live", Count: 1, Tokens: 52_000},
+			{Kind: "result", Name: "bash", Detail: "go test ./...", Count: 1, Bytes: 64_000},
+			{Kind: "retry", Name: "acme/m-2", Detail: "slow down", Count: 2},
+		},
+		Turns: []api.TurnUse{
+			{Prompt: "Fix the failing test", At: 1000, Time: first, Cost: 1.2, Steps: 11, Calls: 23, Failed: 3, Sent: 1_100_000, Cached: 900_000},
+			{Prompt: "Thank you", At: 397_000, Time: api.TimeUse{Model: 3000, Idle: 240_000}, Cost: 0.04, Steps: 1, Sent: 100_000},
+		},
+	}, c.did("usage")
+}
+
 func (c *canned) Settings(context.Context, string) ([]api.Setting, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

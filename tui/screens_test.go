@@ -48,6 +48,11 @@ func TestScreens(t *testing.T) {
 		{"thinking", false, slash("thinking")},
 		{"context", false, slash("context")},
 		{"cost", false, slash("cost")},
+		{"usage", false, slash("usage")},
+		{"search-sessions", false, func(s *stage) {
+			s.slash("search")
+			s.typed("hello")
+		}},
 		{"config", false, slash("config")},
 		{"doctor", false, slash("doctor")},
 		{"memory", false, slash("memory")},

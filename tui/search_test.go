@@ -8,7 +8,8 @@ func TestSearch_FindsAndOpens(t *testing.T) {
 		s.slash("search")
 		s.sees("Search sessions")
 		s.typed("hello world")
-		s.sees("hello world", "Greeting", "prompt")
+		s.sees("hello world", "Greeting", "prompt", "indexed so far: 50%")
+		s.lacks("\x1b]", "\x07") // a snippet cannot control the terminal
 		s.press("enter")
 		s.lacks("Search sessions")
 		s.sees("I look at the test first", "more below") // at the message, not at the end

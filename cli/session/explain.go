@@ -20,12 +20,10 @@ func newExplain(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [ID]",
 		Short: "Show where the time and the money of a session went",
-		Long: `Show where the time and the money of a session went: models, tools, waiting for you, compaction, and
-the time between prompts; then calls that failed the same way several times, requests that missed the
+		Long: `Show where the time and the money of a session went: models, tools, waiting for you, retries,
+compaction, and the time between prompts; then calls that failed the same way several times, requests that missed the
 cache, the largest tool results, and each prompt with its time and cost. No model is asked. Without an
 ID, explain the latest session of the project.
-
-Requests that were retried count as time of the model: attempts are not saved.
 
 --html prints a page with charts that needs no other file and no network.`,
 		Example: `  lathe session explain

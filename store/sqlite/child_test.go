@@ -32,14 +32,15 @@ const childEnv = "LATHE_TEST_CHILD"
 // roles are what a child can be. Each gets the arguments it was started with, reads
 // commands from stdin if it takes any, and answers on stdout, a line at a time.
 var roles = map[string]func(args []string) error{
-	"crash": crashChild,
-	"fill":  fillChild,
-	"full":  fullChild,
-	"scant": scantChild,
-	"limit": limitChild,
-	"open":  openChild,
-	"pair":  pairChild,
-	"poor":  poorChild,
+	"crash":  crashChild,
+	"fill":   fillChild,
+	"search": searchChild,
+	"full":   fullChild,
+	"scant":  scantChild,
+	"limit":  limitChild,
+	"open":   openChild,
+	"pair":   pairChild,
+	"poor":   poorChild,
 }
 
 func TestMain(m *testing.M) {

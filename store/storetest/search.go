@@ -28,6 +28,8 @@ func searchTests() map[string]func(*env) {
 		"LargeValuesAreFound":                testSearchLarge,
 		"AFailedTransactionIndexesNothing":   testSearchFailed,
 		"QueriesOfAnyForm":                   testSearchHostile,
+		"WorkIsLimited":                      testSearchLimited,
+		"ALongSessionHidesNoOther":           testSearchLong,
 		"TwoProcessesShareTheWork":           testSearchTwo,
 		"AnOutputIsFoundByToolOfAnyNameForm": testSearchTool,
 	}
@@ -330,6 +332,51 @@ func testSearchHostile(r *env) {
 		_, err := store.Search(ctx(), r.Store, lathe.SearchQuery{Text: "a", Limit: n})
 		r.is(err, lathe.Invalid)
 	}
+}
+
+// testSearchLimited searches for a phrase whose words are everywhere, but in a row only in the oldest part.
+func testSearchLimited(r *env) {
+	l := r.held()
+	u, _ := r.said(l, "gnu zebra")
+	hay := strings.Repeat("zebra gnu hay ", 30_000)
+	for range 6 {
+		r.said(l, hay)
+	}
+	q, calls := text(`"gnu zebra"`), 0
+	var hits []lathe.PartID
+	for more := true; more; calls++ {
+		res := must(store.Search(ctx(), r.Store, q))(r)
+		hits, q.Cursor, more = append(hits, partsOf(res)...), res.Next, res.Next != ""
+		r.same("more", res.More, more)
+		if calls > 20 {
+			r.Fatalf("the search never ends")
+		}
+	}
+	r.same("the last hit", hits[len(hits)-1], u.Parts[0].ID)
+	if calls < 2 {
+		r.Fatalf("5 MB were read in one search")
+	}
+	for _, c := range []string{"!", "-5", "0", strings.Repeat("z", 99)} {
+		q.Cursor = c
+		_, err := store.Search(ctx(), r.Store, q)
+		r.is(err, lathe.Invalid)
+	}
+}
+
+func testSearchLong(r *env) {
+	old := r.held(named("ses_old"))
+	r.said(old, "needle")
+	long := r.held(named("ses_long"))
+	for range 60 {
+		r.said(long, "needle")
+	}
+	res := must(store.Search(ctx(), r.Store, text("needle")))(r)
+	var sessions []string
+	for _, h := range res.Hits {
+		sessions = append(sessions, string(h.Session))
+	}
+	r.same("sessions", sessions, []string{"ses_long", "ses_long", "ses_long", "ses_old", "ses_old"})
+	r.same("more", res.More, true)
 }
 
 func testSearchTwo(r *env) {

@@ -33,7 +33,7 @@ func Usage(u api.SessionUsage, width int) []Row {
 		out = append(out, pair(Row{{"  " + pad(clean(t.Name), 14), Normal}, {text + ", " + size(t.Bytes), Muted}}, Span{ms(t.Time), Normal}, width))
 	}
 	out = append(out, findings(u.Events, width)...)
-	return append(out, turns(u.Turns, width)...)
+	return append(out, timeline(u, width)...)
 }
 
 type timePart struct {
@@ -43,10 +43,10 @@ type timePart struct {
 
 // timeParts are the parts of a time in the order of the charts.
 func timeParts(t api.TimeUse) []timePart {
-	return []timePart{{"Model", t.Model}, {"Tools", t.Tools}, {"Waiting for you", t.Waiting}, {"Compaction", t.Compaction}, {"Between prompts", t.Idle}}
+	return []timePart{{"Model", t.Model}, {"Retries", t.Retries}, {"Tools", t.Tools}, {"Waiting for you", t.Waiting}, {"Compaction", t.Compaction}, {"Between prompts", t.Idle}}
 }
 
-func active(t api.TimeUse) int64 { return t.Model + t.Tools + t.Waiting + t.Compaction }
+func active(t api.TimeUse) int64 { return t.Model + t.Retries + t.Tools + t.Waiting + t.Compaction }
 
 func sumOf(t api.TimeUse) int64 { return active(t) + t.Idle }
 
@@ -130,12 +130,13 @@ func findings(all []api.Finding, width int) (out []Row) {
 	return out
 }
 
-// turns lists the prompts with their time and cost.
-func turns(all []api.TurnUse, width int) []Row {
+// timeline lists the prompts: when each came after the first, its time and its cost.
+func timeline(u api.SessionUsage, width int) []Row {
+	all := u.Turns
 	if len(all) == 0 {
 		return nil
 	}
-	out := []Row{nil, say("Prompts", Heading)}
+	out := []Row{nil, say("Timeline", Heading)}
 	if n := len(all) - maxTurns; n > 0 {
 		out = append(out, say("  "+style.Plural(n, "earlier prompt")+" not shown; --json has all", Muted))
 		all = all[n:]
@@ -145,7 +146,8 @@ func turns(all []api.TurnUse, width int) []Row {
 		if prompt == "" {
 			prompt = "(no text)"
 		}
-		out = append(out, pair(Row{{"  " + clean(prompt), Normal}}, Span{ms(active(t.Time)) + "  " + style.Money(t.Cost), Normal}, width))
+		at := "+" + ms(int64(max(t.At-u.From, 0)))
+		out = append(out, pair(Row{{"  " + pad(at, 8) + " ", Muted}, {clean(prompt), Normal}}, Span{ms(active(t.Time)) + "  " + style.Money(t.Cost), Normal}, width))
 		out = append(out, wrap(turnText(t), "    ", Muted, width)...)
 	}
 	return out
@@ -157,7 +159,7 @@ func turnText(t api.TurnUse) string {
 	if t.Failed > 0 {
 		parts = append(parts, strconv.Itoa(t.Failed)+" failed")
 	}
-	for _, p := range timeParts(t.Time)[:4] {
+	for _, p := range timeParts(t.Time)[:5] {
 		if p.ms > 0 {
 			parts = append(parts, strings.ToLower(p.name)+" "+ms(p.ms))
 		}

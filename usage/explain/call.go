@@ -12,14 +12,18 @@ import (
 type interval struct{ from, to lathe.Time }
 
 // callTimes are when the calls of a step ran, and when they waited for the user.
-type callTimes struct{ runs, waits []interval }
+type callTimes struct {
+	runs, waits []interval
+	retries     []lathe.Time // when requests were made again
+}
 
 // calls counts the tool calls of a step.
 func (e *explainer) calls(m lathe.Message) (out callTimes) {
 	for _, p := range m.Parts {
 		switch b := p.Body.(type) {
 		case *lathe.Retry:
-			e.find(api.Finding{Kind: "retry", Message: m.ID, Detail: clip(lathe.FaultMessage(b.Error)), Count: 1})
+			out.retries = append(out.retries, sane(b.Created))
+			e.repeat(m, "retry", modelOf(m), lathe.FaultMessage(b.Error))
 		case *lathe.ToolCall:
 			from, to, ok := span(b)
 			if !ok {
@@ -69,16 +73,37 @@ func (e *explainer) call(m lathe.Message, c *lathe.ToolCall, active int64) {
 	case *lathe.Failed:
 		t.Failed++
 		e.turn.Failed++
-		key := c.Tool + "\n" + clip(s.Error)
-		f := e.failures[key]
-		if f == nil {
-			f = &api.Finding{Kind: "failure", Name: c.Tool, Detail: clip(s.Error)}
-			e.failures[key] = f
-		}
-		f.Count++
-		f.Message = m.ID
+		e.repeat(m, "failure", c.Tool, s.Error)
 	default:
 	}
+}
+
+// repeat counts a failure that may occur again, by its first line.
+func (e *explainer) repeat(m lathe.Message, kind, name, why string) {
+	key := kind + "\n" + name + "\n" + clip(why)
+	f := e.failures[key]
+	if f == nil {
+		f = &api.Finding{Kind: kind, Name: name, Detail: clip(why)}
+		e.failures[key] = f
+	}
+	f.Count++
+	f.Message = m.ID
+}
+
+// modelOf names the model of an answer.
+func modelOf(m lathe.Message) string {
+	if a, ok := m.Data.(*lathe.Assistant); ok {
+		return modelName(a.Model)
+	}
+	return ""
+}
+
+// retried is the time of failed attempts and the pauses after them: until the last one was made again.
+func retried(times []lathe.Time, from, to lathe.Time) (ms int64) {
+	for _, t := range times {
+		ms = max(ms, int64(min(t, to)-from))
+	}
+	return ms
 }
 
 // cover joins intervals that touch, within bounds; the result is disjoint and in order.

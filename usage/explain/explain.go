@@ -106,6 +106,12 @@ func (e *explainer) answer(m lathe.Message, a *lathe.Assistant) {
 	tools := total(cover(append(slices.Clone(work), wait...), begin, end)) - waited
 	rest := int64(end-begin) - waited - tools
 	t := &e.turn.Time
+	if tried := retried(calls.retries, begin, end); tried > 0 {
+		// A failed attempt leaves no parts, so no tool ran meanwhile, unless the step ended with its calls.
+		tried = min(tried, rest)
+		t.Retries += tried
+		rest -= tried
+	}
 	t.Tools += tools
 	t.Waiting += waited
 	if a.Summary.On() {
@@ -133,6 +139,8 @@ func endOf(m lathe.Message, a *lathe.Assistant) lathe.Time {
 		case *lathe.ToolCall:
 			_, to, _ := span(b)
 			end = max(end, to)
+		case *lathe.Retry:
+			end = max(end, sane(b.Created))
 		default:
 		}
 	}
@@ -211,6 +219,7 @@ func (e *explainer) finish() api.SessionUsage {
 	out := e.out
 	for _, t := range out.Turns {
 		out.Time.Model += t.Time.Model
+		out.Time.Retries += t.Time.Retries
 		out.Time.Tools += t.Time.Tools
 		out.Time.Waiting += t.Time.Waiting
 		out.Time.Compaction += t.Time.Compaction
@@ -231,7 +240,7 @@ func (e *explainer) finish() api.SessionUsage {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 	for _, f := range e.failures {
-		if f.Count > 1 {
+		if f.Count > 1 || f.Kind == "retry" {
 			e.find(*f)
 		}
 	}

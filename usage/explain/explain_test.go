@@ -65,6 +65,14 @@ func TestSession_Time(t *testing.T) {
 			[]lathe.Message{user("u", 0, "hi"), summary(answer("a", 0, 1000))},
 			api.TimeUse{Compaction: 1000},
 		},
+		"retries": {
+			[]lathe.Message{user("u", 0, "hi"), answer("a", 0, 10_000, &lathe.Retry{Attempt: 1, Created: 3000}, &lathe.Retry{Attempt: 2, Created: 7000}, ran("bash", 8000, 9000, ""))},
+			api.TimeUse{Model: 2000, Retries: 7000, Tools: 1000},
+		},
+		"a retry after the calls of a step": {
+			[]lathe.Message{user("u", 0, "hi"), answer("a", 0, 4000, ran("bash", 1000, 3000, ""), &lathe.Retry{Attempt: 1, Created: 6000}), answer("b", 6000, 7000)},
+			api.TimeUse{Model: 1000, Retries: 4000, Tools: 2000},
+		},
 		"a step that never ended": {
 			[]lathe.Message{user("u", 0, "hi"), answer("a", 0, 0, ran("bash", 1000, 3000, ""))},
 			api.TimeUse{Model: 1000, Tools: 2000},
@@ -157,12 +165,13 @@ func TestSession_OfAnyTimes(t *testing.T) {
 				continue
 			}
 			from, to, w1, w2, end := when.Draw(t, "from"), when.Draw(t, "to"), when.Draw(t, "w1"), when.Draw(t, "w2"), when.Draw(t, "end")
-			all = append(all, answer(fmt.Sprint(i), at, end, ran("bash", from, to, "", lathe.Wait{w1, w2})))
-			latest = max(latest, at, end, to)
+			again := when.Draw(t, "again")
+			all = append(all, answer(fmt.Sprint(i), at, end, ran("bash", from, to, "", lathe.Wait{w1, w2}), &lathe.Retry{Created: again}))
+			latest = max(latest, at, end, to, again)
 		}
 		got := Session(lathe.Session{}, all, api.CostLine{}).Time
 		sum := int64(0)
-		for _, n := range []int64{got.Model, got.Tools, got.Waiting, got.Compaction, got.Idle} {
+		for _, n := range []int64{got.Model, got.Retries, got.Tools, got.Waiting, got.Compaction, got.Idle} {
 			if sum += n; n < 0 {
 				t.Fatalf("negative: %+v", got)
 			}

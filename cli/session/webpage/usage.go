@@ -23,11 +23,11 @@ const (
 
 // usageNames are the parts of a time, in the order of their colors.
 func usageNames() []string {
-	return []string{"Model", "Tools", "Waiting for you", "Compaction", "Between prompts"}
+	return []string{"Model", "Retries", "Tools", "Waiting for you", "Compaction", "Between prompts"}
 }
 
 func usageParts(t api.TimeUse) []int64 {
-	return []int64{t.Model, t.Tools, t.Waiting, t.Compaction, t.Idle}
+	return []int64{t.Model, t.Retries, t.Tools, t.Waiting, t.Compaction, t.Idle}
 }
 
 // WriteUsage writes the report of a session as a page with charts.
@@ -35,6 +35,8 @@ func WriteUsage(out io.Writer, s lathe.Session, u api.SessionUsage, at *time.Loc
 	p := Write(out, s, at)
 	p.write("<style>\n%s</style>\n", raw(usageStyle))
 	p.timeChart(u)
+	p.timeline(u)
+	p.costChart(u)
 	p.turnChart(u)
 	p.usageTables(u)
 	return p.End()
@@ -51,6 +53,54 @@ func (p *Page) timeChart(u api.SessionUsage) {
 		}
 	}
 	p.write("</ul>\n")
+}
+
+// timeline is one bar with the prompts in their order, each with the pause before it.
+func (p *Page) timeline(u api.SessionUsage) {
+	all := int64(0)
+	for _, n := range usageParts(u.Time) {
+		all += n
+	}
+	if all == 0 {
+		return
+	}
+	p.write("<h2>Timeline</h2>\n<svg class=\"chart\" viewBox=\"0 0 %s %s\" role=\"img\" aria-label=\"Timeline\">\n", num(chartWidth), num(barHeight))
+	x := 0.0
+	for i, t := range u.Turns {
+		parts := usageParts(t.Time)
+		for k := range parts {
+			k = (k + len(parts) - 1) % len(parts) // the pause comes first
+			if parts[k] <= 0 {
+				continue
+			}
+			w := float64(parts[k]) / float64(all) * chartWidth
+			p.write("<rect class=\"c%s\" x=\"%s\" y=\"0\" width=\"%s\" height=\"%s\"><title>%s. %s: %s, %s</title></rect>\n",
+				num(k), decimal(x), decimal(w), num(barHeight-6), num(i+1), text(t.Prompt), text(usageNames()[k]), text(duration(parts[k])))
+			x += w
+		}
+	}
+	p.write("</svg>\n")
+}
+
+// costChart has a bar for each model, as long as its cost, and one for subagents.
+func (p *Page) costChart(u api.SessionUsage) {
+	lines := append(u.Models[:len(u.Models):len(u.Models)], u.Subagents)
+	lines[len(lines)-1].Name = "subagents"
+	most := 0.0
+	for _, m := range lines {
+		most = max(most, m.Cost)
+	}
+	if most <= 0 {
+		return
+	}
+	p.write("<h2>Money</h2>\n<table class=\"turns\">\n")
+	for _, m := range lines {
+		if m.Cost > 0 {
+			p.write("<tr><td>%s</td><td class=\"bar\"><svg viewBox=\"0 0 300 %s\" role=\"img\"><rect class=\"c0\" x=\"0\" y=\"3\" width=\"%s\" height=\"%s\"/></svg></td><td>%s</td></tr>\n",
+				text(m.Name), num(barHeight), decimal(300*m.Cost/most), num(barHeight-6), dollars(m.Cost))
+		}
+	}
+	p.write("</table>\n")
 }
 
 // stack draws parts next to each other, within a width.
@@ -83,7 +133,7 @@ func (p *Page) turnChart(u api.SessionUsage) {
 	p.write("<h2>Prompts</h2>\n<table class=\"turns\">\n<tr><th>Prompt</th><th>Time</th><th></th><th>Steps</th><th>Calls</th><th>Cached</th><th>Cost</th></tr>\n")
 	for _, t := range u.Turns {
 		parts := usageParts(t.Time)
-		parts[4] = 0 // the time before it is not work on it
+		parts[5] = 0 // the time before it is not work on it
 		p.write("<tr><td>%s</td><td class=\"bar\"><svg viewBox=\"0 0 300 %s\" role=\"img\">", text(t.Prompt), num(barHeight))
 		p.stack(parts, 3, int(300*activeTime(t.Time)/longest))
 		cached := "–"
@@ -96,7 +146,7 @@ func (p *Page) turnChart(u api.SessionUsage) {
 	p.write("</table>\n")
 }
 
-func activeTime(t api.TimeUse) int64 { return t.Model + t.Tools + t.Waiting + t.Compaction }
+func activeTime(t api.TimeUse) int64 { return t.Model + t.Retries + t.Tools + t.Waiting + t.Compaction }
 
 // usageTables lists models, tools and findings.
 func (p *Page) usageTables(u api.SessionUsage) {
