@@ -81,6 +81,7 @@ var archImports = archtest.Table{
 	{From: "engine/permission", May: []string{".", "tool", "internal/*"}},
 	{From: "engine/prompt", May: []string{".", "engine/history", "engine/permission", "tool", "tool/builtin", "workspace", "internal/*"}},
 	{From: "engine/subagent", May: []string{".", "engine/history", "tool", "internal/*"}},
+	{From: "engine/rewind", May: []string{".", "engine/check", "engine/history", "engine/undo"}},
 	{From: "engine/until", May: []string{".", "engine/history", "internal/*"}},
 	// It compares outputs as runs of until do.
 	{From: "engine/replay", May: []string{".", "engine/history", "engine/until", "internal/*"}},

@@ -262,7 +262,11 @@ func (c catalog) available() []wire.AvailableCommand {
 	}
 	for _, b := range ownCommands() {
 		if !slices.ContainsFunc(out, func(a wire.AvailableCommand) bool { return a.Name == b.name }) {
-			out = append(out, wire.AvailableCommand{Name: b.name, Description: b.about})
+			a := wire.AvailableCommand{Name: b.name, Description: b.about}
+			if b.hint != "" {
+				a.Input = &wire.AvailableCommandInput{Hint: b.hint}
+			}
+			out = append(out, a)
 		}
 	}
 	return out

@@ -137,7 +137,7 @@ func (s *session) sender(t *turn, parts []lathe.Part) func(context.Context) erro
 	if i := slices.IndexFunc(ownCommands(), func(c ownCommand) bool { return c.name == name }); name != "" && i >= 0 {
 		run := ownCommands()[i].run
 		t.prompt = ""
-		return func(ctx context.Context) error { return run(ctx, s.loop, id, t) }
+		return func(ctx context.Context) error { return run(ctx, s.loop, id, t, rest) }
 	}
 	p := lathe.Prompt{ID: t.prompt, Agent: agent, Model: model, Variant: variant, Parts: parts}
 	return func(ctx context.Context) error {
@@ -175,27 +175,28 @@ func commandHint(m lathe.Command) string {
 
 // ownCommand is a slash command of the protocol itself.
 type ownCommand struct {
-	name, about string
-	run         func(ctx context.Context, l *loop, id lathe.SessionID, t *turn) error
+	name, about, hint string
+	run               func(ctx context.Context, l *loop, id lathe.SessionID, t *turn, args string) error
 }
 
 // ownCommands are the operations that other front ends have keys for.
 func ownCommands() []ownCommand {
 	return []ownCommand{
-		{"compact", "Summarize the conversation to free context", func(ctx context.Context, l *loop, id lathe.SessionID, _ *turn) error {
+		{"compact", "Summarize the conversation to free context", "", func(ctx context.Context, l *loop, id lathe.SessionID, _ *turn, _ string) error {
 			return l.backend.Compact(ctx, id, lathe.CompactRequest{})
 		}},
-		{"continue", "Continue an interrupted turn", func(ctx context.Context, l *loop, id lathe.SessionID, _ *turn) error {
+		{"continue", "Continue an interrupted turn", "", func(ctx context.Context, l *loop, id lathe.SessionID, _ *turn, _ string) error {
 			return l.backend.Resume(ctx, id)
 		}},
-		{"undo", "Undo the last prompt with its file changes", func(ctx context.Context, l *loop, id lathe.SessionID, t *turn) error {
+		{"undo", "Undo the last prompt with its file changes", "", func(ctx context.Context, l *loop, id lathe.SessionID, t *turn, _ string) error {
 			done, err := l.backend.Undo(ctx, id, lathe.Undo{})
 			return l.report(ctx, id, t, "Undone", done, err)
 		}},
-		{"redo", "Restore what was undone", func(ctx context.Context, l *loop, id lathe.SessionID, t *turn) error {
+		{"redo", "Restore what was undone", "", func(ctx context.Context, l *loop, id lathe.SessionID, t *turn, _ string) error {
 			done, err := l.backend.Redo(ctx, id, lathe.Undo{})
 			return l.report(ctx, id, t, "Restored", done, err)
 		}},
+		{"rewind", "List the steps of the session, or rewind to one of them", "[STEP [code|conversation] [dry-run]]", runRewind},
 	}
 }
 
@@ -211,6 +212,11 @@ func (l *loop) report(ctx context.Context, id lathe.SessionID, t *turn, what str
 			text += ": " + f.Conflict
 		}
 	}
+	return l.answer(ctx, id, t, text)
+}
+
+// answer writes the result of a command into the conversation and ends its turn.
+func (l *loop) answer(ctx context.Context, id lathe.SessionID, t *turn, text string) error {
 	return l.run(ctx, func() {
 		if s := l.sessions[id]; s != nil {
 			s.say(text)

@@ -60,6 +60,8 @@ type Sessions interface {
 	// Fork copies the messages before one of them, or all, into a new session of dir, or with "" of the directory
 	// of the original. A server knows only the latter.
 	Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error)
+	// ForkStep copies the messages up to the end of a step, as Fork does.
+	ForkStep(ctx context.Context, dir string, id lathe.SessionID, step int) (lathe.Session, error)
 	// Remove deletes a session and all below it.
 	Remove(ctx context.Context, id lathe.SessionID) error
 	// Location returns the project of a directory.
@@ -72,6 +74,8 @@ type Histories interface {
 	Messages(ctx context.Context, id lathe.SessionID, before lathe.Position, limit int) (lathe.Page, error)
 	Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error)
 	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
+	// Steps lists the newest steps before a number, oldest first.
+	Steps(ctx context.Context, id lathe.SessionID, q lathe.StepQuery) (lathe.StepList, error)
 	// Diff is what a session changed, or the exchange that a prompt began.
 	Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error)
 	// Search finds places in the sessions of all projects, newest first.
@@ -111,6 +115,8 @@ type Turns interface {
 	// Undo reverts messages and file changes of a session; Redo restores them.
 	Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
 	Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
+	// Rewind brings files, conversation or both to the end of a step, or back to the present.
+	Rewind(ctx context.Context, id lathe.SessionID, in lathe.Rewind) (lathe.Rewound, error)
 }
 
 // Asks are requests that wait for a person.

@@ -13,6 +13,9 @@ type Worktrees interface {
 	ListWorktrees(ctx context.Context, dir string) ([]Worktree, error)
 	// StartWorktree makes a worktree and a session that works in it. Without a name it chooses one.
 	StartWorktree(ctx context.Context, dir, name string) (Worktree, error)
+	// ForkWorktree makes a worktree with the files at the end of a step of a session, and a copy of the session up to
+	// there that works in it.
+	ForkWorktree(ctx context.Context, id lathe.SessionID, step int, name string) (Worktree, error)
 	// CompareWorktree returns what a worktree changed since it was made or last merged.
 	CompareWorktree(ctx context.Context, dir, name string) ([]lathe.FileDiff, error)
 	// ApplyWorktree merges the changes of a worktree into the checkout that it was made from.
@@ -37,6 +40,8 @@ type Worktree struct {
 	Missing   bool            `json:"missing"` // its files are gone
 	Created   lathe.Time      `json:"created"`
 	Problem   string          `json:"problem,omitempty"` // why it cannot be compared
+	// Left are the files that a fork from a step did not bring to that step, because the user changed them since.
+	Left []lathe.UndoneFile `json:"left,omitempty"`
 }
 
 // WorktreeMerge says how to merge.

@@ -206,6 +206,11 @@ func (c *Client) Fork(ctx context.Context, _ string, id lathe.SessionID, before 
 	return s, c.call(ctx, request{method: "POST", path: in(id, "/fork"), body: lathe.Undo{Message: before}, to: &s})
 }
 
+// ForkStep copies a session up to the end of a step.
+func (c *Client) ForkStep(ctx context.Context, _ string, id lathe.SessionID, step int) (s lathe.Session, err error) {
+	return s, c.call(ctx, request{method: "POST", path: own(id, "/fork"), body: lathe.Rewind{Step: step}, to: &s})
+}
+
 // Remove deletes a session and all below it.
 func (c *Client) Remove(ctx context.Context, id lathe.SessionID) error {
 	return c.call(ctx, request{method: "DELETE", path: in(id, "")})

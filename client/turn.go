@@ -88,6 +88,23 @@ func (c *Client) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (ou
 	return out, c.call(ctx, request{method: "POST", path: own(id, "/undo"), body: u, to: &out})
 }
 
+// Steps lists steps of a session.
+func (c *Client) Steps(ctx context.Context, id lathe.SessionID, q lathe.StepQuery) (out lathe.StepList, err error) {
+	v := url.Values{}
+	if q.Before != 0 {
+		v.Set("before", strconv.Itoa(q.Before))
+	}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return out, c.call(ctx, request{method: "GET", path: own(id, "/steps"), query: v, to: &out})
+}
+
+// Rewind brings a session to the end of a step.
+func (c *Client) Rewind(ctx context.Context, id lathe.SessionID, in lathe.Rewind) (out lathe.Rewound, err error) {
+	return out, c.call(ctx, request{method: "POST", path: own(id, "/rewind"), body: in, to: &out})
+}
+
 // Redo restores what Undo reverted.
 func (c *Client) Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (out lathe.Undone, err error) {
 	return out, c.call(ctx, request{method: "POST", path: own(id, "/redo"), body: u, to: &out})

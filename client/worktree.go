@@ -29,6 +29,15 @@ func (w worktrees) StartWorktree(ctx context.Context, dir, name string) (out api
 	return out, w.send(ctx, request{method: "POST", path: "/lathe/worktree", directory: dir, body: body, to: &out, endless: true})
 }
 
+// ForkWorktree makes a worktree with the files at the end of a step, and a copy of the session in it.
+func (w worktrees) ForkWorktree(ctx context.Context, id lathe.SessionID, step int, name string) (out api.Worktree, err error) {
+	body := struct {
+		Step int    `json:"step"`
+		Name string `json:"name,omitempty"`
+	}{step, name}
+	return out, w.send(ctx, request{method: "POST", path: own(id, "/worktree"), body: body, to: &out, endless: true})
+}
+
 // CompareWorktree returns the changes of a worktree.
 func (w worktrees) CompareWorktree(ctx context.Context, dir, name string) (out []lathe.FileDiff, err error) {
 	return out, w.send(ctx, request{method: "GET", path: "/lathe/worktree/" + url.PathEscape(name) + "/diff", directory: dir, to: &out})

@@ -27,6 +27,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // TestMain gives the git that the engine asks an empty home, so that no test depends on the
 // user's configuration.
 func TestMain(m *testing.M) {
+	if orders := os.Getenv(rewindChild); orders != "" {
+		os.Exit(playRewindChild(orders))
+	}
 	flag.Parse()
 	fewer("rapid.checks", "20") // each writes to a disk; ask for more with the flag
 	home, err := os.MkdirTemp("", "engine-home-")

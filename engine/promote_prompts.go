@@ -65,6 +65,7 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 		facts = append(facts, &lathe.SystemPromptSaved{Session: r.log.lease.Session, SystemPrompt: fresh})
 	}
 	texts = append(texts, said.lateNote(ctx, s.session.ID)...)
+	texts = append(texts, rewinder{r}.rewoundNote(ctx, s)...)
 	for _, text := range texts {
 		facts = append(facts, &lathe.PartChanged{Time: r.engine.now(), Part: r.log.newPart(u.ID, history.Synthetic(text))})
 	}

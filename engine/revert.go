@@ -15,12 +15,12 @@ import (
 // those steps left them. A session that is at work refuses it. A point that does not exist
 // changes nothing.
 func (e *Engine) Revert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
-	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return r.revert(ctx, u) })
+	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return rewinder{r}.revert(ctx, u) })
 }
 
 // Unrevert undoes Revert; of u only DryRun counts. Files that were changed since are left alone.
 func (e *Engine) Unrevert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
-	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return r.unrevert(ctx, u.DryRun) })
+	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return rewinder{r}.unrevert(ctx, u.DryRun) })
 }
 
 // Undo undoes the last exchange that is not undone, or everything from the point that is named
@@ -39,6 +39,10 @@ func (e *Engine) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (la
 // Redo brings back the first exchange that is undone, everything before the point that is named, or all.
 func (e *Engine) Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
 	s, err := e.Get(ctx, id)
+	if err == nil && s.Revert == nil && u.Message == "" && u.Part == "" { // the files alone may be
+		done, err := e.Rewind(ctx, id, lathe.Rewind{Redo: true, DryRun: u.DryRun})
+		return lathe.Undone{Session: done.Session, Files: done.Files}, err
+	}
 	if err == nil {
 		u, err = undo.Targets{Histories: e.Histories}.Redo(ctx, s, u)
 	}
@@ -52,8 +56,8 @@ func (e *Engine) Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (la
 }
 
 // revert undoes the session from a point on.
-func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error) {
-	s, err := r.load(ctx)
+func (r rewinder) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error) {
+	s, err := r.loadSettled(ctx)
 	if err != nil {
 		return lathe.Undone{}, err
 	}
@@ -69,59 +73,42 @@ func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error)
 	if err != nil {
 		return undo.Describe(s.session, u.Message, nil), err
 	}
-	back, changes, err := restoreFiles(ctx, w, s.session, at, undo.ChangedSteps(gone), u.DryRun)
-	if err != nil || u.DryRun {
-		return undo.Describe(s.session, u.Message, changes), err
+	m := fileMove{worktree: w, session: s.session, steps: undo.ChangedSteps(gone)}
+	if err := m.plan(ctx); err != nil || u.DryRun {
+		return undo.Describe(s.session, u.Message, m.changes), err
 	}
-	warnOfConflicts(r.log, changes)
+	back, err := m.apply(ctx, &lathe.Revert{Message: at.Message, Part: at.Part})
+	if err != nil {
+		return undo.Describe(s.session, u.Message, nil), err
+	}
+	rec, err := r.commitRevert(ctx, &m, back)
+	return undo.Describe(rec, at.Message, m.changes), err // an answer goes with the prompt it answers
+}
+
+// commitRevert saves the point from which on the session is undone, after its files were moved.
+func (r rewinder) commitRevert(ctx context.Context, m *fileMove, back *lathe.Revert) (lathe.Session, error) {
+	warnOfConflicts(r.log, m.changes)
 	var diffs []lathe.FileDiff
-	if w != nil {
-		if diffs, err = w.Diffs(ctx, undo.ChangedSteps(gone)); err != nil {
-			r.engine.log.Warn("changed files of the undone steps not found", "session", s.session.ID, "error", err)
+	if m.worktree != nil {
+		var err error
+		if diffs, err = m.worktree.Diffs(ctx, m.steps); err != nil {
+			r.engine.log.Warn("changed files of the undone steps not found", "session", m.session.ID, "error", err)
 		}
 		diffs = undo.Clip(diffs)
 	}
-	if err := r.log.write(ctx, &lathe.DiffChanged{Session: s.session.ID, Diff: diffs}); err != nil {
-		return lathe.Undone{}, err
+	if err := r.log.write(ctx, &lathe.DiffChanged{Session: m.session.ID, Diff: diffs}); err != nil {
+		return lathe.Session{}, err
 	}
 	rec, err := r.log.edit(ctx, lathe.Edit{Revert: lathe.Some(back), Summary: lathe.Some(undo.Totals(diffs))})
-	return undo.Describe(rec, at.Message, changes), err // an answer goes with the prompt it answers
-}
-
-// restoreFiles restores the files. If the session is undone already, one plan moves each file forward or
-// back to the new point and leaves the others alone. After a crash in the middle, each file is at the
-// old or the new point.
-func restoreFiles(ctx context.Context, w *snapshot.Worktree, s lathe.Session, at undo.Point, steps []snapshot.StepRef, dry bool) (*lathe.Revert, []snapshot.Change, error) {
-	back := &lathe.Revert{Message: at.Message, Part: at.Part}
-	if w == nil {
-		return back, nil, nil
+	if err == nil {
+		m.clearIntent(ctx, r)
 	}
-	key := string(s.ID)
-	var plan snapshot.Plan
-	var err error
-	if had := s.Revert; had != nil {
-		back.Snapshot = had.Snapshot
-		plan, err = w.ReplanUndo(ctx, key, steps)
-	} else {
-		plan, err = w.Undo(ctx, steps)
-	}
-	if err != nil || dry {
-		return back, plan.Changes, err
-	}
-	done, err := w.Apply(ctx, key, plan)
-	if err != nil {
-		return nil, nil, err
-	}
-	if back.Snapshot == "" {
-		back.Snapshot = done.Tree
-	}
-	back.Diff = done.Diff
-	return back, done.Changes, nil
+	return rec, err
 }
 
 // unrevert brings back what was undone.
-func (r *runner) unrevert(ctx context.Context, dry bool) (lathe.Undone, error) {
-	s, err := r.load(ctx)
+func (r rewinder) unrevert(ctx context.Context, dry bool) (lathe.Undone, error) {
+	s, err := r.loadSettled(ctx)
 	if err != nil || s.session.Revert == nil {
 		return undo.Describe(s.session, "", nil), err
 	}
@@ -129,31 +116,31 @@ func (r *runner) unrevert(ctx context.Context, dry bool) (lathe.Undone, error) {
 	if err != nil {
 		return lathe.Undone{}, err
 	}
-	var changes []snapshot.Change
-	if key := string(s.session.ID); w != nil {
-		plan, err := w.Redo(ctx, key)
-		if err != nil || dry {
-			return undo.Describe(s.session, "", plan.Changes), err
-		}
-		done, err := w.Apply(ctx, key, plan)
-		if err == nil {
-			err = w.Finalize(ctx, key)
-		}
-		if err != nil {
-			return lathe.Undone{}, err
-		}
-		changes = done.Changes
+	m := fileMove{worktree: w, session: s.session}
+	if err := m.plan(ctx); err != nil || dry {
+		return undo.Describe(s.session, "", m.changes), err
 	}
-	if dry {
-		return undo.Describe(s.session, "", nil), nil
+	rec, err := r.redoAll(ctx, &m)
+	return undo.Describe(rec, "", m.changes), err
+}
+
+// redoAll brings back all files and messages. Files that conflict stay as they are, for good.
+func (r rewinder) redoAll(ctx context.Context, m *fileMove) (lathe.Session, error) {
+	if _, err := m.apply(ctx, nil); err != nil {
+		return lathe.Session{}, err
 	}
-	warnOfConflicts(r.log, changes)
+	warnOfConflicts(r.log, m.changes)
 	rec, err := r.log.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
 	if err != nil {
-		return lathe.Undone{}, err
+		return lathe.Session{}, err
+	}
+	if m.worktree != nil {
+		if err := m.worktree.Finalize(ctx, string(m.session.ID)); err != nil {
+			r.engine.log.Warn("redone changes not cleaned up", "session", m.session.ID, "error", err)
+		}
 	}
 	r.jobs.changed = true
-	return undo.Describe(rec, "", changes), nil
+	return rec, nil
 }
 
 // warnOfConflicts publishes the files that the undo left alone, because the session record has no

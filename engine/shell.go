@@ -36,7 +36,7 @@ func (e *Engine) Shell(ctx context.Context, id lathe.SessionID, in lathe.ShellCo
 
 // shell runs the command and writes down what it prints, as the call of a tool.
 func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellCommand) (lathe.Message, error) {
-	s, err := r.load(ctx)
+	s, err := rewinder{r}.loadSettled(ctx)
 	if err != nil {
 		return lathe.Message{}, err
 	}

@@ -305,7 +305,7 @@ func (p *playing) act(w []string) {
 		_, err := p.Rename(p.Context(), p.session, w[1])
 		p.note(err)
 	default:
-		if !p.actOnBudgets(w) && !p.actOnContext(w) && !p.actOnLength(w) && !p.actOnTasks(w) {
+		if !p.actOnSteps(w) && !p.actOnBudgets(w) && !p.actOnContext(w) && !p.actOnLength(w) && !p.actOnTasks(w) {
 			p.actOnSessions(w)
 		}
 	}

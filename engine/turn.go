@@ -28,9 +28,17 @@ func (r *runner) turn(ctx context.Context) error {
 		case repair:
 			err = r.repair(ctx, next.left) // close what a dead process left open
 		case finalizeRevert:
-			err = r.finalizeRevert(ctx, s)
+			if settled, failed := (rewinder{r}).settleRewind(ctx, s); settled || failed != nil {
+				err = failed // and look again
+			} else {
+				err = r.finalizeRevert(ctx, s)
+			}
 		case promote:
-			err = r.promote(ctx, s, next.prompts)
+			if settled, failed := (rewinder{r}).settleRewind(ctx, s); settled || failed != nil {
+				err = failed
+			} else {
+				err = r.promote(ctx, s, next.prompts)
+			}
 		case compaction:
 			err = r.compact(ctx, s)
 		case subtask:

@@ -18,6 +18,12 @@ func (a latheAPI) routes() []row {
 			"Undo the last exchange, or everything from a message on, and report the result for each file", busy), a.undo),
 		answer(route("POST /lathe/session/{sessionID}/redo", "lathe.session.redo", "lathe",
 			"Redo one undone exchange, up to a message, or everything", busy), a.redo),
+		answer(route("GET /lathe/session/{sessionID}/steps", "lathe.session.steps", "lathe",
+			"List the steps of a session with their files, commands, tests and cost", missing), a.steps),
+		answer(route("POST /lathe/session/{sessionID}/rewind", "lathe.session.rewind", "lathe",
+			"Rewind files, conversation or both to the end of a step, and report the result for each file", busy), a.rewind),
+		answer(route("POST /lathe/session/{sessionID}/fork", "lathe.session.fork", "lathe",
+			"Copy the messages up to the end of a step to a new session", missing), a.fork),
 		answer(route("POST /lathe/session/{sessionID}/prompt", "lathe.session.prompt", "lathe",
 			"Send a prompt; responds once the prompt is stored, or with the reason for a refusal", busy, withoutCompression), a.submit),
 		answer(route("POST /lathe/session/{sessionID}/wait", "lathe.session.wait", "lathe",
@@ -79,6 +85,64 @@ func (c *call) undoing(in lathe.Undo, do func(context.Context, lathe.SessionID, 
 		out.Files = []lathe.UndoneFile{}
 	}
 	return out, err
+}
+
+// stepQuery is a [lathe.StepQuery].
+type stepQuery struct {
+	Before int `query:"before"`
+	Limit  int `query:"limit"`
+}
+
+// steps reads a page, because a long session has many thousands of them.
+func (a latheAPI) steps(c *call, q stepQuery, _ none) (lathe.StepList, error) {
+	rec, err := c.session()
+	if err != nil {
+		return lathe.StepList{}, err
+	}
+	return a.engine.Steps(c.Context(), rec.ID, lathe.StepQuery{Before: q.Before, Limit: q.Limit})
+}
+
+// rewindBody is a [lathe.Rewind] that must name its step: one that is left out is not the beginning.
+type rewindBody struct {
+	Step   *int              `json:"step,omitempty" doc:"everything after this step is undone; 0 undoes all"`
+	Scope  lathe.RewindScope `json:"scope,omitempty" enum:"both,code,conversation" doc:"both without it"`
+	Redo   bool              `json:"redo,omitempty" doc:"bring back everything that was undone; needs no step"`
+	DryRun bool              `json:"dryRun,omitempty" doc:"say what would be done, and do nothing"`
+}
+
+func (a latheAPI) rewind(c *call, _ none, in rewindBody) (lathe.Rewound, error) {
+	rec, err := c.session()
+	if err != nil {
+		return lathe.Rewound{}, err
+	}
+	if in.Step == nil && !in.Redo {
+		return lathe.Rewound{}, badRequest("Body", "step is missing; GET /lathe/session/{sessionID}/steps lists them")
+	}
+	to := lathe.Rewind{Scope: in.Scope, Redo: in.Redo, DryRun: in.DryRun}
+	if in.Step != nil {
+		to.Step = *in.Step
+	}
+	out, err := a.engine.Rewind(context.WithoutCancel(c.Context()), rec.ID, to)
+	if out.Files == nil {
+		out.Files = []lathe.UndoneFile{}
+	}
+	return out, err
+}
+
+// forkStepBody names the last step of a copy.
+type forkStepBody struct {
+	Step *int `json:"step,omitempty" doc:"last step of the copy; 0 copies nothing"`
+}
+
+func (a latheAPI) fork(c *call, _ none, in forkStepBody) (lathe.Session, error) {
+	rec, err := c.session()
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	if in.Step == nil {
+		return lathe.Session{}, badRequest("Body", "step is missing")
+	}
+	return a.engine.ForkStep(c.Context(), rec.Directory, rec.ID, *in.Step)
 }
 
 // submit responds when the prompt is stored. Unlike prompt_async it returns the reason of a failure.

@@ -86,3 +86,62 @@ func TestOwn_Search(t *testing.T) {
 		w.want(http.StatusOK, nil, "GET", "/lathe/search?q="+query, "")
 	}
 }
+
+func TestOwn_Rewind(t *testing.T) {
+	w := begin(t, "text \"One.\"\nfinish stop\n--\ntext \"Two.\"\nfinish stop\n")
+	var s lathe.Session
+	w.want(http.StatusOK, &s, "POST", "/session", `{"title":"t"}`)
+	at := "/lathe/session/" + string(s.ID)
+	for range 2 {
+		w.want(http.StatusOK, nil, "POST", at+"/prompt", `{"parts":[{"type":"text","text":"hello"}]}`)
+		w.want(http.StatusOK, nil, "POST", at+"/wait", "")
+	}
+	var list lathe.StepList
+	w.want(http.StatusOK, &list, "GET", at+"/steps?limit=1", "")
+	if list.Total != 2 || list.At != 2 || len(list.Steps) != 1 || list.Steps[0].Number != 2 || list.Steps[0].Text != "Two." {
+		t.Fatalf("steps are %+v", list)
+	}
+	var done lathe.Rewound
+	w.want(http.StatusOK, &done, "POST", at+"/rewind", `{"step":1,"scope":"conversation","dryRun":true}`)
+	if done.Step != 1 || done.Undone != 1 || done.Session.Revert != nil || done.Files == nil {
+		t.Errorf("a dry run left %+v", done)
+	}
+	w.want(http.StatusOK, &done, "POST", at+"/rewind", `{"step":1}`)
+	w.want(http.StatusOK, &list, "GET", at+"/steps", "")
+	if done.Session.Revert == nil || list.At != 1 || !list.Steps[1].Undone {
+		t.Errorf("rewound to %+v, listed %+v", done, list)
+	}
+	w.want(http.StatusOK, &done, "POST", at+"/rewind", `{"redo":true}`)
+	if done.Session.Revert != nil {
+		t.Errorf("redone is %+v", done)
+	}
+	var fork lathe.Session
+	w.want(http.StatusOK, &fork, "POST", at+"/fork", `{"step":1}`)
+	w.want(http.StatusOK, &list, "GET", "/lathe/session/"+string(fork.ID)+"/steps", "")
+	if fork.ID == s.ID || fork.Directory != s.Directory || list.Total != 1 {
+		t.Errorf("forked %+v with %+v", fork, list)
+	}
+}
+
+// A request that leaves out the step must not undo everything, and numbers and names from outside change nothing.
+func TestOwn_RewindRefuses(t *testing.T) {
+	w := begin(t, "")
+	var s lathe.Session
+	w.want(http.StatusOK, &s, "POST", "/session", `{"title":"t"}`)
+	at := "/lathe/session/" + string(s.ID)
+	for _, row := range []struct{ path, body string }{
+		{at + "/rewind", `{}`}, {at + "/rewind", `{"scope":"code"}`}, {at + "/rewind", `{"step":1}`}, {at + "/rewind", `{"step":-1}`},
+		{at + "/rewind", `{"step":0,"scope":"everything"}`}, {at + "/rewind", `{"step":"0"}`}, {at + "/rewind", `{"redo":true}`},
+		{at + "/fork", `{}`}, {at + "/fork", `{"step":7}`}, {at + "/worktree", `{}`}, {at + "/worktree", `{"name":"x"}`},
+		{"/lathe/session/ses_x/rewind", `{"step":0}`}, {"/lathe/session/ses_x/worktree", `{"step":0}`},
+	} {
+		if a := w.ask("POST", row.path, row.body); a.StatusCode != http.StatusBadRequest && a.StatusCode != http.StatusNotFound {
+			t.Errorf("%s %s: status %d", row.path, row.body, a.StatusCode)
+		}
+	}
+	for _, query := range []string{"?limit=-1", "?before=-5", "?limit=x"} {
+		if a := w.ask("GET", at+"/steps"+query, ""); a.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: status %d", query, a.StatusCode)
+		}
+	}
+}

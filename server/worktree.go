@@ -69,6 +69,8 @@ func (a worktreeAPI) routes() []row {
 			inTrees(a, func(c *call, dir string, _ none, in worktreeName) (api.Worktree, error) {
 				return a.trees.StartWorktree(c.Context(), dir, in.Name)
 			})),
+		answer(route("POST /lathe/session/{sessionID}/worktree", "lathe.session.worktree", "lathe",
+			"Make a worktree with the files at the end of a step, and a copy of the session that works in it", missing), a.forkStep),
 		answer(route("GET /lathe/worktree/{name}/diff", "lathe.worktree.diff", "lathe", "Get the changes of a worktree", missing),
 			inTrees(a, func(c *call, dir string, _, _ none) ([]lathe.FileDiff, error) {
 				return a.trees.CompareWorktree(c.Context(), dir, c.PathValue("name"))
@@ -85,6 +87,25 @@ func (a worktreeAPI) routes() []row {
 				return dropReply{branch}, err
 			})),
 	}
+}
+
+// forkTreeBody names the step of a fork, and the worktree.
+type forkTreeBody struct {
+	Step *int   `json:"step,omitempty" doc:"last step of the copy; 0 copies nothing"`
+	Name string `json:"name,omitempty"`
+}
+
+func (a worktreeAPI) forkStep(c *call, _ none, in forkTreeBody) (api.Worktree, error) {
+	rec, err := c.session()
+	switch {
+	case err != nil:
+		return api.Worktree{}, err
+	case in.Step == nil:
+		return api.Worktree{}, badRequest("Body", "step is missing; GET /lathe/session/{sessionID}/steps lists them")
+	case a.trees == nil:
+		return api.Worktree{}, lathe.Errorf(lathe.Unavailable, "this server makes no worktrees")
+	}
+	return a.trees.ForkWorktree(c.Context(), rec.ID, *in.Step, in.Name)
 }
 
 // inTrees is atDirectory for a backend that may have no worktrees.

@@ -60,6 +60,7 @@ func sessionActions(p *program) []*action {
 		{name: key.SessionNew, title: "New session", group: g, slash: []string{"new", "clear"}, suggested: true, do: p.sessions.startNew},
 		{name: key.SessionRename, title: "Rename session", group: g, slash: []string{"rename"}, scope: inRoot, do: p.dialogs.renameDialog},
 		{name: key.SessionTimeline, title: "Jump to a message", group: g, slash: []string{"timeline"}, scope: inSession, do: p.dialogs.timeline},
+		{title: "Rewind", group: g, slash: []string{"rewind"}, description: "go back to any step: files, conversation or both; or fork there", scope: inRoot, do: p.dialogs.rewind},
 		{name: key.SessionFork, title: "Fork session", group: g, slash: []string{"fork"}, scope: inRoot, do: p.dialogs.fork},
 		{title: "Worktrees", group: g, slash: []string{"worktree", "worktrees"}, description: "work in an isolated copy of the checkout; merge it back", do: p.worktrees.List, doWithArgs: p.worktrees.Run},
 		{name: key.SessionCompact, title: "Compact session", group: g, slash: []string{"compact", "summarize"}, scope: inRoot, do: p.turns.compact},

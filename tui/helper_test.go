@@ -61,6 +61,8 @@ type canned struct {
 	page      lathe.Authorization
 	away      chan struct{} // closed when who logs in has done it
 	undone    lathe.Undone
+	steps     lathe.StepList
+	problem   string           // of a rewind of files
 	keeps     lathe.Mode       // the permission mode that nobody changes
 	fails     map[string]error // by the word that done has of a call
 	done      []string         // what was asked for, in order
@@ -293,6 +295,19 @@ func (c *canned) Undo(_ context.Context, id lathe.SessionID, u lathe.Undo) (lath
 func (c *canned) Redo(_ context.Context, id lathe.SessionID, _ lathe.Undo) (lathe.Undone, error) {
 	err := c.did("redo", id)
 	return c.undone, err
+}
+
+func (c *canned) Steps(_ context.Context, id lathe.SessionID, q lathe.StepQuery) (lathe.StepList, error) {
+	return c.steps, c.did("steps", id, q.Before)
+}
+
+func (c *canned) Rewind(_ context.Context, id lathe.SessionID, in lathe.Rewind) (lathe.Rewound, error) {
+	err := c.did("rewind", id, in)
+	return lathe.Rewound{Step: in.Step, Undone: 1, Scope: in.Scope, DryRun: in.DryRun, Files: c.undone.Files, Problem: c.problem}, err
+}
+
+func (c *canned) ForkStep(_ context.Context, _ string, id lathe.SessionID, step int) (lathe.Session, error) {
+	return lathe.Session{ID: id}, c.did("forkstep", id, step)
 }
 func (c *canned) Asks(context.Context, lathe.Scope) ([]lathe.Fact, error) { return c.asks, nil }
 func (c *canned) Reply(_ context.Context, id lathe.AskID, r lathe.Reply, message string) error {

@@ -189,6 +189,20 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 	})
 }
 
+// forkStep makes a copy of a session up to the end of a step, and shows it.
+func (ss *sessions) forkStep(id lathe.SessionID, step int) tea.Cmd {
+	return ss.call("fork the session", func(ctx context.Context, e Engine) (then, error) {
+		s, err := e.ForkStep(ctx, "", id, step)
+		if err != nil {
+			return ss.openFailed, err
+		}
+		return func() tea.Cmd {
+			ss.state.AddSessions(s)
+			return tea.Batch(ss.open(s.ID), ss.notify(toast.Success, "Forked: this is the copy, the original is unchanged"))
+		}, nil
+	})
+}
+
 // identify loads an unknown session that has a request.
 func (ss *sessions) identify(id lathe.SessionID) tea.Cmd {
 	return ss.call("load the session that asks", func(ctx context.Context, e Engine) (then, error) {

@@ -15,6 +15,10 @@ func (c *canned) ListWorktrees(context.Context, string) ([]api.Worktree, error) 
 	}, nil
 }
 
+func (c *canned) ForkWorktree(_ context.Context, id lathe.SessionID, step int, name string) (api.Worktree, error) {
+	return api.Worktree{Name: name}, c.did("forkworktree", id, step)
+}
+
 func (c *canned) StartWorktree(_ context.Context, _, name string) (api.Worktree, error) {
 	return api.Worktree{Name: name, Session: sampleID}, c.did("worktree", "start", name)
 }

@@ -31,7 +31,7 @@ For an ID, a unique beginning or end is enough, and "last" is the latest session
 		RunE: cli.RequireSubcommand,
 	}
 	a.AttachFlag(cmd)
-	cmd.AddCommand(newList(a), newSearch(a), newShow(a), newExplain(a), newContext(a), newDelete(a), newFork(a), newRename(a), newArchive(a), newShareOne(a), newDiff(a), newUndo(a), newRedo(a), newReplay(a))
+	cmd.AddCommand(newList(a), newSearch(a), newShow(a), newExplain(a), newContext(a), newDelete(a), newFork(a), newRename(a), newArchive(a), newShareOne(a), newDiff(a), newUndo(a), newRedo(a), newRewind(a), newReplay(a))
 	return cmd
 }
 

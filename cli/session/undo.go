@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -125,18 +124,24 @@ type undoneJSON struct {
 
 // printChanges prints the file changes. Conflicts make the command fail.
 func printChanges(a *cli.App, u lathe.Undone, dry bool, did, would string) error {
-	conflicts, out := 0, undoneJSON{DryRun: dry, Session: u.Session, Files: u.Files}
-	for _, f := range u.Files {
-		if f.Conflict != "" {
-			conflicts++
-		}
-	}
+	out := undoneJSON{DryRun: dry, Session: u.Session, Files: u.Files}
 	if a.JSON {
 		if err := a.PrintJSON(out); err != nil {
 			return err
 		}
 	} else {
 		printUndone(a, out, did, would)
+	}
+	return failOnConflicts(a, u.Files, dry)
+}
+
+// failOnConflicts makes the command fail if files were left alone.
+func failOnConflicts(a *cli.App, files []lathe.UndoneFile, dry bool) error {
+	conflicts := 0
+	for _, f := range files {
+		if f.Conflict != "" {
+			conflicts++
+		}
 	}
 	if conflicts == 0 {
 		return nil
@@ -161,9 +166,9 @@ func printUndone(a *cli.App, out undoneJSON, did, would string) {
 		if f.Conflict != "" {
 			mark, extra = "✗", f.Conflict
 		}
-		name := termtext.Tilde(f.File, a.Env("HOME"))
-		if rel, err := filepath.Rel(out.Session.Directory, filepath.FromSlash(f.File)); err == nil && filepath.IsLocal(rel) {
-			name = rel
+		name := relativeTo(out.Session.Directory, f.File)
+		if name == f.File {
+			name = termtext.Tilde(f.File, a.Env("HOME"))
 		}
 		line := mark + " " + termtext.Pad(f.Action, 8) + " " + termtext.Plain(name)
 		if extra != "" {

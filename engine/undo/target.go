@@ -20,11 +20,10 @@ func (t Targets) Undo(ctx context.Context, s lathe.Session, u lathe.Undo) (lathe
 	if err := t.check(ctx, s.ID, &u); err != nil || u.Message != "" {
 		return u, err
 	}
-	prompts, err := t.prompts(ctx, s.ID)
+	prompts, at, err := t.prompts(ctx, s)
 	if err != nil {
 		return u, err
 	}
-	at := countRemaining(prompts, s.Revert)
 	if at == 0 {
 		return u, lathe.Errorf(lathe.NotFound, "nothing to undo in %s", s.ID)
 	}
@@ -44,12 +43,11 @@ func (t Targets) Redo(ctx context.Context, s lathe.Session, u lathe.Undo) (lathe
 	if u.Message != "" || u.All {
 		return u, nil
 	}
-	prompts, err := t.prompts(ctx, s.ID)
+	prompts, at, err := t.prompts(ctx, s)
 	if err != nil {
 		return u, err
 	}
-	at := countRemaining(prompts, s.Revert)
-	if s.Revert.Part == "" {
+	if at < len(prompts) && prompts[at] == s.Revert.Message {
 		at++
 	}
 	if at < len(prompts) {
@@ -81,25 +79,23 @@ func (t Targets) check(ctx context.Context, id lathe.SessionID, u *lathe.Undo) e
 	return err
 }
 
-// prompts lists the prompts of people, oldest first.
-func (t Targets) prompts(ctx context.Context, id lathe.SessionID) (ids []lathe.MessageID, err error) {
-	err = t.Each(ctx, id, func(m lathe.Message) error {
+// prompts lists the prompts of people, oldest first, and counts those that are not undone. A session can be undone from
+// the middle of an exchange, so the count goes by position.
+func (t Targets) prompts(ctx context.Context, s lathe.Session) (ids []lathe.MessageID, remaining int, err error) {
+	remaining = -1
+	err = t.Each(ctx, s.ID, func(m lathe.Message) error {
+		if s.Revert != nil && m.ID == s.Revert.Message {
+			remaining = len(ids)
+		}
 		if _, ok := m.Data.(*lathe.User); ok && !history.IsSynthetic(m.Parts) {
 			ids = append(ids, m.ID)
 		}
 		return nil
 	})
-	return ids, err
-}
-
-// countRemaining is how many prompts are not undone.
-func countRemaining(prompts []lathe.MessageID, r *lathe.Revert) int {
-	if r != nil {
-		if i := slices.Index(prompts, r.Message); i >= 0 {
-			return i
-		}
+	if remaining < 0 {
+		remaining = len(ids)
 	}
-	return len(prompts)
+	return ids, remaining, err
 }
 
 // Describe describes an undo from a point on, or with "" a redo.

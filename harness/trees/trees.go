@@ -69,6 +69,28 @@ func describe(ctx context.Context, t *worktree.Tree) api.Worktree {
 
 // StartWorktree makes a tree and a session in it, and runs the setup command. After a failure nothing is left.
 func (t Trees) StartWorktree(ctx context.Context, dir, name string) (api.Worktree, error) {
+	return t.start(ctx, dir, name, func(tree *worktree.Tree) (lathe.Session, error) {
+		return t.Engine.Create(ctx, tree.Directory, lathe.NewSession{})
+	})
+}
+
+// ForkWorktree makes a tree with the files at the end of a step of a session, and a copy of the session in it.
+func (t Trees) ForkWorktree(ctx context.Context, id lathe.SessionID, step int, name string) (api.Worktree, error) {
+	s, err := t.Engine.Get(ctx, id)
+	if err != nil {
+		return api.Worktree{}, err
+	}
+	var left []lathe.UndoneFile
+	out, err := t.start(ctx, s.Directory, name, func(tree *worktree.Tree) (s lathe.Session, err error) {
+		s, left, err = t.Engine.Trees().ForkStep(ctx, tree, id, step)
+		return s, err
+	})
+	out.Left = left
+	return out, err
+}
+
+// start makes a tree and its session.
+func (t Trees) start(ctx context.Context, dir, name string, session func(*worktree.Tree) (lathe.Session, error)) (api.Worktree, error) {
 	at, err := t.place(ctx, dir)
 	if err != nil {
 		return api.Worktree{}, err
@@ -78,7 +100,7 @@ func (t Trees) StartWorktree(ctx context.Context, dir, name string) (api.Worktre
 		return api.Worktree{}, err
 	}
 	defer release()
-	s, err := t.Engine.Create(ctx, tree.Directory, lathe.NewSession{})
+	s, err := session(tree)
 	if err == nil {
 		err = tree.Update(ctx, func(r *worktree.Record) { r.Session = s.ID })
 	}
@@ -87,7 +109,7 @@ func (t Trees) StartWorktree(ctx context.Context, dir, name string) (api.Worktre
 	}
 	if err != nil {
 		if s.ID != "" {
-			_ = t.Engine.Remove(context.WithoutCancel(ctx), s.ID) // it is empty
+			_ = t.Engine.Remove(context.WithoutCancel(ctx), s.ID) // it is empty, or a copy
 		}
 		release()
 		_, _ = tree.Drop(context.WithoutCancel(ctx), true) // only the setup command has worked in it

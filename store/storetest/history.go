@@ -21,6 +21,7 @@ func historyTests() map[string]func(*env) {
 		"OnePart":                          testOnePart,
 		"OtherSessionsDoNotMix":            testHistoryMix,
 		"StepsAreWhatTheyChanged":          testSteps,
+		"StepsHaveNumbers":                 testStepPage,
 	}
 }
 
@@ -217,4 +218,33 @@ func testSteps(r *env) {
 		{ID: first.ID, Session: l.Session, Created: first.Created}, {ID: answer.ID, Session: l.Session, Created: answer.Created, Parts: done},
 	})
 	r.same("of an unknown session", must(r.Steps(ctx(), "ses_gone"))(r), []lathe.Message(nil))
+}
+
+// Answers are steps, numbered by their order. A page has those before a number, with their prompts.
+func testStepPage(r *env) {
+	l := r.held()
+	var prompts, answers []lathe.Message
+	for _, words := range []string{"one", "two", "three"} {
+		u, a := r.said(l, words)
+		prompts, answers = append(prompts, u), append(answers, a)
+	}
+	r.said(r.held(), "elsewhere")
+	s := lathe.Session{ID: l.Session}
+	page := must(r.StepPage(ctx(), s, 0, 2))(r)
+	r.same("newest", messageIDs(page.Messages), []lathe.MessageID{answers[1].ID, answers[2].ID})
+	r.same("numbers", []int{page.Total, page.At, page.First}, []int{3, 3, 2})
+	r.same("prompt", page.Prompts[prompts[1].ID].Parts, prompts[1].Parts)
+	s.Revert = &lathe.Revert{Message: prompts[1].ID}
+	page = must(r.StepPage(ctx(), s, 3, 5))(r)
+	r.same("before", messageIDs(page.Messages), []lathe.MessageID{answers[0].ID, answers[1].ID})
+	r.same("numbers of an undone session", []int{page.Total, page.At, page.First}, []int{3, 1, 1})
+	r.same("far", len(must(r.StepPage(ctx(), s, 1, 5))(r).Messages), 0)
+	for step, want := range []lathe.MessageID{prompts[0].ID, prompts[1].ID, prompts[2].ID, ""} {
+		r.same("after", must(r.AfterStep(ctx(), l.Session, step))(r), want)
+	}
+	for _, step := range []int{-1, 4} {
+		r.same("no step", lathe.CodeOf(second(r.AfterStep(ctx(), l.Session, step))), lathe.NotFound)
+	}
+	r.same("no session", lathe.CodeOf(second(r.AfterStep(ctx(), "ses_gone", 0))), lathe.NotFound)
+	r.same("no session", lathe.CodeOf(second(r.StepPage(ctx(), lathe.Session{ID: "ses_gone"}, 0, 1))), lathe.NotFound)
 }

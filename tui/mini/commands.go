@@ -44,6 +44,7 @@ func commands() []command {
 		{names: []string{"permissions"}, about: "choose what runs without asking", do: slash.pickMode},
 		{names: []string{"undo"}, about: "undo the last message and its changes", session: true, do: slash.undo},
 		{names: []string{"redo"}, about: "redo what was undone", session: true, do: slash.redo},
+		{names: []string{"rewind"}, about: "go back to any step: files, conversation or both; or fork there", session: true, do: func(p slash, _ string) { rewinding(p).listBefore(0) }},
 		{names: []string{"compact", "summarize"}, about: "summarize the conversation", session: true, do: slash.compact},
 		{names: []string{"context"}, about: "show what fills the context", session: true, do: slash.showContext},
 		{names: []string{"cost"}, about: "show tokens and cost", session: true, do: slash.showCost},

@@ -14,6 +14,9 @@ type Options struct {
 	Log      *slog.Logger
 	// Excludes returns the path of the user's global gitignore file; nil means none.
 	Excludes func() string
+	// OnWrite is called before each change of a file, so that tests of other packages can end the process there; nil
+	// outside of tests.
+	OnWrite func(op, path string)
 }
 
 // Stats is the size of a store.

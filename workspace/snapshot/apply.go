@@ -26,6 +26,13 @@ var errChanged = errors.New("it changed just now, so it stays as it is")
 // state. Changes under one key add up until Redo and Apply revert them or Finalize makes them final.
 // Diff shows all changes under the key.
 func (w *Worktree) Apply(ctx context.Context, key string, p Plan) (Applied, error) {
+	return w.ApplyWith(ctx, key, p, "")
+}
+
+// ApplyWith is Apply that saves an intent together with the changes: what the caller does next outside of this package,
+// so that a kill in between leaves nothing half done. [Worktree.Applied] returns it until [Worktree.ClearIntent]. A plan
+// that changes no file saves none.
+func (w *Worktree) ApplyWith(ctx context.Context, key string, p Plan, intent string) (Applied, error) {
 	t := w.t
 	t.load()
 	release, err := t.lock(ctx)
@@ -50,7 +57,7 @@ func (w *Worktree) Apply(ctx context.Context, key string, p Plan) (Applied, erro
 		r = &record{Key: key}
 	}
 	r.Time = t.store.o.Now().UTC()
-	if err := t.run(r, done.Changes); err != nil {
+	if err := t.run(r, done.Changes, intent); err != nil {
 		return Applied{}, lathe.Errorf(lathe.Unavailable, "undo: %w", err)
 	}
 	done.Diff = t.diffText(r.Files)
@@ -104,7 +111,7 @@ func (c *Change) complete(rel string) {
 
 // run replaces files between two writes of the record. The first marks the change as incomplete, the
 // second as complete.
-func (t *sharedTree) run(r *record, changes []Change) error {
+func (t *sharedTree) run(r *record, changes []Change, intent string) error {
 	var todo []*Change
 	for i := range changes {
 		if c := &changes[i]; c.Conflict == "" {
@@ -135,14 +142,19 @@ func (t *sharedTree) run(r *record, changes []Change) error {
 			return errors.Join(err, t.revertRunning(file, r))
 		}
 	}
-	r.Running = nil
+	before := *r
+	before.Files = slices.Clone(r.Files) // merge works in place
+	r.Running, r.Intent = nil, intent
 	r.merge(running)
 	for _, c := range todo {
 		if now, err := t.look(c.rel, false); err == nil {
 			t.note(c.rel, now.knownItem(), nil)
 		}
 	}
-	return t.writeRecord(file, r)
+	if err := t.writeRecord(file, r); err != nil { // a full disk, say
+		return errors.Join(err, t.revertRunning(file, &before))
+	}
+	return nil
 }
 
 // missing counts the directories to create for a file.

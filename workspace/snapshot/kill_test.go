@@ -59,7 +59,7 @@ func playChild(args []string) error {
 	case "apply":
 		p, err := w.Undo(context.Background(), []StepRef{{Key: "msg_one"}, {Key: "msg_two"}})
 		if err == nil {
-			_, err = w.Apply(context.Background(), "ses", p)
+			_, err = w.ApplyWith(context.Background(), "ses", p, "commit")
 		}
 		return errors.Join(err, store.Close())
 	case "tidy":
@@ -232,6 +232,12 @@ func TestKill_Apply(t *testing.T) {
 		if !maps.Equal(got, before) && !maps.Equal(got, after) {
 			t.Errorf("point %d: the tree is neither before nor after: %q", point, got)
 		}
+		applied, err := b.work.Applied("ses") // the intent is saved with the files or not at all
+		must(t, err)
+		if done := applied != nil && applied.Intent == "commit"; done != maps.Equal(got, after) {
+			t.Errorf("point %d: the tree is done: %v, its intent is %+v", point, maps.Equal(got, after), applied)
+		}
+		must(t, b.work.ClearIntent(t.Context(), "ses"))
 		b.apply("ses", plan)
 		if got := withoutTemp(b.files()); !maps.Equal(got, after) {
 			t.Errorf("point %d: repeated undo left %q, want %q\n%+v", point, got, after, plan)

@@ -29,6 +29,8 @@ type record struct {
 	Files  []fileTrace `json:"files"`
 	// Running is an incomplete change. It is reverted when its process dies.
 	Running []fileTrace `json:"running,omitempty"`
+	// Intent is what the caller has still to do; see [Worktree.ApplyWith].
+	Intent string `json:"intent,omitempty"`
 }
 
 type fileTrace struct {
@@ -107,7 +109,7 @@ func readRecord(file string) (*record, error) {
 
 // writeRecord writes one down; of one that says nothing any more the file goes.
 func (t *sharedTree) writeRecord(file string, r *record) error {
-	if len(r.Files)+len(r.Running) == 0 {
+	if len(r.Files)+len(r.Running) == 0 && r.Intent == "" {
 		return t.disk.remove(file)
 	}
 	data, err := json.Marshal(r)

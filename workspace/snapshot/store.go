@@ -39,6 +39,7 @@ func New(o Options) *Store {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{o: o, trees: map[string]*sharedTree{}, worktrees: map[[2]string]*Worktree{}}
+	s.disk.before = o.OnWrite
 	s.SetLimits(o.MaxAge, o.MaxBytes)
 	return s
 }
