@@ -29,6 +29,7 @@ type loop struct {
 	asks      map[lathe.AskID]context.CancelFunc
 	canceling map[lathe.SessionID]int // requests to cancel its turns that are on their way
 
+	cancels   cancels
 	terminals terminals
 }
 
@@ -45,6 +46,7 @@ func newLoop(s *server, b Backend) *loop {
 	l := &loop{
 		server: s, backend: b, ids: lathe.NewIDs(), tasks: make(chan func()), events: make(chan delivery),
 		sessions: map[lathe.SessionID]*session{}, views: map[lathe.SessionID]*view{}, asks: map[lathe.AskID]context.CancelFunc{}, canceling: map[lathe.SessionID]int{},
+		cancels: cancels{open: map[lathe.SessionID]*openCancels{}},
 	}
 	l.ctx, l.stop = context.WithCancel(s.ctx)
 	return l
@@ -204,38 +206,4 @@ func (l *loop) resync() {
 			l.server.Log.Warn("acp: session not read", "session", s.id, "error", err)
 		}
 	}
-}
-
-// cancelTurn cancels the turn of a session. Repeated requests join the one that is running, unless a turn began since.
-func (l *loop) cancelTurn(id lathe.SessionID) {
-	var begin bool
-	err := l.run(l.ctx, func() {
-		v := l.views[id]
-		if v == nil {
-			return
-		}
-		begin = l.canceling[id] == 0
-		if v.root.view == v {
-			for _, t := range v.root.turns {
-				begin = begin || !t.canceled
-				t.canceled = true
-			}
-		}
-		if begin {
-			l.canceling[id]++
-		}
-	})
-	if err != nil || !begin {
-		return
-	}
-	ctx, stop := context.WithTimeout(l.ctx, closeTime)
-	defer stop()
-	if err := l.backend.Cancel(ctx, id); err != nil {
-		l.server.Log.Warn("acp: turn not canceled", "session", id, "error", err)
-	}
-	_ = l.run(l.ctx, func() { // or the loop has ended
-		if l.canceling[id]--; l.canceling[id] == 0 {
-			delete(l.canceling, id)
-		}
-	})
 }

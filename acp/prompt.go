@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/acp/wire"
+	"github.com/lathe-agent/lathe/internal/jsonrpc"
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
@@ -17,6 +18,7 @@ const settleTime = 5 * time.Second
 // turn is a prompt that the client waits for. Its fields belong to the loop.
 type turn struct {
 	prompt   lathe.MessageID  // "" for a command without a prompt
+	number   int64            // of the request among all messages
 	accepted bool             // the engine has the prompt
 	started  bool             // the prompt was seen in the history, so the next idle state is its end
 	canceled bool             // the client canceled it, whatever else ended it
@@ -39,7 +41,10 @@ func (s *server) prompt(ctx context.Context, p wire.PromptRequest) (out wire.Pro
 	if err != nil {
 		return out, err
 	}
-	t := &turn{prompt: l.ids.Message(), done: make(chan struct{})}
+	t := &turn{prompt: l.ids.Message(), number: jsonrpc.Number(ctx), done: make(chan struct{})}
+	if l.cancels.wait(ctx, lathe.SessionID(p.SessionID), t.number) {
+		return wire.PromptResponse{StopReason: wire.StopReasonCancelled}, nil
+	}
 	var send func(context.Context) error
 	err = l.with(ctx, p.SessionID, func(o *session) error {
 		send = o.sender(t, parts)
@@ -70,7 +75,7 @@ func (l *loop) follow(ctx context.Context, id lathe.SessionID, t *turn, send fun
 		err = l.run(ctx, func() { t.accepted = true })
 	}
 	if err != nil {
-		_ = l.revoke(ctx, id)
+		_ = l.revoke(ctx, id, t)
 		return err
 	}
 	waiting, stop := context.WithCancel(ctx)
@@ -98,7 +103,7 @@ func (l *loop) follow(ctx context.Context, id lathe.SessionID, t *turn, send fun
 		case <-ctx.Done():
 		}
 	}
-	if l.revoke(ctx, id) {
+	if l.revoke(ctx, id, t) {
 		select { // so that the next prompt does not meet the end of this turn
 		case <-t.done:
 		case <-time.After(settleTime):
@@ -106,15 +111,6 @@ func (l *loop) follow(ctx context.Context, id lathe.SessionID, t *turn, send fun
 		}
 	}
 	return context.Cause(ctx)
-}
-
-// revoke cancels the turn of a request if the client revoked it, and reports that. A turn whose client is gone can be resumed.
-func (l *loop) revoke(ctx context.Context, id lathe.SessionID) bool {
-	if ctx.Err() == nil || l.server.conn.Err() != nil {
-		return false
-	}
-	l.cancelTurn(id)
-	return true
 }
 
 // sender returns the function that sends a prompt, or runs the command that it names.

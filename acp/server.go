@@ -176,7 +176,12 @@ func (s *server) notify(name string, params json.RawMessage) {
 	l := s.loop
 	s.mu.Unlock()
 	if l != nil {
-		l.work.Go(func() { l.cancelTurn(lathe.SessionID(p.SessionID)) })
+		id, number := lathe.SessionID(p.SessionID), s.conn.Received()
+		l.cancels.begin(id, number)
+		l.work.Go(func() {
+			defer l.cancels.end(id)
+			l.cancelTurn(id, number)
+		})
 	}
 }
 

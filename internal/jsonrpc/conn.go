@@ -74,6 +74,7 @@ type Conn struct {
 	out     chan []byte
 	last    atomic.Int64 // number of the last call
 	skipped atomic.Int64
+	taken   atomic.Int64  // messages that came in
 	busy    chan struct{} // one place for each request being answered
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -119,6 +120,9 @@ func (c *Conn) Err() error {
 
 // Skipped is how much was passed over so far because it was no message, or none we had use for.
 func (c *Conn) Skipped() int { return int(c.skipped.Load()) }
+
+// Received is how many messages came in. In Notify it is the number of the notification.
+func (c *Conn) Received() int64 { return c.taken.Load() }
 
 // Close ends the conversation: calls fail, both pipes are closed.
 func (c *Conn) Close() error {

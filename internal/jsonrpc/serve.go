@@ -10,6 +10,7 @@ import (
 
 // take does what a message asks for. Its bytes are the reader's, so what outlives it is copied.
 func (c *Conn) take(data []byte) error {
+	c.taken.Add(1)
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil // empty lines do no harm
 	}
@@ -67,7 +68,7 @@ func (c *Conn) accept(m message) error {
 	}
 	ctx, stop := context.WithCancel(c.ctx)
 	after := &[]func(){}
-	ctx = context.WithValue(ctx, afterKey{}, after)
+	ctx = context.WithValue(context.WithValue(ctx, afterKey{}, after), numberKey{}, c.Received())
 	c.mu.Lock()
 	_, twice := c.answers[string(m.ID)]
 	if !twice {
@@ -104,6 +105,16 @@ func AfterReply(ctx context.Context, f func()) {
 	if after, ok := ctx.Value(afterKey{}).(*[]func()); ok {
 		*after = append(*after, f)
 	}
+}
+
+// numberKey finds the number of a request.
+type numberKey struct{}
+
+// Number is the number of the request of a handler's context among all messages that came in: requests are handled at
+// once, and this tells which of two came first.
+func Number(ctx context.Context) int64 {
+	n, _ := ctx.Value(numberKey{}).(int64) // 0 outside of a handler
+	return n
 }
 
 // refuse answers without work, and does not wait where the other side writes more than it reads.
