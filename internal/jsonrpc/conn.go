@@ -73,8 +73,7 @@ type Conn struct {
 	r       io.ReadCloser
 	out     chan []byte
 	last    atomic.Int64 // number of the last call
-	skipped atomic.Int64
-	taken   atomic.Int64  // messages that came in
+	counts  counts
 	busy    chan struct{} // one place for each request being answered
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -87,6 +86,9 @@ type Conn struct {
 	err     error                         // why it ended
 	closed  bool
 }
+
+// counts are of messages that came in.
+type counts struct{ all, skipped atomic.Int64 }
 
 // reply is the end of a call.
 type reply struct {
@@ -119,10 +121,10 @@ func (c *Conn) Err() error {
 }
 
 // Skipped is how much was passed over so far because it was no message, or none we had use for.
-func (c *Conn) Skipped() int { return int(c.skipped.Load()) }
+func (c *Conn) Skipped() int { return int(c.counts.skipped.Load()) }
 
 // Received is how many messages came in. In Notify it is the number of the notification.
-func (c *Conn) Received() int64 { return c.taken.Load() }
+func (c *Conn) Received() int64 { return c.counts.all.Load() }
 
 // Close ends the conversation: calls fail, both pipes are closed.
 func (c *Conn) Close() error {
@@ -351,7 +353,7 @@ func closing(err error) error {
 }
 
 func (c *Conn) skip(why error) {
-	c.skipped.Add(1)
+	c.counts.skipped.Add(1)
 	if c.conf.Skipped != nil {
 		c.conf.Skipped(why)
 	}

@@ -10,7 +10,7 @@ import (
 
 // take does what a message asks for. Its bytes are the reader's, so what outlives it is copied.
 func (c *Conn) take(data []byte) error {
-	c.taken.Add(1)
+	c.counts.all.Add(1)
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil // empty lines do no harm
 	}
