@@ -68,17 +68,17 @@ func (c Config) withDefaults() Config {
 
 // Conn is a conversation with another program.
 type Conn struct {
-	conf    Config
-	w       io.WriteCloser
-	r       io.ReadCloser
-	out     chan []byte
-	last    atomic.Int64 // number of the last call
-	counts  counts
-	busy    chan struct{} // one place for each request being answered
-	ctx     context.Context
-	stop    context.CancelFunc
-	done    chan struct{} // closed when reading has ended
-	wrote   chan struct{} // closed when writing has ended
+	conf   Config
+	w      io.WriteCloser
+	r      io.ReadCloser
+	out    chan []byte
+	last   atomic.Int64 // number of the last call
+	counts counts
+	busy   chan struct{} // one place for each request being answered
+	ctx    context.Context
+	stop   context.CancelFunc
+	done   chan struct{} // closed when reading has ended
+	wrote  chan struct{} // closed when writing has ended
 
 	mu      sync.Mutex
 	calls   map[int64]chan reply
