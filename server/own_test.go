@@ -130,10 +130,19 @@ func TestOwn_RewindRefuses(t *testing.T) {
 	w.want(http.StatusOK, &s, "POST", "/session", `{"title":"t"}`)
 	at := "/lathe/session/" + string(s.ID)
 	for _, row := range []struct{ path, body string }{
-		{at + "/rewind", `{}`}, {at + "/rewind", `{"scope":"code"}`}, {at + "/rewind", `{"step":1}`}, {at + "/rewind", `{"step":-1}`},
-		{at + "/rewind", `{"step":0,"scope":"everything"}`}, {at + "/rewind", `{"step":"0"}`}, {at + "/rewind", `{"redo":true}`},
-		{at + "/fork", `{}`}, {at + "/fork", `{"step":7}`}, {at + "/worktree", `{}`}, {at + "/worktree", `{"name":"x"}`},
-		{"/lathe/session/ses_x/rewind", `{"step":0}`}, {"/lathe/session/ses_x/worktree", `{"step":0}`},
+		{at + "/rewind", `{}`},
+		{at + "/rewind", `{"scope":"code"}`},
+		{at + "/rewind", `{"step":1}`},
+		{at + "/rewind", `{"step":-1}`},
+		{at + "/rewind", `{"step":0,"scope":"everything"}`},
+		{at + "/rewind", `{"step":"0"}`},
+		{at + "/rewind", `{"redo":true}`},
+		{at + "/fork", `{}`},
+		{at + "/fork", `{"step":7}`},
+		{at + "/worktree", `{}`},
+		{at + "/worktree", `{"name":"x"}`},
+		{"/lathe/session/ses_x/rewind", `{"step":0}`},
+		{"/lathe/session/ses_x/worktree", `{"step":0}`},
 	} {
 		if a := w.ask("POST", row.path, row.body); a.StatusCode != http.StatusBadRequest && a.StatusCode != http.StatusNotFound {
 			t.Errorf("%s %s: status %d", row.path, row.body, a.StatusCode)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -122,13 +123,21 @@ type cannotKeep struct{ error }
 
 func (c *cannotKeep) Unwrap() error { return c.error }
 
+// TempName is the name of a file that is being written and will replace another.
+func TempName(unique string) string { return ".lathe-" + unique + ".tmp" }
+
+// IsTempName reports whether a name is one of [TempName]: such a file is not a change of its own.
+func IsTempName(name string) bool {
+	return strings.HasPrefix(name, ".lathe-") && strings.HasSuffix(name, ".tmp")
+}
+
 // replace writes a new file and gives it the name.
 func replace(dir *os.Root, name string, old fs.FileInfo, data []byte) error {
 	mode := fs.FileMode(0o666)
 	if old != nil {
 		mode = 0o600 // until it has the right one
 	}
-	temp := ".lathe-" + strconv.FormatUint(rand.Uint64(), 36) + ".tmp"
+	temp := TempName(strconv.FormatUint(rand.Uint64(), 36))
 	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return &cannotKeep{err}

@@ -153,8 +153,11 @@ func TestReplay_ReachesNothing(t *testing.T) {
 		reaches []string
 		servers bool
 	}{
-		{}, {live: "network", reaches: []string{"bash"}}, {live: "git", reaches: []string{"remote"}},
-		{live: "webfetch", reaches: []string{"web"}}, {live: "mcp", servers: true},
+		{},
+		{live: "network", reaches: []string{"bash"}},
+		{live: "git", reaches: []string{"remote"}},
+		{live: "webfetch", reaches: []string{"web"}},
+		{live: "mcp", servers: true},
 	} {
 		args := []string{"session", "replay", "last", "--json"}
 		if c.live != "" {

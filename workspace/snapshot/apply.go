@@ -328,7 +328,7 @@ func (t *sharedTree) folder(rel string) (*os.Root, error) {
 
 // exchange writes a temporary file and renames it over the old one.
 func (t *sharedTree) exchange(dir *os.Root, rel string, from, to state, perm fs.FileMode, data []byte) error {
-	temp := ".lathe-" + strings.TrimPrefix(tempName(), tempPrefix) + ".tmp"
+	temp := workspace.TempName(strings.TrimPrefix(tempName(), tempPrefix))
 	t.disk.at("stage", rel)
 	if err := stage(dir, temp, path.Base(rel), from, to, perm, data); err != nil {
 		_ = dir.Remove(temp) // the error is reported

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe/internal/gittest"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // Rules that a command changes make files come and go in our eyes only.
@@ -84,6 +85,27 @@ func TestCapture_Ignored(t *testing.T) {
 	b.undo("ses", done)
 	want := map[string]string{".gitignore": "build/\n.env\n", ".env": "KEY=1\n", "build/huge": "x\n", "build/other": "made\n"}
 	if got := b.files(); !maps.Equal(got, want) {
+		t.Errorf("after undo %q, want %q", got, want)
+	}
+}
+
+// A file that a tool is writing while a command runs is not a change of the command.
+func TestFrame_TemporaryFiles(t *testing.T) {
+	b := newBench(t, gittest.RealTemp(t))
+	b.write(workspace.TempName("1"), "half\n")
+	b.write("other.tmp", "whole\n")
+	st := b.step()
+	b.command(st, func() {
+		b.remove(workspace.TempName("1"))
+		b.write(workspace.TempName("2"), "half\n")
+		b.remove("other.tmp")
+	})
+	done := b.end(st)
+	if got := b.rels(done.Files); !slices.Equal(got, []string{"other.tmp"}) {
+		t.Errorf("files %q", got)
+	}
+	b.undo("ses", done)
+	if got, want := b.files(), map[string]string{"other.tmp": "whole\n", workspace.TempName("2"): "half\n"}; !maps.Equal(got, want) {
 		t.Errorf("after undo %q, want %q", got, want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/gitobj"
+	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/search"
 )
 
@@ -236,6 +237,9 @@ func (s *scan) entry(e *listed) {
 // isIgnored checks the ignore rules, unless the known item already has the answer.
 func (s *scan) isIgnored(e *listed, old *item) bool {
 	isDir := e.kind == aFolder
+	if !isDir && workspace.IsTempName(e.name) {
+		return true // of a tool that writes beside a command
+	}
 	if s.trusted && old != nil && !old.is(unfiltered) {
 		if wasDir := old.sub != nil || old.is(folder) || old.mode == modeRepo; wasDir == isDir {
 			return old.is(ignored)
