@@ -108,11 +108,16 @@ func (e Trees) runInTree(ctx context.Context, t *worktree.Tree, at workspace.Pla
 	if err != nil {
 		return 0, "", err
 	}
-	if settings.Shell == nil {
+	return settings.RunCommand(ctx, bash.UserCommand{Session: t.Session, Agent: settings.DefaultAgent, Dir: at.Directory, Root: at.Worktree, Command: command})
+}
+
+// RunCommand runs a command of the user in the sandbox of its session, without a trace in the history. The code is -1 if
+// the command did not end by itself.
+func (s *StepSettings) RunCommand(ctx context.Context, in bash.UserCommand) (code int, output string, err error) {
+	if s.Shell == nil {
 		return 0, "", lathe.Errorf(lathe.Unavailable, "this engine has no shell configured")
 	}
-	in := bash.UserCommand{Session: t.Session, Agent: settings.DefaultAgent, Dir: at.Directory, Root: at.Worktree, Command: command}
-	res, err := settings.Shell.Run(ctx, in, func(json.RawMessage) {})
+	res, err := s.Shell.Run(ctx, in, func(json.RawMessage) {})
 	if err == nil {
 		err = context.Cause(ctx) // the result of a command that was ended says nothing
 	}

@@ -200,6 +200,6 @@ type External struct {
 	Temp func(c *Call) string
 	// RealTemp are folders below /tmp that stay what they are, such as the user's own.
 	RealTemp []string
-	// Locked reports whether a real path may not be changed for now, whatever rules allow; nil locks none.
+	// Locked reports whether a real path may not be changed during a run, whatever rules allow; nil locks none.
 	Locked func(path string) bool
 }

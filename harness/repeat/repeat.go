@@ -155,22 +155,9 @@ func (u Runs) run(ctx context.Context, s lathe.Session, at workspace.Place, comm
 	if err != nil {
 		return 0, "", err
 	}
-	if settings.Shell == nil {
-		return 0, "", lathe.Errorf(lathe.Unavailable, "this engine has no shell configured")
-	}
-	in := bash.UserCommand{Session: s.ID, Agent: cmp.Or(s.Agent, settings.DefaultAgent), Dir: at.Directory, Root: at.Worktree, Command: command}
-	res, err := settings.Shell.Run(ctx, in, func(json.RawMessage) {})
-	if err == nil {
-		err = context.Cause(ctx) // the result of a command that was ended says nothing
-	}
-	if err != nil {
-		return 0, "", err
-	}
-	var meta struct{ Exit *int }
-	if json.Unmarshal(res.Metadata, &meta) != nil || meta.Exit == nil {
-		return -1, res.Output, nil
-	}
-	return *meta.Exit, res.Output, nil
+	return settings.RunCommand(ctx, bash.UserCommand{
+		Session: s.ID, Agent: cmp.Or(s.Agent, settings.DefaultAgent), Dir: at.Directory, Root: at.Worktree, Command: command,
+	})
 }
 
 // RunUntil is the whole run, for a front end that shows turns by their events. A turn that failed or was canceled
