@@ -58,7 +58,7 @@ var archCeilings = map[string]archtest.Exception{
 	"lines server":                          {Max: 7640, Why: "one file for each family of routes"},
 	"lines tui":                             {Max: 7120, Why: "the controllers of the screen"},
 	"lines store":                           {Max: 6150, Why: "SQL is written nowhere else: sessions, feed, leases, budgets, background commands, the board, the search and its index"},
-	"lines workspace/snapshot":              {Max: 5800, Why: "one store of trees; see its DESIGN.md"},
+	"lines workspace/snapshot":              {Max: 5900, Why: "one store of trees; see its DESIGN.md"},
 	"methods client.Client":                 {Max: 68, Why: "one for each verb of the API, so that it can stand where an engine does"},
 	"methods store.Store":                   {Max: 80, Why: "one for each question to the store: SQL is written nowhere else"},
 	"methods store.txn":                     {Max: 68, Why: "one for each thing that a transaction writes: they share its numbers, its events and its time"},

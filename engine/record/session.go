@@ -172,6 +172,11 @@ func (r Sessions) Unshare(ctx context.Context, id lathe.SessionID) (lathe.Sessio
 // Fork makes a new root session in a directory, or with "" in that of the original, out of the messages
 // before the one named; out of all of them if it is empty or unknown. The copy keeps rules and metadata.
 func (r Sessions) Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error) {
+	return r.ForkBelow(ctx, dir, id, before, lathe.Session{})
+}
+
+// ForkBelow is Fork for a copy that is a child of another session, whose limits and rules hold for it.
+func (r Sessions) ForkBelow(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID, parent lathe.Session) (lathe.Session, error) {
 	from, err := r.store.Session(ctx, id)
 	if err != nil {
 		return lathe.Session{}, err
@@ -187,6 +192,7 @@ func (r Sessions) Fork(ctx context.Context, dir string, id lathe.SessionID, befo
 	if s.Rules, err = r.standaloneRules(ctx, from); err != nil {
 		return lathe.Session{}, err
 	}
+	s.Parent, s.Rules = parent.ID, append(s.Rules, parent.Rules...)
 	s.Title = lathe.ForkTitle(from.Title)
 	s.Metadata, s.Workspace = from.Metadata, from.Workspace
 	if err := r.store.Fork(ctx, id, before, s); err != nil {

@@ -202,34 +202,12 @@ func (r *replaying) rewind(ctx context.Context, since []lathe.Message) error {
 		return err
 	}
 	defer root.Close()
-	for _, f := range files {
-		rel, err := filepath.Rel(r.tree.Origin, f.Path)
-		if err != nil || !filepath.IsLocal(rel) {
-			r.report.Unknown = append(r.report.Unknown, f.Path)
-			continue
-		}
-		if err := putFormer(root, rel, f); err != nil {
-			return lathe.Errorf(lathe.Unavailable, "restore %s in the scratch copy: %w", rel, err)
-		}
+	outside, err := snapshot.Restore(root, r.tree.Origin, files)
+	r.report.Unknown = append(r.report.Unknown, outside...)
+	if err != nil {
+		return lathe.Errorf(lathe.Unavailable, "prepare the scratch copy: %w", err)
 	}
 	return nil
-}
-
-// putFormer writes a file below a folder, which no link leads out of.
-func putFormer(root *os.Root, rel string, f snapshot.Former) error {
-	if err := root.RemoveAll(rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if f.Mode == 0 {
-		return nil
-	}
-	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
-		return err
-	}
-	if f.Mode&os.ModeSymlink != 0 {
-		return root.Symlink(string(f.Data), rel)
-	}
-	return root.WriteFile(rel, f.Data, f.Mode.Perm())
 }
 
 // remember reads the files that earlier steps have read or written, because tools change only files that the session

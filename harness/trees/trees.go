@@ -82,7 +82,7 @@ func (t Trees) ForkWorktree(ctx context.Context, id lathe.SessionID, step int, n
 	}
 	var left []lathe.UndoneFile
 	out, err := t.start(ctx, s.Directory, name, func(tree *worktree.Tree) (s lathe.Session, err error) {
-		s, left, err = t.Engine.Trees().ForkStep(ctx, tree, id, step)
+		s, left, err = t.Engine.Trees().ForkStep(ctx, tree, id, step, lathe.Session{})
 		return s, err
 	})
 	out.Left = left

@@ -123,6 +123,7 @@ func (t *sharedTree) run(r *record, changes []Change, intent string) error {
 		return nil
 	}
 	file := t.undoPath(r.Key)
+	r.Temp = strings.TrimPrefix(tempName(), tempPrefix)
 	// Sync the old contents before they are replaced.
 	if err := errors.Join(t.objects.sync(), t.writeRecord(file, r)); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (t *sharedTree) run(r *record, changes []Change, intent string) error {
 		running[f.Path] = f.Changes[0]
 	}
 	for _, c := range deletionsFirst(todo) {
-		err := t.replace(c.rel, c.from, c.to, c.made)
+		err := t.replace(c, r.Temp)
 		if errors.Is(err, errChanged) {
 			c.Conflict = err.Error()
 			delete(running, c.rel)
@@ -144,7 +145,7 @@ func (t *sharedTree) run(r *record, changes []Change, intent string) error {
 	}
 	before := *r
 	before.Files = slices.Clone(r.Files) // merge works in place
-	r.Running, r.Intent = nil, intent
+	r.Running, r.Temp, r.Intent = nil, "", intent
 	r.merge(running)
 	for _, c := range todo {
 		if now, err := t.look(c.rel, false); err == nil {
@@ -208,6 +209,7 @@ func (t *sharedTree) revertRunning(file string, r *record) error {
 	deleted := map[string]bool{}
 	for _, f := range r.Running {
 		s := f.Changes[0]
+		removeLeftovers(t, f.Path, s, r.Temp)
 		now, err := t.look(f.Path, false)
 		if err != nil {
 			return err
@@ -219,15 +221,44 @@ func (t *sharedTree) revertRunning(file string, r *record) error {
 		}
 	}
 	for _, c := range deletionsFirst(back) {
-		if err := t.replace(c.rel, c.from, c.to, c.made); err != nil && !errors.Is(err, errChanged) {
+		if err := t.replace(c, r.Temp); err != nil && !errors.Is(err, errChanged) {
 			return err
 		}
 		if now, err := t.look(c.rel, false); err == nil {
 			t.note(c.rel, now.knownItem(), nil)
 		}
 	}
-	r.Running = nil
+	r.Running, r.Temp = nil, ""
 	return t.writeRecord(file, r)
+}
+
+// removeLeftovers removes the temporary file that a killed process left next to a path, and the empty directories that it
+// made for a file and did not come to use. A failure leaves what no snapshot and no search sees.
+func removeLeftovers(t *sharedTree, rel string, s fileChange, temp string) {
+	if temp == "" { // an older version wrote the record
+		return
+	}
+	if dir, err := t.folder(rel); err == nil {
+		_ = dir.Remove(workspace.TempName(temp))
+		_ = dir.Close() // it was only read
+	}
+	root, err := os.OpenRoot(t.root)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	if now, _, err := lookAbove(root, rel); err != nil || now.blocked != "" || s.After.absent() {
+		return
+	}
+	for above := path.Dir(rel); s.Made > 0 && above != "."; above, s.Made = path.Dir(above), s.Made-1 {
+		info, err := root.Lstat(filepath.FromSlash(above))
+		if isGone(err) {
+			continue // the kill came between two of them
+		}
+		if err != nil || !info.IsDir() || root.Remove(filepath.FromSlash(above)) != nil {
+			return // it is someone's, or something is in it
+		}
+	}
 }
 
 // revertInterrupted reverts what an interrupted process was applying.
@@ -276,9 +307,10 @@ func (t *sharedTree) repairLocked() error {
 	return nil
 }
 
-// replace changes a path from one state to another, if it still has the first one. It follows no
-// symlink, neither on the way nor at the end.
-func (t *sharedTree) replace(rel string, from, to state, made int) error {
+// replace makes a change, if the path still is as the change expects. It follows no symlink, neither on the way nor at
+// the end. temp names its temporary file.
+func (t *sharedTree) replace(c *Change, temp string) error {
+	rel, from, to := c.rel, c.from, c.to
 	root, err := os.OpenRoot(t.root)
 	if err != nil {
 		return err
@@ -286,7 +318,7 @@ func (t *sharedTree) replace(rel string, from, to state, made int) error {
 	defer root.Close()
 	name := filepath.FromSlash(rel)
 	if to.absent() {
-		return t.delete(root, rel, from, made)
+		return t.delete(root, rel, from, c.made)
 	}
 	id, _ := parseOID(to.ID)
 	data, err := t.objects.blob(id)
@@ -311,7 +343,7 @@ func (t *sharedTree) replace(rel string, from, to state, made int) error {
 		return err
 	}
 	defer dir.Close()
-	return t.exchange(dir, rel, from, to, perm, data)
+	return t.exchange(dir, c, workspace.TempName(temp), perm, data)
 }
 
 // folder opens the directory of a path. A symlink that replaces a part of the path later has no effect.
@@ -327,14 +359,15 @@ func (t *sharedTree) folder(rel string) (*os.Root, error) {
 }
 
 // exchange writes a temporary file and renames it over the old one.
-func (t *sharedTree) exchange(dir *os.Root, rel string, from, to state, perm fs.FileMode, data []byte) error {
-	temp := workspace.TempName(strings.TrimPrefix(tempName(), tempPrefix))
+func (t *sharedTree) exchange(dir *os.Root, c *Change, temp string, perm fs.FileMode, data []byte) error {
+	rel := c.rel
 	t.disk.at("stage", rel)
-	if err := stage(dir, temp, path.Base(rel), from, to, perm, data); err != nil {
+	if err := stage(dir, temp, path.Base(rel), c.from, c.to, perm, data); err != nil {
 		_ = dir.Remove(temp) // the error is reported
 		return fmt.Errorf("restore %s: %w", rel, err)
 	}
-	if err := t.stillIs(rel, from); err != nil {
+	t.disk.at("staged", rel)
+	if err := t.stillIs(rel, c.from); err != nil {
 		_ = dir.Remove(temp)
 		return err
 	}

@@ -77,3 +77,56 @@ func TestBefore_Pruned(t *testing.T) {
 		t.Errorf("%v, %v, %v", files, unknown, err)
 	}
 }
+
+// A copy of a worktree gets the files before a step: directories and links change places, what a command moved is back, and
+// its directories are gone.
+func TestRestore(t *testing.T) {
+	b := newBench(t, gittest.RealTemp(t))
+	for _, name := range []string{"real/x", "d/f", "file"} {
+		b.write(name, "first\n")
+	}
+	must(t, os.Symlink("real", b.path("way")))
+	must(t, os.Mkdir(b.path("empty"), 0o755))
+	want := b.files()
+	st := b.step()
+	b.command(st, func() {
+		b.remove("way")
+		b.write("way/x", "agent\n")
+		must(t, os.Rename(b.path("d"), b.path("moved")))
+		must(t, os.Symlink("moved", b.path("d")))
+		b.write("empty/deep/y", "agent\n")
+		b.remove("file")
+		b.write("file/z", "agent\n")
+	})
+	done := b.end(st)
+	for name, former := range map[string]func() ([]Former, error){
+		"before": func() ([]Former, error) {
+			files, unknown, err := b.work.Before(t.Context(), []StepRef{done})
+			if len(unknown) > 0 {
+				t.Errorf("unknown: %q", unknown)
+			}
+			return files, err
+		},
+		"planned": func() (out []Former, err error) {
+			for _, c := range must2(b.work.Undo(t.Context(), []StepRef{done}))(t).Changes {
+				out = append(out, must2(b.work.Planned(c))(t))
+			}
+			return out, nil
+		},
+	} {
+		c := &bench{t: t, dir: gittest.RealTemp(t)}
+		must(t, os.CopyFS(c.dir, os.DirFS(b.dir)))
+		root := must2(os.OpenRoot(c.dir))(t)
+		files := must2(former())(t)
+		outside := must2(Restore(root, b.dir, append(files, Former{Path: "/nowhere/else"})))(t)
+		must(t, root.Close())
+		if got := c.files(); !maps.Equal(got, want) || len(outside) != 1 {
+			t.Errorf("%s: %q, want %q; outside %q", name, got, want, outside)
+		}
+		for gone, stays := range map[string]bool{"moved": false, "empty/deep": false, "empty": true} {
+			if _, err := os.Lstat(c.path(gone)); err == nil != stays {
+				t.Errorf("%s: %s is there: %v", name, gone, err == nil)
+			}
+		}
+	}
+}

@@ -71,23 +71,16 @@ func (w *Worktree) Pruned(steps []StepRef) (keys []string) {
 		if _, err := os.Lstat(w.t.recordPath(s.Key)); err == nil || len(s.Files) == 0 {
 			continue
 		}
-		id, err := parseTree(s.Before)
-		if err != nil || !w.t.objects.has(id) {
+		if !w.t.objects.hasTree(s.Before) || s.After != "" && !w.t.objects.hasTree(s.After) {
 			keys = append(keys, s.Key)
 		}
 	}
 	return keys
 }
 
-// Content returns the content of a state in a plan, which is stored; that of a symlink is its target.
-func (w *Worktree) Content(e Entry) ([]byte, error) {
-	id, ok := parseOID(e.ID)
-	if !ok {
-		return nil, lathe.Errorf(lathe.Invalid, "%q names no content", e.ID)
-	}
-	data, err := w.t.objects.blob(id)
-	if err != nil {
-		return nil, lathe.Errorf(lathe.Unavailable, "read a snapshot: %w", err)
-	}
-	return data, nil
+// hasTree reports whether a tree is stored, here or in the repository of the project: a clean checkout has that of its
+// commit.
+func (o *objects) hasTree(name string) bool {
+	id, err := parseTree(name)
+	return err == nil && o.has(id)
 }

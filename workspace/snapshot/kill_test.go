@@ -227,10 +227,12 @@ func TestKill_Apply(t *testing.T) {
 		steps := []StepRef{{Key: "msg_one"}, {Key: "msg_two"}}
 		plan, err := b.work.Undo(t.Context(), steps) // the next reader repairs
 		must(t, err)
-		got := b.files()
-		maps.DeleteFunc(got, func(name, _ string) bool { return strings.HasSuffix(name, ".tmp") })
+		got := b.files() // without a temporary file of the dead process
 		if !maps.Equal(got, before) && !maps.Equal(got, after) {
 			t.Errorf("point %d: the tree is neither before nor after: %q", point, got)
+		}
+		if _, err := os.Lstat(b.path("gone")); err == nil && maps.Equal(got, before) {
+			t.Errorf("point %d: an empty directory is left", point)
 		}
 		applied, err := b.work.Applied("ses") // the intent is saved with the files or not at all
 		must(t, err)
@@ -239,19 +241,34 @@ func TestKill_Apply(t *testing.T) {
 		}
 		must(t, b.work.ClearIntent(t.Context(), "ses"))
 		b.apply("ses", plan)
-		if got := withoutTemp(b.files()); !maps.Equal(got, after) {
+		if got := b.files(); !maps.Equal(got, after) {
 			t.Errorf("point %d: repeated undo left %q, want %q\n%+v", point, got, after, plan)
 		}
 		b.redo("ses")
-		if got := withoutTemp(b.files()); !maps.Equal(got, before) {
+		if got := b.files(); !maps.Equal(got, before) {
 			t.Errorf("point %d: redo left %q, want %q", point, got, before)
 		}
 	})
 }
 
-func withoutTemp(files map[string]string) map[string]string {
-	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, ".tmp") })
-	return files
+// The recovery of a killed rewind removes only directories: what someone put in the place of one is theirs.
+func TestRemoveLeftovers_OfOthers(t *testing.T) {
+	made := fileChange{After: state{Mode: 0o100644, ID: "x"}, Made: 2}
+	for name, put := range map[string]func(b *bench){
+		"a file":           func(b *bench) { b.write("new", "mine\n") },
+		"a link":           func(b *bench) { must(b.t, os.Symlink("elsewhere", b.path("new"))) },
+		"a link to a copy": func(b *bench) { b.write("other/deep/x", "mine\n"); must(b.t, os.Symlink("other", b.path("new"))) },
+		"a file in it":     func(b *bench) { b.write("new/mine", "mine\n") },
+		"a file below":     func(b *bench) { b.write("new/deep/mine", "mine\n") },
+	} {
+		b := newBench(t, gittest.RealTemp(t))
+		put(b)
+		want := b.files()
+		removeLeftovers(b.work.t, "new/deep/f", made, "temp")
+		if got := b.files(); !maps.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
 }
 
 func TestKill_Tidy(t *testing.T) {

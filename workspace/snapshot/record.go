@@ -29,6 +29,8 @@ type record struct {
 	Files  []fileTrace `json:"files"`
 	// Running is an incomplete change. It is reverted when its process dies.
 	Running []fileTrace `json:"running,omitempty"`
+	// Temp is in the names of the temporary files of that change, so that the next process can remove one.
+	Temp string `json:"temp,omitempty"`
 	// Intent is what the caller has still to do; see [Worktree.ApplyWith].
 	Intent string `json:"intent,omitempty"`
 }

@@ -118,18 +118,18 @@ func (w *Worktree) ReplanUndo(ctx context.Context, key string, steps []StepRef) 
 	return out, nil
 }
 
-// importedChange is changeOf for an imported step without a record, which can name any content.
-func (t *sharedTree) importedChange(done StepRef, rel string) (fileChange, string) {
-	s, why := t.changeOf(done, rel)
-	if why == "" && t.guarded(rel) {
-		why = whyGuarded
-	}
-	return s, why
-}
-
 // histories collects the changes of steps for each file.
 func (t *sharedTree) histories(ctx context.Context, steps []StepRef) (files map[string]*history, outside []string, err error) {
 	files = map[string]*history{}
+	known := map[string]bool{} // whether a file is guarded; a session has many steps, and few files
+	guarded := func(rel string) bool {
+		is, ok := known[rel]
+		if !ok {
+			is = t.guarded(rel)
+			known[rel] = is
+		}
+		return is
+	}
 	add := func(path string, why string, spans ...fileChange) {
 		h := files[path]
 		if h == nil {
@@ -159,7 +159,10 @@ func (t *sharedTree) histories(ctx context.Context, steps []StepRef) (files map[
 				outside = append(outside, path)
 				continue
 			}
-			s, why := t.importedChange(done, rel)
+			s, why := t.changeOf(done, rel)
+			if why == "" && guarded(rel) { // an imported step can name any content
+				why = whyGuarded
+			}
 			add(rel, why, s)
 		}
 	}
@@ -196,6 +199,7 @@ func (t *sharedTree) changeOf(done StepRef, rel string) (fileChange, string) {
 func (t *sharedTree) plan(ctx context.Context, files map[string]*history, first map[string]Change) (Plan, error) {
 	var p Plan
 	deleted := map[string]bool{}                          // links that will be deleted, so that paths below them become usable
+	restored := map[string]bool{}                         // links that are back already, so that nothing is below them
 	for _, rel := range slices.Sorted(maps.Keys(files)) { // parents come first
 		if ctx.Err() != nil {
 			return Plan{}, context.Cause(ctx)
@@ -205,12 +209,16 @@ func (t *sharedTree) plan(ctx context.Context, files map[string]*history, first 
 			return Plan{}, lathe.Errorf(lathe.Unavailable, "look at %s: %w", t.abs(rel), err)
 		}
 		if c, ok := first[rel]; ok {
-			now.state = c.to
+			now = seen{state: c.to} // a link above it is gone then
+		} else if restored[now.link] {
+			now = seen{}
 		}
-		if c, ok := t.planFile(rel, files[rel], now.unblock(deleted)); ok {
+		c, ok := t.planFile(rel, files[rel], now.unblock(deleted))
+		if ok {
 			p.Changes = append(p.Changes, c)
 			deleted[rel] = c.deletes()
 		}
+		restored[rel] = !ok && c.from.Mode == modeLink
 	}
 	return p, nil
 }

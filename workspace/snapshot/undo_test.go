@@ -266,3 +266,34 @@ func TestOperations(t *testing.T) {
 		t.Error("a tree that is none")
 	}
 }
+
+// A directory that took the place of a symlink is no conflict once the link is back.
+func TestUndo_BelowRestoredLink(t *testing.T) {
+	b := newBench(t, gittest.RealTemp(t))
+	b.write("real/x", "first\n")
+	must(t, os.Symlink("real", b.path("way")))
+	st := b.step()
+	b.command(st, func() {
+		b.remove("way")
+		b.write("way/x", "agent\n")
+	})
+	done := b.end(st)
+	b.undo("ses", done)
+	want := map[string]string{"real/x": "first\n", "way": "-> real"}
+	if got := b.files(); !maps.Equal(got, want) {
+		t.Fatalf("after undo %q", got)
+	}
+	for name, plan := range map[string]func() (Plan, error){
+		"the same undo":  func() (Plan, error) { return b.work.Undo(t.Context(), []StepRef{done}) },
+		"another rewind": func() (Plan, error) { return b.work.ReplanUndo(t.Context(), "ses", []StepRef{done}) },
+	} {
+		if p := must2(plan())(t); len(p.Changes) != 0 {
+			t.Errorf("%s would change %+v", name, p.Changes)
+		}
+	}
+	b.remove("way")
+	must(t, os.Symlink("other", b.path("way"))) // a person's link is theirs
+	if p := must2(b.work.Undo(t.Context(), []StepRef{done}))(t); len(p.Changes) != 2 || p.Changes[0].Conflict == "" || p.Changes[1].Conflict == "" {
+		t.Errorf("with a person's link: %+v", p.Changes)
+	}
+}
