@@ -205,14 +205,7 @@ func (r rewinder) planRewind(ctx context.Context, s state, to rewind.Target, out
 		}
 		return m, nil
 	}
-	for _, key := range w.Pruned(m.steps) {
-		id := lathe.MessageID(key)
-		if r.log.mem.ByID[id] != nil {
-			out.Pruned = append(out.Pruned, rewind.StepOf(s.messages, id)+1)
-		} else {
-			out.Pruned = append(out.Pruned, to.Step+1) // of a subagent
-		}
-	}
+	out.Pruned = rewind.Numbers(s.messages[to.From:], to.Step, w.Pruned(m.steps))
 	err = m.plan(ctx)
 	out.Files = undo.Describe(s.session, "", m.changes).Files
 	if err == nil && len(out.Pruned) > 0 {
@@ -223,12 +216,8 @@ func (r rewinder) planRewind(ctx context.Context, s state, to rewind.Target, out
 
 // errPruned says that files cannot be restored any more. A rewind of some of the files would leave a state that never was.
 func errPruned(steps []int) error {
-	names := make([]string, len(steps))
-	for i, n := range steps {
-		names[i] = fmt.Sprint(n)
-	}
-	return lathe.Errorf(lathe.Unavailable, "the snapshots of step %s are deleted, because they were too old or too large, so files cannot be rewound; nothing was changed. Rewind only the conversation instead",
-		strings.Join(names, ", "))
+	return lathe.Errorf(lathe.Unavailable, "the snapshots of %s are deleted, because they were too old or too large, so files cannot be rewound; nothing was changed. Rewind only the conversation instead",
+		rewind.Ranges(steps))
 }
 
 // redoRewind brings back everything that was undone, and only that: a prompt makes an undo final.

@@ -83,7 +83,7 @@ func TestRewind_Pruned(t *testing.T) {
 	c.ok(old.Tidy(t.Context()))
 	c.ok(old.Close())
 	_, err := c.rewind(lathe.Rewind{Step: 1})
-	if lathe.CodeOf(err) != lathe.Unavailable || !strings.Contains(err.Error(), "the snapshots of step 2, 3 are deleted") || !strings.Contains(err.Error(), "only the conversation") {
+	if lathe.CodeOf(err) != lathe.Unavailable || !strings.Contains(err.Error(), "the snapshots of steps 2 to 3 are deleted") || !strings.Contains(err.Error(), "only the conversation") {
 		t.Errorf("refused with %v", err)
 	}
 	plan, err := c.rewind(lathe.Rewind{Step: 1, DryRun: true})

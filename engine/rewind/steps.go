@@ -6,7 +6,9 @@ package rewind
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -173,6 +175,58 @@ func Find(messages []*history.Message, step int) (Target, error) {
 		t.Message = messages[from].ID
 	}
 	return t, nil
+}
+
+// Numbers returns the numbers of the steps with these keys, which are message IDs, among the messages after a step, each
+// once and in their order. A key that is not there is that of a subagent, and counts for the first of those steps.
+func Numbers(messages []*history.Message, after int, keys []string) (numbers []int) {
+	if len(keys) == 0 {
+		return nil
+	}
+	wanted := make(map[lathe.MessageID]struct{}, len(keys))
+	for _, k := range keys {
+		wanted[lathe.MessageID(k)] = struct{}{}
+	}
+	n := after
+	for _, h := range messages {
+		if _, ok := h.Data.(*lathe.Assistant); !ok {
+			continue
+		}
+		n++
+		if _, ok := wanted[h.ID]; ok {
+			numbers = append(numbers, n)
+		}
+	}
+	if len(numbers) < len(wanted) && (len(numbers) == 0 || numbers[0] != after+1) {
+		numbers = slices.Insert(numbers, 0, after+1)
+	}
+	return numbers
+}
+
+// Ranges names steps, given in their order: "step 3", or "steps 1 to 4, 7".
+func Ranges(steps []int) string {
+	const most = 10 // a message stays readable; the JSON output of a dry run has all
+	var out []string
+	for i := 0; i < len(steps); {
+		j := i + 1
+		for j < len(steps) && steps[j] == steps[j-1]+1 {
+			j++
+		}
+		switch {
+		case len(out) == most:
+			out = append(out, "…")
+			j = len(steps)
+		case j-i > 1:
+			out = append(out, fmt.Sprintf("%d to %d", steps[i], steps[j-1]))
+		default:
+			out = append(out, strconv.Itoa(steps[i]))
+		}
+		i = j
+	}
+	if len(steps) == 1 {
+		return "step " + out[0]
+	}
+	return "steps " + strings.Join(out, ", ")
 }
 
 // StepOf is how many steps come before a message; all of them if the message is not there.

@@ -2,6 +2,7 @@ package rewind
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -96,6 +97,61 @@ func TestFind(t *testing.T) {
 	for _, step := range []int{-1, 4} {
 		if _, err := Find(list, step); lathe.CodeOf(err) != lathe.NotFound {
 			t.Errorf("step %d: %v", step, err)
+		}
+	}
+}
+
+// Steps without snapshots are named by their numbers, in ranges.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	var messages []*history.Message
+	for _, id := range []lathe.MessageID{"c", "p", "d", "e", "f"} {
+		m := answer(id, lathe.Assistant{})
+		if id == "p" {
+			m.Data = &lathe.User{}
+		}
+		messages = append(messages, &history.Message{Message: m})
+	}
+	for name, c := range map[string]struct {
+		keys []string
+		want []int
+		text string
+	}{
+		"one":        {[]string{"d"}, []int{4}, "step 4"},
+		"a range":    {[]string{"d", "e", "f"}, []int{4, 5, 6}, "steps 4 to 6"},
+		"a gap":      {[]string{"f", "d", "c"}, []int{3, 4, 6}, "steps 3 to 4, 6"},
+		"a subagent": {[]string{"e", "x", "y"}, []int{3, 5}, "steps 3, 5"},
+		"both":       {[]string{"x", "c"}, []int{3}, "step 3"},
+	} {
+		got := Numbers(messages, 2, c.keys)
+		if d := cmp.Diff(c.want, got); d != "" || Ranges(got) != c.text {
+			t.Errorf("%s: %s (%s)", name, d, Ranges(got))
+		}
+	}
+	if got := Numbers(messages, 2, nil); got != nil {
+		t.Errorf("without keys: %v", got)
+	}
+	var odd []int
+	for n := 1; n < 1000; n += 2 {
+		odd = append(odd, n)
+	}
+	if got := Ranges(odd); got != "steps 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, …" {
+		t.Errorf("many: %s", got)
+	}
+}
+
+// The time for the numbers of a long session's steps grows with their number alone.
+func BenchmarkNumbers(b *testing.B) {
+	const steps = 100_000
+	var messages []*history.Message
+	var keys []string
+	for i := range steps {
+		id := "msg_" + strconv.Itoa(i)
+		messages, keys = append(messages, &history.Message{Message: answer(lathe.MessageID(id), lathe.Assistant{})}), append(keys, id)
+	}
+	for b.Loop() {
+		if got := Ranges(Numbers(messages, 0, keys)); got != "steps 1 to 100000" {
+			b.Fatal(got)
 		}
 	}
 }
