@@ -202,3 +202,55 @@ func (a *asking) ask() (t taken) {
 	t.tool = a.wire.since(a.ended)
 	return t
 }
+
+// BenchmarkSteps lists the newest steps of a session with 100,000, and those in its middle.
+func BenchmarkSteps(b *testing.B) {
+	const steps = 100_000
+	h := newBench(b, "http://127.0.0.1:1", http.DefaultClient)
+	id := h.session()
+	h.manySteps(id, steps)
+	for name, before := range map[string]int{"Newest": 0, "Middle": steps / 2} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				list, err := h.Steps(context.Background(), id, lathe.StepQuery{Before: before})
+				if err != nil || list.Total != steps || len(list.Steps) != lathe.DefaultSteps {
+					b.Fatalf("%d of %d steps: %v", len(list.Steps), list.Total, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "ms/op")
+		})
+	}
+}
+
+// manySteps writes answers with a command each, ten to a prompt.
+func (b *bench) manySteps(id lathe.SessionID, steps int) {
+	b.Helper()
+	ctx, gen := context.Background(), lathe.NewIDs()
+	r, err := engine.Take(ctx, b.Engine, id)
+	b.ok(err)
+	m := lathe.ModelRef{Provider: "p", Model: "m"}
+	for at := lathe.Now(); steps > 0; steps -= 10 {
+		at += 20
+		user := lathe.Message{ID: gen.Message(), Session: id, Created: at, Data: &lathe.User{Agent: "build", Model: m}}
+		facts := []lathe.Fact{&lathe.MessageChanged{Info: user}}
+		put := func(of lathe.Message, body lathe.Body) {
+			facts = append(facts, &lathe.PartChanged{Part: lathe.Part{ID: gen.Part(), Session: id, Message: of.ID, Body: body}, Time: at})
+		}
+		put(user, &lathe.Text{Text: "Run it."})
+		for i := range 10 {
+			done := at + lathe.Time(i+1)
+			answer := lathe.Message{ID: gen.Message(), Session: id, Created: done, Data: &lathe.Assistant{
+				Parent: user.ID, Agent: "build", Mode: "build", Model: m, Completed: done, Finish: "stop",
+			}}
+			facts = append(facts, &lathe.MessageChanged{Info: answer})
+			put(answer, &lathe.StepStart{})
+			put(answer, &lathe.ToolCall{CallID: "call", Tool: "bash", State: &lathe.Completed{
+				Input: json.RawMessage(`{"command":"go test ./..."}`), Output: "ok", Title: "go test ./...", Start: at, End: at, Metadata: json.RawMessage(`{"exit":0}`),
+			}})
+			put(answer, &lathe.StepFinish{Reason: "stop"})
+		}
+		_, err := r.Commit(ctx, facts...)
+		b.ok(err)
+	}
+	b.ok(r.Release(ctx))
+}

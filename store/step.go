@@ -117,7 +117,7 @@ func (s *Store) AfterStep(ctx context.Context, id lathe.SessionID, step int) (af
 		var at lathe.Position
 		if step != 0 {
 			at, err = one(r, `SELECT created, id FROM message WHERE session = $1 AND role = 'assistant' ORDER BY created, id LIMIT 1 OFFSET $2`,
-				[]any{session, int64(step - 1)}, func(row Row) (lathe.Position, error) {
+				[]any{session, int64(max(step, 1) - 1)}, func(row Row) (lathe.Position, error) {
 					return lathe.Position{Time: lathe.Time(row.Float(0)), ID: row.Text(1)}, nil
 				})
 			if err == nil && (at.IsZero() || step < 0) {
