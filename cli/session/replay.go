@@ -34,8 +34,8 @@ was before the first step. No model is asked. Each result is compared with the r
 
 Commands run in the sandbox without network. Calls that reach beyond the project, such as webfetch,
 subagents, MCP tools and git push, do not run. Their recorded results are used and listed as "from the
-record". --live opens one kind of them: network (commands as your config allows), git (remotes), webfetch
-(with websearch) or mcp (starts the MCP servers and plugins).
+record". --live opens one kind of them: network (commands as your config allows), git (remotes, for lines that
+run git alone), webfetch (with websearch) or mcp (starts the MCP servers). Plugins never start.
 
 The copy is your checkout with the files that the session changed as they were before the step. Files
 that you changed since, and that the session did not, are as they are now. The copy is removed at the
@@ -80,6 +80,7 @@ func runReplay(ctx context.Context, a *cli.App, args []string, file string, o re
 	if err != nil {
 		return err
 	}
+	a.Pure = true // plugins run hooks in this process's name; none belongs to a kind that can be opened
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{Headless: true, Keyless: true})
 	if err != nil {
 		return err

@@ -45,6 +45,7 @@ func (v *visits) since() map[string]int {
 type replayed struct {
 	t          *testing.T
 	home, work string
+	outside    string // a file that a tool wrote, below the temporary folder of the machine
 	visits     *visits
 }
 
@@ -55,7 +56,7 @@ func newReplayed(t *testing.T) *replayed {
 		t.Skip("git is not installed")
 	}
 	home := t.TempDir()
-	r := &replayed{t: t, home: home, work: filepath.Join(home, "work"), visits: &visits{seen: map[string]int{}}}
+	r := &replayed{t: t, home: home, work: filepath.Join(home, "work"), outside: filepath.Join(t.TempDir(), "file"), visits: &visits{seen: map[string]int{}}}
 	listener := httptest.NewServer(r.visits)
 	t.Cleanup(listener.Close)
 	port := listener.URL[strings.LastIndexByte(listener.URL, ':')+1:]
@@ -63,7 +64,7 @@ func newReplayed(t *testing.T) *replayed {
 		t.Fatal(err)
 	}
 	visit := "exec 3<>/dev/tcp/127.0.0.1/" + port + "\nprintf 'GET /bash HTTP/1.0\\r\\n\\r\\n' >&3\ncat <&3\n"
-	for name, text := range map[string]string{"visit.sh": visit, ".gitignore": "mcp.log\n"} {
+	for name, text := range map[string]string{"visit.sh": visit, ".gitignore": "*.log\n"} {
 		if err := os.WriteFile(filepath.Join(r.work, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -79,20 +80,29 @@ func newReplayed(t *testing.T) *replayed {
 		{"bash", "git ls-remote " + listener.URL + "/remote"},
 		{"bash", "g=git; $g ls-remote " + listener.URL + "/hidden"},
 		{"bash", "g=git; $g ls-remote origin"},
+		{"bash", "git ls-remote " + listener.URL + "/beside; bash visit.sh"},
 		{"bash", "git tag planted; git branch planted-too; echo a > a.txt; git add a.txt; git commit -qm planted"},
 		{"webfetch", listener.URL + "/web"},
+		{"write", r.outside},
 	} {
 		input := map[string]string{"command": c[1]}
-		if c[0] == "webfetch" {
+		switch c[0] {
+		case "webfetch":
 			input = map[string]string{"url": c[1], "format": "text"}
+		case "write":
+			input = map[string]string{"filePath": c[1], "content": "outside\n"}
 		}
 		raw, _ := json.Marshal(input)
 		fmt.Fprintf(&script, "call %s %s\nfinish tool-calls\n--\n", c[0], raw)
 	}
 	script.WriteString("text \"Done.\"\nfinish stop\n")
 	provider := modeltest.Start(t, modeltest.MustParse(script.String()))
+	spy := filepath.Join(home, "spy")
+	if err := os.WriteFile(spy, []byte("#!/bin/sh\necho started >> "+filepath.Join(r.work, "plugin.log")+"\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	settings := strings.Replace(fmt.Sprintf(debug.ScriptConfig, provider.URL), "{", fmt.Sprintf(
-		`{"permission": {"*": "allow"}, "webfetch": {"private": true}, "mcp": {"spy": {"type": "local", "command": ["sh", "-c", "echo started >> %s; exit 1"]}}, `, filepath.Join(r.work, "mcp.log")), 1)
+		`{"plugin": ["%s"], "sandbox": "off", "permission": {"*": "allow"}, "webfetch": {"private": true}, "mcp": {"spy": {"type": "local", "command": ["sh", "-c", "echo started >> %s; exit 1"]}}, `, spy, filepath.Join(r.work, "mcp.log")), 1)
 	if err := os.WriteFile(filepath.Join(home, "lathe.json"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -122,10 +132,10 @@ func (r *replayed) lathe(args ...string) string {
 	return string(out)
 }
 
-// started returns how often the MCP server was started since the last call.
-func (r *replayed) started() int {
-	data, _ := os.ReadFile(filepath.Join(r.work, "mcp.log")) // there is none before the first start
-	_ = os.Remove(filepath.Join(r.work, "mcp.log"))
+// started returns how often the MCP server or the plugin was started since the last call.
+func (r *replayed) started(name string) int {
+	data, _ := os.ReadFile(filepath.Join(r.work, name+".log")) // there is none before the first start
+	_ = os.Remove(filepath.Join(r.work, name+".log"))
 	return strings.Count(string(data), "started")
 }
 
@@ -136,13 +146,16 @@ func TestReplay_ReachesNothing(t *testing.T) {
 	r := newReplayed(t)
 	out := r.lathe("run", "--title", "Far", "Go.")
 	got := r.visits.since()
-	for _, name := range []string{"bash", "remote", "hidden", "web"} {
+	for _, name := range []string{"bash", "remote", "hidden", "beside", "web"} {
 		if got[name] == 0 {
 			t.Errorf("the session did not reach %s, so the test shows nothing: %v", name, got)
 		}
 	}
-	if r.started() == 0 || !strings.Contains(r.git("tag"), "planted") {
-		t.Errorf("the session started no server or made no tag: %s", out)
+	if r.started("mcp") == 0 || r.started("plugin") == 0 || !strings.Contains(r.git("tag"), "planted") {
+		t.Errorf("the session started no server or plugin, or made no tag: %s", out)
+	}
+	if err := os.Remove(r.outside); err != nil {
+		t.Errorf("the session wrote nothing outside: %v", err)
 	}
 	r.git("tag", "-d", "planted")
 	r.git("branch", "-D", "planted-too")
@@ -172,10 +185,13 @@ func TestReplay_ReachesNothing(t *testing.T) {
 		for name := range got {
 			reached[name] = true
 		}
-		if !maps.Equal(reached, want) || r.started() > 0 != c.servers {
+		if !maps.Equal(reached, want) || r.started("mcp") > 0 != c.servers || r.started("plugin") > 0 {
 			t.Errorf("--live %q reached %v, want %v: %s", c.live, got, c.reaches, out)
 		}
-		if c.live == "" && strings.Count(out, `"from the record"`) != 2 {
+		if _, err := os.Lstat(r.outside); err == nil {
+			t.Errorf("--live %q wrote outside of the copy: %s", c.live, out)
+		}
+		if c.live == "" && strings.Count(out, `"from the record"`) != 3 {
 			t.Errorf("calls from the record: %s", out)
 		}
 		if after := r.git("for-each-ref") + r.git("status", "--porcelain") + r.git("config", "--list", "--local") + r.git("worktree", "list"); after != before {
@@ -230,7 +246,7 @@ func TestReplay_Killed(t *testing.T) {
 	if err := os.WriteFile(script, visit, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := r.lathe("session", "replay", "last", "--from", "5"); !strings.Contains(out, "steps 5 to 7") {
+	if out := r.lathe("session", "replay", "last", "--from", "5"); !strings.Contains(out, "steps 5 to 9") {
 		t.Error(out)
 	}
 	if len(glob("data/tmp/*")) != temps || len(glob("data-worktrees/*/w*")) != 0 {

@@ -16,9 +16,9 @@ type Kind string
 const (
 	Local   Kind = ""
 	Network Kind = "network"  // a command that reaches other machines
-	Git     Kind = "git"      // a git command that reaches a remote
+	Git     Kind = "git"      // a command line of git alone that reaches a remote
 	Web     Kind = "webfetch" // webfetch and websearch
-	MCP     Kind = "mcp"      // a tool of an MCP server or a plugin
+	MCP     Kind = "mcp"      // a tool of an MCP server; plugins, whose tools look the same, never start
 	Closed  Kind = "closed"   // never runs again: subagents, questions
 )
 
@@ -65,29 +65,83 @@ func kindOf(tool string, input json.RawMessage) Kind {
 }
 
 // kindOfCommand finds the programs of a command line that reach other machines. Quotes are read as spaces, so that
-// commands in commands count too.
+// commands in commands count too. The network opens for a whole line, so git beside a program that could use it, or
+// with settings that could run one, counts as network.
 func kindOfCommand(command string) Kind {
-	isStart, kind := true, Local
+	isStart, remote, alone := true, false, true
 	words := wordsOf(command)
 	for i, w := range words {
 		switch {
 		case isSeparator(w):
 			isStart = true
 			continue
-		case !isStart || strings.Contains(w, "="):
+		case !isStart:
+			continue
+		case strings.Contains(w, "="):
+			alone = false
 			continue
 		}
 		switch name := path.Base(w); {
-		case slices.Contains([]string{"sudo", "env", "time", "exec", "nohup", "command", "timeout", "xargs", "sh", "bash", "zsh", "-c", "-lc", "if", "then", "do", "else", "while", "!"}, name) || strings.Trim(w, "0123456789.smh") == "":
+		case slices.Contains(prefixWords(), name) || strings.Trim(w, "0123456789.smh") == "":
 			continue // the next word is the program
 		case slices.Contains([]string{"curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "telnet", "ftp", "ping", "dig", "nslookup", "host", "gh", "glab", "aria2c"}, name):
 			return Network
-		case name == "git" && reachesRemote(words[i+1:]):
-			kind = Git
+		case w == "git":
+			remote = remote || reachesRemote(words[i+1:])
+			alone = alone && !runsPrograms(words[i+1:])
+		default:
+			remote = remote || name == "git" && reachesRemote(words[i+1:])
+			alone = alone && slices.Contains(quietPrograms(), w)
 		}
 		isStart = false
 	}
-	return kind
+	switch {
+	case !remote:
+		return Local
+	case alone && !strings.ContainsAny(command, "<$`"):
+		return Git
+	}
+	return Network
+}
+
+// prefixWords stand before the program that a line runs.
+func prefixWords() []string {
+	return []string{"sudo", "env", "time", "exec", "nohup", "command", "timeout", "xargs", "sh", "bash", "zsh", "-c", "-lc", "if", "then", "do", "else", "while", "!"}
+}
+
+// quietPrograms run no other program and reach no other machine. They are often seen beside git.
+func quietPrograms() []string {
+	return []string{"cd", "echo", "printf", "true", "false", "test", "[", "pwd", "cat", "head", "tail", "grep", "sort", "uniq", "wc", "fi", "done", "exit"}
+}
+
+// runsPrograms reports whether the words after "git" could let it run a program that they name. All that is not known
+// to be harmless counts, because git accepts abbreviated options.
+func runsPrograms(words []string) bool {
+	subcommand := ""
+	for i, w := range words {
+		if w == "-C" || i > 0 && words[i-1] == "-C" {
+			continue // a folder
+		}
+		name, _, _ := strings.Cut(w, "=")
+		switch {
+		case isSeparator(w):
+			return !slices.Contains(plainSubcommands(), subcommand)
+		case strings.HasPrefix(w, "-"):
+			if !slices.Contains([]string{"-q", "-v", "-f", "-p", "-m", "-a", "-qm", "-am", "--quiet", "--verbose", "--force", "--all", "--tags", "--heads", "--prune", "--depth", "--ff-only", "--rebase", "--no-rebase", "--force-with-lease", "--porcelain", "--short", "--oneline", "--stat"}, name) {
+				return true
+			}
+		case strings.Contains(w, "::"):
+			return true // a remote helper
+		case subcommand == "":
+			subcommand = w
+		}
+	}
+	return !slices.Contains(plainSubcommands(), subcommand)
+}
+
+// plainSubcommands run no program that their arguments name.
+func plainSubcommands() []string {
+	return []string{"add", "branch", "checkout", "clone", "commit", "diff", "fetch", "log", "ls-remote", "merge", "pull", "push", "remote", "rev-parse", "show", "status", "switch", "tag"}
 }
 
 // reachesRemote reports whether the words after "git" name a subcommand that reaches a remote.

@@ -14,6 +14,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/engine/until"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Step is one answer of the model with its calls.
@@ -160,7 +161,7 @@ func (c Call) Runs(open []Kind) bool {
 // Range selects steps by number or message ID; "" is the first or the last.
 func Range(steps []Step, from, to string) ([]Step, error) {
 	if len(steps) == 0 {
-		return nil, lathe.Errorf(lathe.NotFound, "the session has no steps")
+		return nil, lathe.Errorf(lathe.NotFound, "nothing to replay: no model answered")
 	}
 	at := func(name string, missing int) (int, error) {
 		if name == "" {
@@ -169,7 +170,7 @@ func Range(steps []Step, from, to string) ([]Step, error) {
 		n, err := strconv.Atoi(name)
 		i := slices.IndexFunc(steps, func(s Step) bool { return err == nil && s.Number == n || string(s.Message) == name })
 		if i < 0 {
-			return 0, lathe.Errorf(lathe.NotFound, "no step %.60q: the session has steps 1 to %d", name, len(steps))
+			return 0, lathe.Errorf(lathe.NotFound, "no step %.60q: choose one from 1 to %d", name, len(steps))
 		}
 		return i, nil
 	}
@@ -182,7 +183,7 @@ func Range(steps []Step, from, to string) ([]Step, error) {
 		return nil, err
 	}
 	if last < first {
-		return nil, lathe.Errorf(lathe.Invalid, "step %s comes after step %s", from, to)
+		return nil, lathe.Errorf(lathe.Invalid, "step %d comes after step %d: the first step must not be after the last", steps[first].Number, steps[last].Number)
 	}
 	return steps[first : last+1], nil
 }
@@ -235,7 +236,26 @@ func Compare(recorded, now Result) (Outcome, *Difference) {
 	case until.Normalize(a) == until.Normalize(b):
 		return Alike, nil
 	}
-	return Differs, firstDifference(a, b)
+	a, jobs := cutJobs(a)
+	b, jobsNow := cutJobs(b)
+	if until.Normalize(a) == until.Normalize(b) && (jobs == "" || jobs == jobsNow) {
+		return Alike, nil
+	}
+	return Differs, firstDifference(a+jobs, b+jobsNow)
+}
+
+// processNumber is the number of a process in the list of those that a command left running.
+var processNumber = phrase.Regexp(`(?m)^((?:\[\d+\])?\s*)\d+ `)
+
+// cutJobs cuts off the list of processes that a command left running, without their numbers. Programs start some of their own
+// in a new home, as go does for telemetry, so a list that the recorded result does not have is no difference.
+func cutJobs(output string) (rest, jobs string) {
+	const heading = "Still running in the background"
+	i := strings.LastIndex(output, heading)
+	if i < 0 || i > 0 && output[i-1] != '\n' {
+		return output, ""
+	}
+	return strings.TrimRight(output[:i], "\n"), "\n" + processNumber().ReplaceAllString(output[i:], "${1}N ")
 }
 
 func firstLine(text string) string {

@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,17 +59,17 @@ func (f *Policy) secretPaths(at datadir.Folders, read []string) func(path string
 	}
 }
 
-// temporaryOf is the folder that commands of a call have as /tmp.
+// temporaryOf is the folder that commands of a call have as /tmp. Calls in a scratch copy never have that of the machine.
 func (f *Policy) temporaryOf(c config.Config, call *tool.Call, at datadir.Folders) string {
 	box, _ := SandboxOf(c, call.Agent)
-	kernel := f.Kernel()
+	kernel, shared := f.Kernel(), TempName
+	if f.Scratch {
+		box.Mode, shared = string(sandbox.Workspace), ""
+	}
 	if box.Mode == string(sandbox.Off) || kernel.Available(false) != nil || !kernel.Mounts {
-		return TempName
+		return shared
 	}
-	if dir := sandbox.SessionTemp(at.Data, string(call.Session)); dir != "" {
-		return dir
-	}
-	return TempName
+	return cmp.Or(sandbox.SessionTemp(at.Data, string(call.Session)), shared)
 }
 
 // TempName is how commands and models know their temporary folder.

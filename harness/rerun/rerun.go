@@ -259,6 +259,9 @@ func (r *replaying) run(ctx context.Context, s replay.Step, c replay.Call) error
 // that it says nothing about the tool.
 func (r *replaying) call(ctx context.Context, s replay.Step, c replay.Call) (replay.Result, error) {
 	t, ok := r.settings.Tools.Find(c.Tool)
+	if !ok && c.Kind == replay.MCP {
+		return replay.Result{}, lathe.Errorf(lathe.NotFound, "no MCP server offers %s; tools of plugins do not run in a replay", c.Tool)
+	}
 	if !ok {
 		return replay.Result{Output: "tool not found: " + c.Tool, Failed: true}, nil
 	}
