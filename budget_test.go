@@ -52,7 +52,7 @@ var archCeilings = map[string]archtest.Exception{
 	"fields workspace/snapshot.sharedTree":  {Max: 22, Why: "to be cut: the index apart from the walk"},
 	"exported config":                       {Max: 68, Why: "one type for each group of settings"},
 	"lines config":                          {Max: 6550, Why: "tables of settings, and the files of another program as sources of them"},
-	"lines engine":                          {Max: 10000, Why: "the loop of turns, with retries, compaction, sub-agents, recovery, rewinds and merges of worktrees"},
+	"lines engine":                          {Max: 10150, Why: "the loop of turns, with retries, compaction, sub-agents, recovery, rewinds and merges of worktrees"},
 	"lines lathe":                           {Max: 5690, Why: "the vocabulary of the wire"},
 	"lines sandbox":                         {Max: 7250, Why: "three systems behind one interface"},
 	"lines server":                          {Max: 7640, Why: "one file for each family of routes"},

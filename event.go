@@ -129,6 +129,8 @@ func SessionOf(f Fact) SessionID {
 		return f.Session
 	case *SystemPromptSaved:
 		return f.Session
+	case *RequestSent:
+		return f.Session
 	case *TestsRan:
 		return f.Session
 	case *PartDelta:

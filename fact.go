@@ -117,6 +117,13 @@ type (
 		Session      SessionID
 		SystemPrompt SystemPrompt
 	}
+	// RequestSent keeps a digest of the request that an answer is for, so that a replay can tell whether it would be
+	// the same today.
+	RequestSent struct {
+		Session SessionID
+		Message MessageID
+		Digest  string
+	}
 	// TestsRan keeps for a project which command ran its tests. Where there is none, it is
 	// for the directory.
 	TestsRan struct {
@@ -147,6 +154,7 @@ func (*Promote) Type() string           { return "" }
 func (*Interrupted) Type() string       { return "" }
 func (*Spent) Type() string             { return "" }
 func (*SystemPromptSaved) Type() string { return "" }
+func (*RequestSent) Type() string       { return "" }
 func (*TestsRan) Type() string          { return "" }
 
 func (f *SessionCreated) fields(c *codec) { sessionFields(c, &f.Info, &f.Extra) }
@@ -243,6 +251,7 @@ func (*Promote) fields(*codec)           {}
 func (*Interrupted) fields(*codec)       {}
 func (*Spent) fields(*codec)             {}
 func (*SystemPromptSaved) fields(*codec) {}
+func (*RequestSent) fields(*codec)       {}
 func (*TestsRan) fields(*codec)          {}
 
 // answers is an array of arrays of strings.

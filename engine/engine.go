@@ -21,11 +21,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -107,6 +109,8 @@ type services struct {
 	log    *slog.Logger
 	env    Environment // nil runs no turns
 	random func() float64
+
+	version string // of the program
 }
 
 // publish sends ephemeral events about a session to its listeners.
@@ -140,7 +144,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	o = o.withDefaults()
 	b := bus.New(bus.IDs(o.IDs))
 	e := &Engine{
-		services: &services{bus: b, ids: o.IDs, now: o.Now, log: o.Log, env: o.Environment, random: o.Random},
+		services: &services{bus: b, ids: o.IDs, now: o.Now, log: o.Log, env: o.Environment, random: o.Random, version: strings.ReplaceAll(cmp.Or(o.Version, "unknown"), " ", "_")},
 		lifetime: &lifetime{},
 		requests: fairqueue.New(o.Requests),
 		files:    sessionFiles{outputs: o.Outputs, snapshots: o.Snapshots, deleted: o.OnDelete, cleanMore: o.CleanUp, trees: o.Worktrees},

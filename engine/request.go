@@ -135,6 +135,9 @@ func (s *stepRun) open(ctx context.Context, more ...lathe.Fact) error {
 
 // reserve holds what the request of the step may cost, and commits facts with that.
 func (s *stepRun) reserve(ctx context.Context, facts ...lathe.Fact) error {
+	if s.engine.files.undoable(s.place, s.settings) != nil { // nobody replays steps of a project without snapshots
+		facts = append(facts, &lathe.RequestSent{Session: s.session.ID, Message: s.fold.Message.ID, Digest: s.engine.requestDigest(s.prompt)})
+	}
 	return s.ledger.reserve(ctx, s.prompt, s.model.Price, facts...)
 }
 

@@ -47,6 +47,7 @@ func Unpublished() []lathe.Fact {
 		&lathe.Checkpoint{Session: SessionID, Part: PartID, Offset: 5, Text: ", world"},
 		&lathe.Promote{Session: SessionID, Message: UserID},
 		&lathe.Interrupted{Session: SessionID},
+		&lathe.RequestSent{Session: SessionID, Message: AnswerID, Digest: "1.2.3 00ff"},
 		&lathe.TestsRan{Session: SessionID, Project: "tested", Run: lathe.TestRun{Command: "go test ./...", Exit: 1, At: Now}},
 		&lathe.Spent{Session: SessionID, Day: "2026-01-02", Used: lathe.Spending{Cost: 7, Tokens: 6, Steps: 1}},
 		&lathe.SystemPromptSaved{Session: SessionID, SystemPrompt: lathe.SystemPrompt{Agent: "build", Text: "You are lathe.", Sources: []lathe.SystemPromptSource{{Name: "AGENTS.md", Digest: "abc"}}}},

@@ -68,6 +68,8 @@ func (t *txn) apply(s *sessionRow, f lathe.Fact, enc encoded) error {
 		return t.spent(s, f)
 	case *lathe.SystemPromptSaved:
 		return t.putSystemPrompt(s, f.SystemPrompt)
+	case *lathe.RequestSent:
+		return t.exec(`UPDATE message SET request = $1 WHERE id = $2 AND session = $3`, f.Digest, string(f.Message), s.n)
 	case *lathe.TestsRan:
 		return t.ranTests(f)
 	case *lathe.StatusChanged:

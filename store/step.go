@@ -26,6 +26,17 @@ func (s *Store) StepPage(ctx context.Context, of lathe.Session, before, limit in
 	return page, err
 }
 
+// RequestDigests returns what was kept of the requests of a session, by answer.
+func RequestDigests(ctx context.Context, s *Store, id lathe.SessionID) (map[lathe.MessageID]string, error) {
+	out := map[lathe.MessageID]string{}
+	err := query(ctx, s, `SELECT message.id, message.request FROM message JOIN session ON session.n = message.session
+		WHERE session.id = $1 AND message.request IS NOT NULL`, []any{string(id)}, func(row Row) error {
+		out[lathe.MessageID(row.Text(0))] = row.Text(1)
+		return nil
+	})
+	return out, err
+}
+
 func (s *Store) stepPage(r Reader, of lathe.Session, before, limit int) (StepPage, error) {
 	page := StepPage{Prompts: map[lathe.MessageID]lathe.Message{}}
 	session, err := one(r, `SELECT n FROM session WHERE id = $1`, []any{string(of.ID)}, firstInt)

@@ -126,6 +126,9 @@ func reportReplay(a *cli.App, r replay.Report) (err error) {
 		for _, path := range r.Unknown {
 			a.Notify("Content not stored, so the present one was used: %s", termtext.Plain(path))
 		}
+		if r.Requests != nil {
+			a.Printf("%s\n", r.Requests.Summary())
+		}
 		a.Printf("%s\n", r.Summary())
 	}
 	if err == nil && r.Differs > 0 {

@@ -128,3 +128,19 @@ func TestRebase(t *testing.T) {
 		}
 	}
 }
+
+func TestRequests_Summary(t *testing.T) {
+	many := make([]int, 12)
+	for i := range many {
+		many[i] = i + 1
+	}
+	for want, r := range map[string]replay.Requests{
+		"requests: 0 equal, 0 differ": {},
+		"requests: 3 equal, 1 differ (steps 4), 2 not stored; sent by lathe 1.2.3":                                                 {Same: 3, Differ: []int{4}, Unknown: 2, Versions: []string{"1.2.3"}},
+		"requests: 0 equal, 12 differ (steps 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …), 1 equal but for a system prompt that was replaced": {Differ: many, Replaced: 1},
+	} {
+		if got := r.Summary(); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}

@@ -92,6 +92,9 @@ func (r *replaying) runSteps(ctx context.Context, all, steps []replay.Step, sinc
 		if err := r.rewind(ctx, since); err != nil {
 			return r.report, err
 		}
+		if r.report.Requests, err = r.requests(ctx, steps); err != nil {
+			return r.report, err
+		}
 	}
 	r.remember(ctx, all[:steps[0].Number-1])
 	for _, step := range steps {
@@ -102,6 +105,37 @@ func (r *replaying) runSteps(ctx context.Context, all, steps []replay.Step, sinc
 		}
 	}
 	return r.report, nil
+}
+
+// requests compares the requests of the steps with those of today.
+func (r *replaying) requests(ctx context.Context, steps []replay.Step) (*replay.Requests, error) {
+	numbers := map[lathe.MessageID]int{}
+	var ids []lathe.MessageID
+	for _, s := range steps {
+		numbers[s.Message] = s.Number
+		ids = append(ids, s.Message)
+	}
+	all, err := engine.CheckRequests(ctx, r.engine, r.session.ID, r.settings, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := &replay.Requests{}
+	for _, c := range all {
+		switch {
+		case c.Version == "":
+			out.Unknown++
+		case c.Same:
+			out.Same++
+		case c.Replaced:
+			out.Replaced++
+		default:
+			out.Differ = append(out.Differ, numbers[c.Message])
+			if c.Older && !slices.Contains(out.Versions, c.Version) {
+				out.Versions = append(out.Versions, c.Version)
+			}
+		}
+	}
+	return out, nil
 }
 
 // open makes the scratch copy. Extensions are not asked for its settings, because that would start MCP servers.

@@ -64,6 +64,12 @@ func testEveryFact(r *env) {
 			r.same("it has no number", numbered, false)
 			r.same("stored", r.systemPrompt(l.Session), &f.SystemPrompt)
 			events = []lathe.Event{{Fact: f}}
+		case *lathe.RequestSent:
+			r.same("it has no number", numbered, false)
+			digests, err := store.RequestDigests(ctx(), r.Store, l.Session)
+			r.ok(err)
+			r.same("stored", digests, map[lathe.MessageID]string{f.Message: f.Digest})
+			events = []lathe.Event{{Fact: f}}
 		case *lathe.TestsRan:
 			r.same("it has no number", numbered, false)
 			r.keepsTests(f.Project, f.Run)
