@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,8 @@ const maxTurns = 40
 // Usage renders where the time and the money of a session went.
 func Usage(u api.SessionUsage, width int) []Row {
 	width = max(width, 40)
-	out := []Row{pair(Row{{"Time", Heading}}, Span{ms(active(u.Time)) + " active", Heading}, width)}
+	out := []Row{pair(Row{{cmp.Or(clean(u.Title), "Untitled"), Heading}}, Span{string(u.Session), Muted}, width), nil}
+	out = append(out, pair(Row{{"Time", Heading}}, Span{ms(active(u.Time)) + " active", Heading}, width))
 	for i, p := range timeParts(u.Time) {
 		if p.ms > 0 {
 			out = append(out, meter(p.name, p.ms, sumOf(u.Time), ms(p.ms), Part+Tone(i), width))
