@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Last stands for the most recent session of the project in place of an ID.
+// Last stands for the most recent session of the project that has messages, in place of an ID.
 const Last = "last"
 
 // minAbbreviation is how many characters of an ID are needed after its prefix, so that a typo matches nothing.
@@ -82,21 +82,35 @@ func fits(id, arg string) bool {
 		strings.HasPrefix(strings.TrimPrefix(id, idPrefix), arg)
 }
 
-// newest returns the most recently changed session of the project.
+// newest returns the most recently changed session of the project that has messages: editors and servers create sessions
+// before anything is said in them. If none has messages, it returns the most recent one.
 func (a *App) newest(ctx context.Context, e api.Engine) (lathe.Session, error) {
 	q, err := a.ProjectQuery(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	q.Limit = 1
-	all, err := e.List(ctx, q)
-	if err != nil {
-		return lathe.Session{}, err
+	var empty []lathe.Session
+	for q.Limit = 1; ; q.Limit = 50 {
+		all, err := e.List(ctx, q)
+		if err != nil {
+			return lathe.Session{}, err
+		}
+		for _, s := range all {
+			page, err := e.Messages(ctx, s.ID, lathe.Position{}, 1)
+			if err != nil || len(page.Messages) > 0 {
+				return s, err
+			}
+			empty = append(empty, s)
+		}
+		if len(all) == q.Limit {
+			q.Before = lathe.Position{Time: all[len(all)-1].Updated, ID: string(all[len(all)-1].ID)}
+			continue
+		}
+		if len(empty) == 0 {
+			return lathe.Session{}, lathe.Errorf(lathe.NotFound, "this project has no sessions; `lathe session list --all` lists those of other projects")
+		}
+		return empty[0], nil
 	}
-	if len(all) == 0 {
-		return lathe.Session{}, lathe.Errorf(lathe.NotFound, "this project has no sessions; `lathe session list --all` lists those of other projects")
-	}
-	return all[0], nil
 }
 
 // ambiguous is the error for an abbreviation that matches several sessions.

@@ -22,8 +22,8 @@ func New(a *cli.App) *cobra.Command {
 		Long: `List, search, show, explain, undo, fork, rename, archive, share and delete sessions. A session is a saved conversation in
 one directory.
 
-For an ID, a unique beginning or end is enough, and "last" is the latest session of the project
-(except for delete).`,
+For an ID, a unique beginning or end is enough, and "last" is the latest session of the project that
+has messages (except for delete).`,
 		Example: `  lathe session list
   lathe session show last
   lathe session rename 4mKq "Fix the parser"`,
