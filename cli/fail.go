@@ -266,3 +266,14 @@ func RangeArgs(least, most int) cobra.PositionalArgs {
 		}
 	}
 }
+
+// RejectEmpty refuses flags that are given without a value. A script with an unset variable would otherwise do something else
+// than it says.
+func RejectEmpty(s *pflag.FlagSet, names ...string) error {
+	for _, name := range names {
+		if flag := s.Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
+			return Usagef("--%s is empty; give a value or leave it out", name)
+		}
+	}
+	return nil
+}

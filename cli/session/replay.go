@@ -73,7 +73,7 @@ func runReplay(ctx context.Context, a *cli.App, args []string, file string, o re
 	var rec replay.Recording
 	var err error
 	if file == "" {
-		err = onSession(ctx, a, args, func(_ api.Engine, s lathe.Session) error { found = s; return nil })
+		err = onSession(ctx, a, args, func(_ api.Engine, s lathe.Session) error { found = s; return checkPlace(s) })
 	} else {
 		rec, err = readRecording(file)
 	}

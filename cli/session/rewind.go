@@ -50,6 +50,9 @@ although everything else is rewound.`,
   lathe session rewind last --redo`,
 		Args: cli.RangeArgs(0, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := cli.RejectEmpty(c.Flags(), "worktree"); err != nil { // without a name it would rewind the checkout
+				return err
+			}
 			id, step, err := f.parse(args)
 			if err != nil {
 				return err
@@ -149,6 +152,14 @@ func forkDir(a *cli.App, s lathe.Session) string {
 	return s.Directory
 }
 
+// checkPlace reports that the project of a session is gone, for commands that need its files.
+func checkPlace(s lathe.Session) error {
+	if _, err := os.Stat(s.Directory); errors.Is(err, fs.ErrNotExist) {
+		return lathe.Errorf(lathe.Unavailable, "the project is no longer at %s; move it back there, or copy only the conversation: `lathe session fork %s`", termtext.Plain(s.Directory), s.ID)
+	}
+	return nil
+}
+
 // forkTree copies a session and its checkout at a step. It needs the whole config, for the setup of the worktree.
 func (f *rewindFlags) forkTree(ctx context.Context, a *cli.App, args []string, step int) error {
 	if a.Attach != "" {
@@ -167,6 +178,9 @@ func (f *rewindFlags) forkTree(ctx context.Context, a *cli.App, args []string, s
 	}
 	run := func() error {
 		s, err := a.Find(ctx, h.Engine, id)
+		if err == nil {
+			err = checkPlace(s)
+		}
 		if err != nil {
 			return err
 		}
@@ -232,13 +246,16 @@ func printSteps(a *cli.App, s lathe.Session, list lathe.StepList) {
 		}
 		a.Printf("%s%5d  %s\n", mark, st.Number, termtext.Plain(st.Summary(s.Directory)))
 	}
+	if len(list.Steps) == 0 {
+		a.Printf("No earlier steps.\n")
+	}
 	if n := len(list.Steps); n > 0 && list.Steps[0].Number > 1 {
 		a.Printf("Earlier steps: --before %d\n", list.Steps[0].Number)
 	}
 	if list.At < list.Total {
-		a.Printf("The conversation is at step %d of %d. Redo: lathe session rewind --redo\n", list.At, list.Total)
+		a.Printf("The conversation is at step %d of %d. Redo: lathe session rewind %s --redo\n", list.At, list.Total, s.ID)
 	} else if list.Rewound > 0 {
-		a.Printf("%s at an earlier step. Redo: lathe session rewind --redo\n", termtext.Plural(list.Rewound, "file"))
+		a.Printf("%s at an earlier step. Redo: lathe session rewind %s --redo\n", termtext.Plural(list.Rewound, "file"), s.ID)
 	}
 }
 

@@ -45,6 +45,9 @@ switch the index off and remove it.`,
   lathe session search 'migrat*' --project . --json`,
 		Args: cli.RangeArgs(1, -1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := cli.RejectEmpty(c.Flags(), "project", "model", "tool", "session", "since"); err != nil {
+				return err
+			}
 			return searchSessions(c.Context(), a, strings.Join(args, " "), f)
 		},
 	}

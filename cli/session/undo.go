@@ -147,9 +147,12 @@ func failOnConflicts(a *cli.App, files []lathe.UndoneFile, dry bool) error {
 		return nil
 	}
 	a.Flush()
-	verb := "was"
-	if dry {
+	verb := "were"
+	switch {
+	case dry:
 		verb = "would be"
+	case conflicts == 1:
+		verb = "was"
 	}
 	a.Notify("%s changed since the undone step and %s left alone. Review with your editor or `git diff`.", termtext.Plural(conflicts, "file"), verb)
 	return cli.Reported{Code: cli.ExitFailed}
