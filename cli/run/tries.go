@@ -20,6 +20,7 @@ import (
 	trees "github.com/lathe-agent/lathe/cli/worktree"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/replay"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace/worktree"
@@ -33,25 +34,43 @@ type triesFlags struct {
 	count       int
 	check       string
 	merge, json bool
+	diff        bool       // print the changes of each try
+	from        *forkPoint // where the tries start; nil starts new sessions
 }
 
 // try is one run of the prompt, and its result.
 type try struct {
-	Name      string          `json:"name"`
-	Model     string          `json:"model,omitempty"`
-	Session   lathe.SessionID `json:"session"`
-	Branch    string          `json:"branch,omitempty"`
-	Passed    bool            `json:"passed"`
-	Exit      *int            `json:"exit"`            // of the check; absent if it did not run
-	Score     *float64        `json:"score,omitempty"` // the last number that the check printed
-	Files     int             `json:"files"`
-	Additions int             `json:"additions"`
-	Deletions int             `json:"deletions"`
-	Cost      float64         `json:"cost"`
-	Seconds   float64         `json:"seconds"`
-	Error     string          `json:"error,omitempty"`
+	Name    string          `json:"name"`
+	Model   string          `json:"model,omitempty"`
+	Session lathe.SessionID `json:"session"`
+	Branch  string          `json:"branch,omitempty"`
+	Passed  bool            `json:"passed"`
+	Exit    *int            `json:"exit"`            // of the check; absent if it did not run
+	Score   *float64        `json:"score,omitempty"` // the last number that the check printed
+	tryChanges
+	tryUsage
+	Error string `json:"error,omitempty"`
 
 	tree *openedTree
+	fork *forkPoint // where it starts; nil starts a new session
+
+	prompts []lathe.MessageID // that the turn answered
+}
+
+// tryChanges is the size of the changes of a try since its start.
+type tryChanges struct {
+	Files     int              `json:"files"`
+	Additions int              `json:"additions"`
+	Deletions int              `json:"deletions"`
+	Diffs     []lathe.FileDiff `json:"diffs,omitempty"` // only if they are to be printed
+}
+
+// tryUsage is what a try used.
+type tryUsage struct {
+	Steps   int     `json:"steps"`
+	Tokens  int64   `json:"tokens"`
+	Cost    float64 `json:"cost"`
+	Seconds float64 `json:"seconds"`
 }
 
 // triesResult is the output of --tries --json.
@@ -108,7 +127,7 @@ func runTries(ctx context.Context, a *cli.App, h *harness.Harness, f runFlags, t
 func prepareTries(ctx context.Context, a *cli.App, h *harness.Harness, f runFlags, parent lathe.Session) (all []*try, err error) {
 	base := cmp.Or(f.treeName(), "try")
 	for n := 1; len(all) < f.tries.count; n++ {
-		t := &try{Name: fmt.Sprintf("%s-%d", base, n)}
+		t := &try{Name: fmt.Sprintf("%s-%d", base, n), fork: f.tries.from}
 		if len(f.models) > 0 {
 			t.Model = f.models[len(all)%len(f.models)]
 		}
@@ -148,9 +167,12 @@ func (t *try) run(ctx context.Context, a *cli.App, h *harness.Harness, f runFlag
 		}
 	}
 	t.Seconds = time.Since(began).Round(10 * time.Millisecond).Seconds()
-	diffs, err := t.tree.tree.Diff(ctx)
+	diffs, err := t.diff(ctx, h.Engine)
 	if err != nil {
 		t.Error = cmp.Or(t.Error, err.Error())
+	}
+	if f.tries.diff {
+		t.Diffs = diffs
 	}
 	for _, d := range diffs {
 		t.Files, t.Additions, t.Deletions = t.Files+1, t.Additions+d.Additions, t.Deletions+d.Deletions
@@ -175,11 +197,7 @@ func (t *try) summary() string {
 // work runs one turn in the worktree.
 func (t *try) work(ctx context.Context, a *cli.App, h *harness.Harness, f runFlags, parent lathe.Session, text string) error {
 	e := h.Engine
-	inst, err := e.Instance(ctx, t.tree.tree.Directory)
-	if err != nil {
-		return err
-	}
-	s, err := e.CreateNext(ctx, inst, lathe.NewSession{Parent: parent.ID, Title: t.Name, Rules: parent.Rules})
+	s, err := t.open(ctx, a, e, parent)
 	if err != nil {
 		return err
 	}
@@ -199,6 +217,9 @@ func (t *try) work(ctx context.Context, a *cli.App, h *harness.Harness, f runFla
 	if err != nil {
 		return err
 	}
+	if t.fork != nil {
+		prompt.Agent, prompt.Parts = t.fork.agent, t.fork.parts
+	}
 	r := &runner{App: &own, flags: f, turn: &turn.Turn{Engine: e, Session: s, Fresh: true, Log: a.Log, Now: a.Now}}
 	out := quiet{note: func(text string) {
 		if !a.JSON {
@@ -208,11 +229,44 @@ func (t *try) work(ctx context.Context, a *cli.App, h *harness.Harness, f runFla
 	r.out, r.turn.Sink, r.turn.Permit = out, out, r.permit
 	r.turn.Send = func(ctx context.Context, fail func(error)) error { return r.send(ctx, prompt, fail) }
 	err = r.turn.Run(ctx)
-	t.Cost = r.turn.Record.Cost.Dollars()
-	if used, failed := e.Get(context.WithoutCancel(ctx), s.ID); failed == nil && used.Cost.Dollars() > t.Cost {
-		t.Cost = used.Cost.Dollars()
-	}
+	t.count(context.WithoutCancel(ctx), e, s, r.turn.Record)
 	return cmp.Or(err, r.turn.Record.Failed)
+}
+
+// open makes the session of a try: a new one, or a copy of another up to a step.
+func (t *try) open(ctx context.Context, a *cli.App, e *engine.Engine, parent lathe.Session) (lathe.Session, error) {
+	if t.fork != nil {
+		return t.fork.open(ctx, a, e, t, parent)
+	}
+	inst, err := e.Instance(ctx, t.tree.tree.Directory)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	return e.CreateNext(ctx, inst, lathe.NewSession{Parent: parent.ID, Title: t.Name, Rules: parent.Rules})
+}
+
+// count adds up what the turn used. A copied history was paid by another session.
+func (t *try) count(ctx context.Context, e *engine.Engine, began lathe.Session, r turn.Record) {
+	t.Cost, t.prompts = r.Cost.Dollars(), r.Prompts
+	if used, err := e.Get(ctx, began.ID); err == nil {
+		t.Cost = max(t.Cost, used.Cost.Dollars()-began.Cost.Dollars())
+	}
+	u := r.Tokens
+	t.Tokens = int64(u.Input + u.Output + u.Reasoning + u.Cache.Read + u.Cache.Write)
+	if page, err := e.Messages(ctx, began.ID, lathe.Position{}, 0); err == nil {
+		t.Steps = len(replay.Steps(page.Messages))
+		if t.fork != nil {
+			t.Steps -= t.fork.steps
+		}
+	}
+}
+
+// diff compares the worktree with its start.
+func (t *try) diff(ctx context.Context, e *engine.Engine) ([]lathe.FileDiff, error) {
+	if t.fork != nil && t.Session != "" {
+		return t.forkDiffs(ctx, e)
+	}
+	return t.tree.tree.Diff(ctx)
 }
 
 // quiet prints only notices, because several turns run at once.
@@ -299,6 +353,9 @@ func finishTries(ctx context.Context, a *cli.App, e *engine.Engine, f runFlags, 
 		if err := triesTable(res).Write(a.Out, a.Width()); err != nil {
 			return err
 		}
+		if f.tries.diff {
+			printDiffs(a, res.Tries)
+		}
 		a.Flush()
 	}
 	if winner != nil && (f.tries.merge || mayMerge(ctx, a, winner.Name)) {
@@ -338,7 +395,7 @@ func mayMerge(ctx context.Context, a *cli.App, name string) bool {
 
 // triesTable lists the tries in the order of their names.
 func triesTable(res triesResult) layout.Table {
-	t := layout.Table{Head: []string{"TRY", "MODEL", "PASSED", "SCORE", "FILES", "DIFF", "COST", "TIME"}, Flexible: []int{1}, Paths: -1}
+	t := layout.Table{Head: []string{"TRY", "MODEL", "PASSED", "SCORE", "STEPS", "TOKENS", "FILES", "DIFF", "COST", "TIME"}, Flexible: []int{1}, Paths: -1}
 	for _, r := range res.Tries {
 		passed, score := "no", "-"
 		if r.Passed && r.Error == "" {
@@ -351,7 +408,7 @@ func triesTable(res triesResult) layout.Table {
 			score = strconv.FormatFloat(*r.Score, 'g', -1, 64)
 		}
 		t.Rows = append(t.Rows, []string{
-			r.Name, termtext.Plain(cmp.Or(r.Model, "default")), passed, score, strconv.Itoa(r.Files), fmt.Sprintf("+%d -%d", r.Additions, r.Deletions),
+			r.Name, termtext.Plain(cmp.Or(r.Model, "default")), passed, score, strconv.Itoa(r.Steps), termtext.Count(int(r.Tokens)), strconv.Itoa(r.Files), fmt.Sprintf("+%d -%d", r.Additions, r.Deletions),
 			lathe.Dollars(r.Cost).String(), fmt.Sprintf("%.1fs", r.Seconds),
 		})
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"os"
 	"slices"
 
@@ -22,8 +23,9 @@ import (
 )
 
 // newReplay runs recorded calls again.
-func newReplay(a *cli.App) *cobra.Command {
+func newReplay(a *cli.App, forks Forker) *cobra.Command {
 	var from, to, file string
+	var fork ForkFlags
 	var live []string
 	cmd := &cobra.Command{
 		Use:   "replay [ID] [--from STEP] [--to STEP]",
@@ -40,13 +42,30 @@ run git alone), webfetch (with websearch) or mcp (starts the MCP servers). Plugi
 The copy is your checkout with the files that the session changed as they were before the step. Files
 that you changed since, and that the session did not, are as they are now. The copy is removed at the
 end. The session and your checkout stay as they are, with branches and tags. --record FILE runs the
-calls of a file of ` + "`lathe run --record`" + ` instead, on the files as they are now. STEP is a number from 1, or the ID of a message.`,
+calls of a file of ` + "`lathe run --record`" + ` instead, on the files as they are now. STEP is a number from 1, or the ID of a message.
+
+With -m, other models continue the session instead: from the conversation and the files before --from,
+in parallel, each in its own worktree, under one --budget. The --check command then runs in each
+worktree, and a table compares the results.`,
 		Example: `  lathe session replay last
   lathe session replay 4mKq --from 3 --to 7
   lathe session replay last --live webfetch --live network
-  lathe session replay --record turn.jsonl --json`,
+  lathe session replay --record turn.jsonl --json
+  lathe session replay last --from 3 -m sonnet -m opus --check 'make test' --budget 2`,
 		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := cli.RejectEmpty(c.Flags(), "from", "to", "record", "check"); err != nil {
+				return err
+			}
+			if c.Flags().Changed("budget") && (!(fork.Budget > 0) || math.IsInf(fork.Budget, 0)) { // NaN too
+				return cli.Usagef("--budget must be greater than 0, such as --budget 1.50")
+			}
+			if fork.From = from; fork.isUsed() {
+				if file != "" || to != "" || len(live) > 0 {
+					return cli.Usagef("-m lets models continue; leave out --to, --live and --record")
+				}
+				return runForks(c.Context(), a, args, fork, forks)
+			}
 			open, err := replay.ParseKinds(live)
 			if err != nil {
 				return cli.Usagef("--live: %v", err)
@@ -61,6 +80,7 @@ calls of a file of ` + "`lathe run --record`" + ` instead, on the files as they 
 	cmd.Flags().StringVar(&to, "to", "", "last `STEP` to run (default the last)")
 	cmd.Flags().StringVar(&file, "record", "", "run the calls of a `FILE` that lathe run --record wrote")
 	cmd.Flags().StringArrayVar(&live, "live", nil, "run calls of this `KIND` too: network, git, webfetch or mcp (repeatable)")
+	fork.define(cmd)
 	return a.JSONFlag(cmd)
 }
 

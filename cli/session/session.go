@@ -15,7 +15,7 @@ import (
 )
 
 // New returns `lathe session`.
-func New(a *cli.App) *cobra.Command {
+func New(a *cli.App, forks Forker) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "Manage sessions",
@@ -31,7 +31,7 @@ has messages (except for delete).`,
 		RunE: cli.RequireSubcommand,
 	}
 	a.AttachFlag(cmd)
-	cmd.AddCommand(newList(a), newSearch(a), newShow(a), newExplain(a), newContext(a), newDelete(a), newFork(a), newRename(a), newArchive(a), newShareOne(a), newDiff(a), newUndo(a), newRedo(a), newRewind(a), newReplay(a))
+	cmd.AddCommand(newList(a), newSearch(a), newShow(a), newExplain(a), newContext(a), newDelete(a), newFork(a), newRename(a), newArchive(a), newShareOne(a), newDiff(a), newUndo(a), newRedo(a), newRewind(a), newReplay(a, forks))
 	return cmd
 }
 

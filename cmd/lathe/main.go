@@ -98,7 +98,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		serve.New(a),
 		newMCP(a),
 		acpserver.New(a, account.NewLogin(a)),
-		session.New(a),
+		session.New(a, run.Forks),
 		worktree.New(a),
 		settings.NewAgent(a),
 		background.NewAgents(a),
