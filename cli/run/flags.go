@@ -3,7 +3,6 @@ package run
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -157,12 +156,10 @@ func rejectEmptyFlags(s *pflag.FlagSet) error {
 			return cli.Usagef("--%s %s: a limit must be greater than 0, such as --max-cost 1.50 or --max-time 10m; leave it out for no limit", name, s.Lookup(name).Value)
 		}
 	}
-	for _, name := range []string{"session", "attach", "command", "output-schema", "record", "replay", "until"} {
-		if flag := s.Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
-			return cli.Usagef("--%s is empty; give a value or leave it out", name)
-		}
+	if n, _ := s.GetInt("tries"); s.Changed("tries") && n < 1 {
+		return cli.Usagef("--tries %d: want 1 or more; leave it out for the default", n)
 	}
-	return nil
+	return cli.RejectEmpty(s, "session", "attach", "command", "output-schema", "record", "replay", "until")
 }
 
 // checkReach refuses invalid combinations of the server flags.

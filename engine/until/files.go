@@ -11,15 +11,16 @@ import (
 const maxFiles = 64
 
 // drivers are programs that read their commands from files with fixed names. Of several names the first that exists
-// counts, so the others decide too: a new GNUmakefile would replace a Makefile.
+// counts, so the others decide too: a new GNUmakefile would replace a Makefile. So does a config file that names the shell
+// of scripts or the program itself, such as script-shell in .npmrc and yarnPath in .yarnrc.yml.
 func drivers() map[string][]string {
-	node := []string{"package.json"}
+	node := []string{"package.json", ".npmrc"}
 	return map[string][]string{
 		"make": {"GNUmakefile", "makefile", "Makefile"}, "gmake": {"GNUmakefile", "makefile", "Makefile"},
-		"npm": node, "pnpm": node, "yarn": node, "bun": node, "npx": node, "deno": {"deno.json", "deno.jsonc"},
-		"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml"},
-		"rake": {"Rakefile", "rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"}, "invoke": {"tasks.py"},
-		"gradle": {"build.gradle", "build.gradle.kts"}, "mvn": {"pom.xml"}, "ninja": {"build.ninja"}, "mage": {"magefile.go"},
+		"npm": node, "pnpm": append(node, ".pnpmfile.cjs"), "yarn": append(node, ".yarnrc", ".yarnrc.yml"), "bun": append(node, "bunfig.toml"), "npx": node, "deno": {"deno.json", "deno.jsonc"},
+		"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml", "taskfile.dist.yml", "taskfile.dist.yaml"},
+		"rake": {"Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"}, "tox": {"tox.ini", "tox.toml"}, "nox": {"noxfile.py"}, "invoke": {"tasks.py"},
+		"gradle": {"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}, "mvn": {"pom.xml"}, "ninja": {"build.ninja"}, "mage": {"magefile.go"},
 	}
 }
 

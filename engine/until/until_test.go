@@ -131,7 +131,9 @@ func TestDecidingFiles(t *testing.T) {
 		"go run . > out.log; diff out.log golden.txt": {"golden.txt"},
 		`bash "my check.sh"`:                          {"my check.sh", "check.sh"}, // one too many does no harm
 		"SCRIPT=check.sh sh -c '$SCRIPT'":             {"check.sh"},
-		"npm test":                                    {"package.json"},
+		"npm test":                                    {"package.json", ".npmrc"},
+		"yarn test":                                   {"package.json", ".npmrc", ".yarnrc", ".yarnrc.yml"},
+		"task":                                        {"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml", "taskfile.dist.yml", "taskfile.dist.yaml"},
 		"go test ./...":                               nil,
 		"/p/check.sh 2>&1 | tail":                     {"check.sh"},
 		"":                                            nil,
