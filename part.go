@@ -3,6 +3,7 @@ package lathe
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Part is the unit that is stored, streamed and drawn: a piece of what was said.
@@ -12,6 +13,13 @@ type Part struct {
 	Session SessionID
 	Message MessageID
 	Body    Body
+}
+
+// IsReminder reports whether lathe added the text to a prompt for the model alone: a project overview, also one of an older
+// version, or a system reminder.
+func (b *Text) IsReminder() bool {
+	return b.Synthetic.On() && (strings.HasPrefix(b.Text, "Project overview at the start of this session:") ||
+		strings.HasPrefix(b.Text, "What is here, as this session begins:") || strings.HasPrefix(b.Text, "<system-reminder>"))
 }
 
 // Body is what a part holds. Sealed: its variants are pointers to the structs of this

@@ -136,5 +136,5 @@ func (c *stepConfig) modeReminders(s state, at workspace.Place) []string {
 // user's own text.
 func isAddedByPromotion(p lathe.Part) bool {
 	t, ok := p.Body.(*lathe.Text)
-	return ok && t.Synthetic.On() && (overview.IsOverview(t.Text) || strings.HasPrefix(t.Text, "<system-reminder>"))
+	return ok && t.IsReminder()
 }

@@ -52,9 +52,12 @@ func (v *conversation) loadOlder() tea.Cmd {
 		return nil
 	}
 	o.LoadingOlder = true
-	before := o.Older
+	before, limit := o.Older, pageSize
+	if v.target.message != "" { // a place of a search can be far away
+		limit = targetPage
+	}
 	return v.call("read older messages", func(ctx context.Context, e Engine) (then, error) {
-		page, err := e.Messages(ctx, o.ID, before, pageSize)
+		page, err := e.Messages(ctx, o.ID, before, limit)
 		return func() tea.Cmd {
 			if o.LoadingOlder = false; err == nil {
 				o.Transcript.Include(page.Messages)

@@ -106,6 +106,12 @@ func (c *canned) Search(_ context.Context, q lathe.SearchQuery) (lathe.SearchRes
 	if q.Cursor == "" {
 		return lathe.SearchResult{Indexed: 0.5, More: true, Next: "1"}, nil
 	}
+	switch q.Text {
+	case "off":
+		return lathe.SearchResult{}, lathe.Errorf(lathe.Unavailable, "search is off")
+	case "absent":
+		return lathe.SearchResult{Indexed: 0.5}, nil
+	}
 	return lathe.SearchResult{Indexed: 0.5, Hits: []lathe.SearchHit{{
 		Session: sampleID, Title: "Greeting", Directory: "/src/shop", Model: "acme/m-2", Message: "msg_1", Part: "prt_1", Place: "prompt", Time: midnight,
 		Snippet: []lathe.SearchText{{Text: "\x1b]0;owned\x07 "}, {Text: q.Text, Match: true}},

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // searchPlaces is how many places the search shows.
@@ -17,7 +19,9 @@ const searchPlaces = 50
 // search finds places in the sessions of all projects while the user types, and opens one.
 func (sd *sessionDialogs) search(text string) tea.Cmd {
 	var found lathe.SearchResult // the places in the list
-	list := dialog.NewSearch(sd.keys, text, func(id string) string { return dialog.SearchPreview(found, id, sd.state.Info.Home) })
+	problem := ""                // why nothing can be found, such as a search that is off
+	list := dialog.NewSearch(sd.keys, text, func(id string) string { return dialog.SearchPreview(found, id, sd.state.Info.Home) },
+		func() string { return cmp.Or(problem, dialog.SearchNothing(found)) })
 	o := &overlay{box: list, keepOpen: true}
 	latest := 0 // counts the texts: the answer to an earlier one comes too late
 	var more func(text string, n int, before lathe.SearchResult) tea.Cmd
@@ -25,15 +29,19 @@ func (sd *sessionDialogs) search(text string) tea.Cmd {
 		q := lathe.SearchQuery{Text: text, Typing: true, Limit: searchPlaces - len(before.Hits), Cursor: before.Next}
 		return sd.call("search the sessions", func(ctx context.Context, e Engine) (then, error) {
 			res, err := e.Search(ctx, q)
-			if lathe.CodeOf(err) == lathe.Invalid { // nothing to search for yet
+			why := ""
+			switch lathe.CodeOf(err) {
+			case lathe.Invalid: // nothing to search for yet
 				res, err = lathe.SearchResult{Indexed: 1}, nil
+			case lathe.Unavailable: // the list says so, since each letter would ask again
+				why, res, err = style.Capitalize(err.Error()), lathe.SearchResult{Indexed: 1}, nil
 			}
 			return func() tea.Cmd {
 				if sd.overlays.current != o || n != latest {
 					return nil
 				}
 				res.Hits = append(slices.Clip(before.Hits), res.Hits...)
-				found = res
+				found, problem = res, why
 				list.SetItems(dialog.SearchItems(found, sd.now()))
 				if found.Next != "" && len(found.Hits) < searchPlaces {
 					return more(text, n, found)

@@ -33,6 +33,9 @@ type sessions struct {
 // pageSize is how many messages are loaded at a time.
 const pageSize = 100
 
+// targetPage is how many messages are loaded at a time on the way to a place far back.
+const targetPage = 2000
+
 // openFirst opens the session of the command line.
 func (ss *sessions) openFirst() tea.Cmd {
 	s := ss.o.Start

@@ -48,7 +48,9 @@ func Of(b lathe.Body, role string) []Text {
 	t := texts{left: maxBytes}
 	switch b := b.(type) {
 	case *lathe.Text:
-		t.add(said, b.Text)
+		if !b.IsReminder() { // every session has an overview, with the same names
+			t.add(said, b.Text)
+		}
 	case *lathe.Subtask:
 		t.add(said, b.Description)
 		t.add(said, b.Prompt)

@@ -17,10 +17,14 @@ func TestOf(t *testing.T) {
 		role string
 		want []Text
 	}{
-		"prompt":    {&lathe.Text{Text: "hi"}, "user", []Text{{"prompt", "hi"}}},
-		"answer":    {&lathe.Text{Text: "hi"}, "assistant", []Text{{"answer", "hi"}}},
-		"empty":     {&lathe.Text{}, "user", nil},
-		"reasoning": {&lathe.Reasoning{Text: "hm"}, "assistant", nil},
+		"prompt":       {&lathe.Text{Text: "hi"}, "user", []Text{{"prompt", "hi"}}},
+		"answer":       {&lathe.Text{Text: "hi"}, "assistant", []Text{{"answer", "hi"}}},
+		"overview":     {&lathe.Text{Text: "Project overview at the start of this session:\nhello.go", Synthetic: lathe.Yes}, "user", nil},
+		"reminder":     {&lathe.Text{Text: "<system-reminder>\nplan\n</system-reminder>", Synthetic: lathe.Yes}, "user", nil},
+		"attached":     {&lathe.Text{Text: "package main", Synthetic: lathe.Yes}, "user", []Text{{"prompt", "package main"}}},
+		"own reminder": {&lathe.Text{Text: "<system-reminder>"}, "user", []Text{{"prompt", "<system-reminder>"}}},
+		"empty":        {&lathe.Text{}, "user", nil},
+		"reasoning":    {&lathe.Reasoning{Text: "hm"}, "assistant", nil},
 		"file": {
 			&lathe.File{Filename: "a.go", URL: "data:…", Source: &lathe.FileSource{Path: "pkg/a.go"}}, "user",
 			[]Text{{"file", "a.go"}, {"file", "pkg/a.go"}},

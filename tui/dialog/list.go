@@ -50,7 +50,8 @@ type Extra struct {
 // Options configure a List.
 type Options struct {
 	Title, Placeholder string
-	Empty              string // shown without entries
+	Empty              string        // shown without entries
+	NoMatch            func() string // shown when the filter leaves none; nil is "No matches."
 	Items              []Item
 	Extras             []Extra
 	Selected           string // an entry's id; "" is the first

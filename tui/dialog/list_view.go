@@ -109,6 +109,8 @@ func (l *List) emptyLine(th *style.Theme) style.Line {
 		return style.Of(style.Spinner(l.frame)+" Loading …", style.Fg(th.TextMuted))
 	case len(l.o.Items) == 0 && l.o.Empty != "" && l.Text() == "": // a remote search returns only matches
 		return style.Of(l.o.Empty, style.Fg(th.TextMuted))
+	case l.o.NoMatch != nil:
+		return style.Of(l.o.NoMatch(), style.Fg(th.TextMuted))
 	default:
 		return style.Of("No matches.", style.Fg(th.TextMuted))
 	}

@@ -12,12 +12,13 @@ import (
 )
 
 // NewSearch picks a place in all sessions: Chosen has the id of its part. The text is sent as Query, and SetItems
-// takes the places that were found.
-func NewSearch(m *key.Map, text string, preview func(id string) string) *List {
+// takes the places that were found. nothing is shown if there are none.
+func NewSearch(m *key.Map, text string, preview func(id string) string, nothing func() string) *List {
 	return NewList(m, Options{
-		Title: "Search sessions", Placeholder: `Words, "words in a row", beginnings*`, Text: text,
-		Empty: "Nothing found. Prompts, answers, tool calls and file names are searched.",
-		Ask:   true, Remote: true, Wide: true, Live: true, Preview: preview,
+		Title: "Search sessions", Placeholder: `Words, or "words in a row"`, Text: text,
+		Empty:   "Type to search prompts, answers, tool calls and file names.",
+		NoMatch: nothing,
+		Ask:     true, Remote: true, Wide: true, Live: true, Preview: preview,
 	})
 }
 
@@ -36,12 +37,19 @@ func SearchPreview(found lathe.SearchResult, id, home string) string {
 	if i < 0 {
 		return ""
 	}
-	parts := []string{termtext.Tilde(found.Hits[i].Directory, home), found.Hits[i].Model}
+	return searchStatus(found, termtext.Tilde(found.Hits[i].Directory, home), found.Hits[i].Model)
+}
+
+// SearchNothing says that nothing was found, and in how much of the history.
+func SearchNothing(found lathe.SearchResult) string { return searchStatus(found, "Nothing found") }
+
+// searchStatus adds what is not searched to other parts of a line.
+func searchStatus(found lathe.SearchResult, parts ...string) string {
 	if found.More {
 		parts = append(parts, "there may be more: add a word")
 	}
 	if found.Indexed < 1 {
-		parts = append(parts, "indexed so far: "+strconv.Itoa(int(found.Indexed*100))+"%")
+		parts = append(parts, "older sessions are being indexed: "+strconv.Itoa(int(found.Indexed*100))+"%")
 	}
 	return strings.Trim(strings.Join(parts, " · "), " ·")
 }

@@ -35,13 +35,8 @@ type Config struct {
 	Excludes func() string
 }
 
-// Heading is the first line of every overview.
+// Heading is the first line of every overview. [lathe.Text.IsReminder] knows it.
 const Heading = "Project overview at the start of this session:"
-
-// IsOverview reports whether a text is an overview, also one of an older version.
-func IsOverview(text string) bool {
-	return strings.HasPrefix(text, Heading) || strings.HasPrefix(text, "What is here, as this session begins:")
-}
 
 // Describe describes a directory. It returns "" if that takes too long or finds nothing.
 func Describe(ctx context.Context, dir string, cfg Config) string {

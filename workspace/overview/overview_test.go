@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/workspace/overview"
 )
 
@@ -47,6 +48,9 @@ func TestTake(t *testing.T) {
 	})
 	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
+	}
+	if !(&lathe.Text{Text: overview.Heading, Synthetic: lathe.Yes}).IsReminder() {
+		t.Error("a prompt with an overview would look like the user's own")
 	}
 	want := overview.Heading + `
 many/ 1 2 3 4 5 6 7 8 (and 1 more)
