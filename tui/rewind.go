@@ -24,7 +24,7 @@ func (sd *sessionDialogs) rewindBefore(before int) tea.Cmd {
 	return sd.call("list the steps", func(ctx context.Context, e Engine) (then, error) {
 		list, err := e.Steps(ctx, id, lathe.StepQuery{Before: before})
 		return onSuccess(err, func() tea.Cmd {
-			box := dialog.NewRewind(sd.keys, sd.dir(), list, sd.now())
+			box := dialog.NewRewind(sd.keys, sd.state.Info.Directory, list, sd.now())
 			return sd.overlays.show(&overlay{box: box, onResult: onChosen(func(c dialog.Chosen) tea.Cmd {
 				switch c.ID {
 				case dialog.RewindRedo:

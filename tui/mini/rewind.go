@@ -26,7 +26,7 @@ func (p rewinding) listBefore(before int) {
 			return nil, err
 		}
 		return func() {
-			p.show(&picker{title: dialog.RewindTitle, empty: "No steps yet", items: dialog.RewindItems(p.dir(), list, time.Now()), choose: func(choice string) {
+			p.show(&picker{title: dialog.RewindTitle, empty: "No steps yet", items: dialog.RewindItems(p.state.Info.Directory, list, time.Now()), choose: func(choice string) {
 				switch step, err := strconv.Atoi(choice); {
 				case choice == dialog.RewindRedo:
 					p.to(id, lathe.Rewind{Redo: true})
