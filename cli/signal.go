@@ -27,6 +27,7 @@ func (i Interrupt) ExitCode() int {
 // program. A write to a closed pipe returns an error instead of raising SIGPIPE, so that the database gets closed.
 // While a child program uses the terminal, an interrupt typed there is for the child.
 func SignalContext(parent context.Context, lent *atomic.Int32) (context.Context, context.CancelFunc) {
+	checkPidfd()
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	caught := make(chan os.Signal, 1)
