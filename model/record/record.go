@@ -91,12 +91,29 @@ func (b *Body) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// maxLine is the length of an exchange up to which a recording is read: far more than a provider takes.
+const maxLine = 128 << 20
+
+// readLine reads a line of bounded length, since a file may be something else, such as a device.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return nil, fmt.Errorf("a line is longer than %d MB", maxLine>>20)
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		}
+	}
+}
+
 // Read reads a recording. A last line without its end, as a crash leaves it, is left out.
 func Read(r io.Reader) ([]Exchange, error) {
 	var out []Exchange
 	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
+		line, err := readLine(lines)
 		if errors.Is(err, io.EOF) {
 			return out, nil
 		}

@@ -362,6 +362,22 @@ func TestRead_Errors(t *testing.T) {
 	}
 }
 
+// endless is a file such as /dev/zero. Its reader gives up before the test does.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.read += len(p); e.read > 1<<29 {
+		return 0, errors.New("all of it was read")
+	}
+	return len(p), nil
+}
+
+func TestRead_Endless(t *testing.T) {
+	if _, err := record.Read(&endless{}); err == nil || !strings.Contains(err.Error(), "a line is longer than") {
+		t.Error(err)
+	}
+}
+
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
