@@ -22,7 +22,7 @@ func (v *view) UnmarshalJSON(text []byte) error {
 }
 
 // maxRecord is the longest record that is read, in bytes. A screenshot in a record has a few millions. An import takes about three
-// times as much memory as its longest record, and 50 MB besides, and promises less than 100 MB.
+// times as much memory as its longest record, and 50 MB besides, and promises about 100 MB.
 const maxRecord = 16 << 20
 
 // openFile opens a transcript. A folder, a pipe or a device with the name of one would hang or confuse the reader.

@@ -113,6 +113,9 @@ func tree(t testing.TB, root string) map[string]string {
 		text := ""
 		if info.Mode().IsRegular() {
 			b, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
 			if err != nil {
 				return err
 			}

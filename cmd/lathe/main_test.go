@@ -145,7 +145,9 @@ var plainLathe = sync.OnceValue(func() string {
 	if plainDir, err = os.MkdirTemp("", "lathe-plain-"); err != nil {
 		return ""
 	}
-	if err := exec.Command("go", "build", "-o", filepath.Join(plainDir, "lathe"), ".").Run(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(plainDir, "lathe"), ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make vet and make wires compile, so that it is done once
+	if err := build.Run(); err != nil {
 		return ""
 	}
 	return plainDir

@@ -164,7 +164,7 @@ func TestView_Interrupt(t *testing.T) {
 			code, sent := x.end()
 			g := seenOn(60, 24, sent)
 			if g.Style != "" || code != tt.code || len(g.Unknown) > 0 {
-				t.Errorf("exit code %d, not %d; look %q; %v", code, tt.code, g.Style, g.Unknown)
+				t.Errorf("exit code %d, not %d; look %q; %v\n%s", code, tt.code, g.Style, g.Unknown, sent)
 			}
 			if stateOf(t, x.user) != x.before {
 				t.Error("the terminal is left in another state")

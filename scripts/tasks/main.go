@@ -97,7 +97,9 @@ func run(ctx context.Context) error {
 // build makes the program in a folder.
 func build(ctx context.Context, folder, pkg string) (string, error) {
 	binary := filepath.Join(folder, "lathe")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, pkg).CombinedOutput()
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, pkg)
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}

@@ -76,7 +76,7 @@ func installed(t *testing.T) string {
 func binary(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "lathe")
-	cmd := exec.Command("go", "build", "-o", bin, "../../cmd/lathe")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "../../cmd/lathe")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -41,10 +41,22 @@ export async function begin(t, script = 'text "Hello."\nfinish stop\n', files = 
     for (const stop of w.stops ?? []) await stop()
     server.close()
     model.stop()
-    await new Promise((r) => setTimeout(r, 50))
-    rmSync(top, { recursive: true, force: true, maxRetries: 5 })
+    await remove(top)
   })
   return w
+}
+
+// remove waits for the server, which writes until it has ended.
+async function remove(top) {
+  const until = Date.now() + 30_000
+  for (;;) {
+    try {
+      return rmSync(top, { recursive: true, force: true })
+    } catch (e) {
+      if (Date.now() > until) throw e
+      await new Promise((r) => setTimeout(r, 50))
+    }
+  }
 }
 
 function write(dir, files) {
