@@ -116,6 +116,8 @@ var archImports = archtest.Table{
 	// It reads records with the engine's eyes.
 	{From: "usage", May: []string{".", "engine", "engine/check", "engine/history", "model"}},
 	{From: "usage/explain", May: []string{".", "api", "usage"}},
+	// It reads the cases and results of evals and reports on them; commands run them.
+	{From: "eval", May: []string{".", "internal/*"}},
 	{From: "lathetest", May: []string{"."}},
 	// They read what other programs wrote, and know neither the store nor the engine.
 	{From: "transfer", May: []string{".", "internal/*"}},
