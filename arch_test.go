@@ -109,8 +109,10 @@ var archImports = archtest.Table{
 	// It gives front ends the worktrees of an engine.
 	{From: "harness/trees", May: []string{".", "api", "engine", "workspace", "workspace/worktree", "internal/*"}},
 	// They run commands and tools of a harness for the decisions of engine/until and engine/replay, outside of turns.
-	{From: "harness/repeat", May: []string{".", "api", "engine", "engine/until", "tool/bash", "workspace", "internal/*"}},
+	{From: "harness/repeat", May: []string{".", "api", "engine", "engine/until", "tool/bash", "tool/shell", "workspace", "internal/*"}},
 	{From: "harness/rerun", May: []string{".", "engine", "engine/history", "engine/replay", "tool", "workspace", "workspace/snapshot", "workspace/worktree", "internal/*"}},
+	// It makes the projects in which the runs of an eval work.
+	{From: "harness/trial", May: []string{".", "engine", "eval", "sandbox", "workspace", "workspace/search", "internal/*"}},
 	// It reports on config, sessions, providers and files, for a client that asks.
 	{From: "harness/insight", May: []string{".", "api", "config", "config/claudecode", "engine", "engine/*", "model", "sandbox", "tool", "tool/builtin", "usage", "usage/explain", "workspace", "internal/*"}},
 	// It reads records with the engine's eyes.

@@ -202,4 +202,6 @@ type External struct {
 	RealTemp []string
 	// Locked reports whether a real path may not be changed during a run, whatever rules allow; nil locks none.
 	Locked func(path string) bool
+	// Hidden reports whether a real path is not read during a run, whatever rules allow; nil hides none. Secret has it, too.
+	Hidden func(path string) bool
 }

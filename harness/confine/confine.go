@@ -51,6 +51,7 @@ type Policy struct {
 	NoNetwork    bool        // commands reach no network, whatever the config says
 	NoCommands   bool        // nothing is run for a model: no folder is made for tools
 	Warn         func(error) // that commands are not confined, once
+	Hidden       []string    // real paths that no command sees and no tool reads: the cases and tests of an eval
 	locks        locks
 }
 
@@ -244,6 +245,7 @@ func (f *Policy) fill(p *sandbox.Profile, call *tool.Call, at datadir.Folders, e
 	p.Write = append(p.Write, extra...)
 	p.Write = append(p.Write, temporary(f.host.Env)...)
 	f.homeNames(p)
+	p.Hide = append(p.Hide, f.Hidden...)
 	f.hideOwn(p, at, tool.Output{Dir: at.Outputs()}.ForSession(call.Session).Dir)
 	p.QuarantineDir = filepath.Join(at.Data, "refused")
 	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))

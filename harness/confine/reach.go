@@ -27,8 +27,14 @@ func (f *Policy) Outside(c config.Config) *tool.External {
 		Secret:   f.secretPaths(at, c.Sandbox.Read),
 		Temp:     func(call *tool.Call) string { return f.temporaryOf(c, call, at) },
 		RealTemp: append([]string{a.Home, bash.FollowLinks(a.Home)}, c.Sandbox.Write...),
-		Locked:   f.locks.has,
+		Locked:   func(path string) bool { return f.locks.has(path) || f.isHidden(path) },
+		Hidden:   f.isHidden,
 	}
+}
+
+// isHidden reports whether a real path is hidden from the runs of an eval.
+func (f *Policy) isHidden(path string) bool {
+	return slices.ContainsFunc(f.Hidden, func(dir string) bool { return inFolder(dir, path) })
 }
 
 // secretPaths reports the files that are never read without asking: the user's credentials and lathe's own files. The
@@ -46,6 +52,9 @@ func (f *Policy) secretPaths(at datadir.Folders, read []string) func(path string
 	}
 	return func(path string) (string, bool) {
 		holds := func(dir string) bool { return dir != "" && inFolder(dir, path) }
+		if f.isHidden(path) {
+			return "the cases and tests of an eval", true
+		}
 		if slices.ContainsFunc(open, holds) {
 			return "", false
 		}

@@ -112,17 +112,8 @@ func (u Runs) CheckUntil(ctx context.Context, id lathe.SessionID) (api.UntilRoun
 	if err != nil {
 		return api.UntilRound{}, err
 	}
-	at, err := u.Engine.Locate(ctx, rec.Directory)
-	if err != nil {
-		return api.UntilRound{}, err
-	}
 	changed := u.changed(s.Spec)
-	limited, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
-	exit, output, err := u.run(limited, rec, at, s.Spec.Command)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		exit, output, err = -1, "It did not end within "+checkTime.String()+".", nil
-	}
+	exit, output, err := u.RunOnce(ctx, rec, s.Spec.Command, checkTime)
 	if err != nil {
 		return api.UntilRound{}, err
 	}

@@ -85,6 +85,9 @@ func askSecret(ctx context.Context, c *tool.Call, t Target) error {
 	if !ok {
 		return nil
 	}
+	if c.External.Hidden != nil && c.External.Hidden(t.Path) {
+		return tool.Failf("%s is hidden from you during this run. Work without it.", t.Shown)
+	}
 	meta, err := json.Marshal(struct {
 		Path   string `json:"filepath"`
 		Reason string `json:"reason"`
