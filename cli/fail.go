@@ -144,7 +144,7 @@ func ConfigureRoot(a *App, root *cobra.Command) *cobra.Command {
 	root.SetOut(a.Out)
 	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
+		if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 && !strings.Contains(c.Use, " ") { // else they are arguments of its own
 			return UnknownCommand(c, args[0])
 		}
 		return flagError(c, err)

@@ -23,6 +23,7 @@ import (
 	"github.com/lathe-agent/lathe/cli/database"
 	"github.com/lathe-agent/lathe/cli/debug"
 	"github.com/lathe-agent/lathe/cli/demo"
+	"github.com/lathe-agent/lathe/cli/eval"
 	"github.com/lathe-agent/lathe/cli/extension"
 	"github.com/lathe-agent/lathe/cli/install"
 	"github.com/lathe-agent/lathe/cli/run"
@@ -94,6 +95,7 @@ func newRoot(a *cli.App) *cobra.Command {
 	globalFlags(a, root)
 	root.AddCommand(
 		run.New(a),
+		eval.New(a),
 		screen.NewAttach(a),
 		serve.New(a),
 		newMCP(a),
