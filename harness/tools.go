@@ -44,7 +44,7 @@ func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.StepSet
 		Bash:   commands,
 		Read:   builtin.ReadConfig{Tracker: s.seen, Buffers: s.buffers, Instructions: config.ProjectInstructions(), InPrompt: s.inPrompt(k)},
 		Write:  builtin.WriteConfig{Tracker: s.seen, Buffers: s.buffers, AllowStale: s.app.Variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.ConfineHost())},
-		Web:    s.app.webConfig(c.WebFetch, out.Limits),
+		Web:    s.app.WebConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
 		Files:  builtin.FilesConfig{Excludes: s.app.UserExcludes},
 		Task:   builtin.TaskConfig{Background: out.Subagents.Background},
@@ -81,9 +81,9 @@ func (a *Host) commandTime() time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// webConfig returns which hosts pages may come from. It ignores an invalid proxy, which the check of the config
+// WebConfig returns which hosts pages may come from. It ignores an invalid proxy, which the check of the config
 // reports.
-func (a *Host) webConfig(c config.WebFetch, limits tool.Limits) web.Config {
+func (a *Host) WebConfig(c config.WebFetch, limits tool.Limits) web.Config {
 	out := web.Config{UserAgent: a.agent(), AllowPrivate: c.Private, Limits: limits}
 	if u, err := url.Parse(c.Proxy); c.Proxy != "" && err == nil && u.Host != "" {
 		out.Proxy = u

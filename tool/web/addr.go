@@ -40,9 +40,9 @@ func (cfg Config) checkAddr(addr netip.Addr) error {
 	return nil
 }
 
-// checkHost refuses URLs that visibly have no public address, before the user is asked and
+// CheckURL refuses URLs that visibly have no public address, before the user is asked and
 // before a name is looked up. What a name turns out to be is judged when it is dialed.
-func (cfg Config) checkHost(u *url.URL) error {
+func (cfg Config) CheckURL(u *url.URL) error {
 	host := hostOf(u)
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return cfg.checkAddr(addr)
@@ -62,10 +62,10 @@ func hostOf(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
-// transport makes connections that are judged when they are dialed, by the address a name has
+// Transport makes connections that are judged when they are dialed, by the address a name has
 // at that moment: looking it up before would leave time to change it. The environment's proxies
 // are not used.
-func (cfg Config) transport() *http.Transport {
+func (cfg Config) Transport() *http.Transport {
 	dialer := &net.Dialer{Resolver: cfg.Resolver}
 	t := &http.Transport{
 		DialContext:            dialer.DialContext,

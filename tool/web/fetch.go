@@ -158,7 +158,7 @@ func (f *fetchRun) ask(ctx context.Context, raw string, u *url.URL) error {
 
 // follow fetches, and goes where the server sends it, judging every step of the way.
 func (f *fetchRun) follow(ctx context.Context) (*fetched, error) {
-	transport := f.cfg.transport()
+	transport := f.cfg.Transport()
 	for {
 		got, err := f.get(ctx, transport)
 		if err != nil {

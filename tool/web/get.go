@@ -135,7 +135,7 @@ func (f *fetchRun) failed(ctx, timed context.Context, err error) error {
 
 // checkAddr refuses an address that is no public one, as the URL shows it.
 func (f *fetchRun) checkAddr(u *url.URL) error {
-	err := f.cfg.checkHost(u)
+	err := f.cfg.CheckURL(u)
 	var denied *addressError
 	if errors.As(err, &denied) {
 		return f.denied(u.Hostname(), denied)
