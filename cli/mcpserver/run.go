@@ -14,9 +14,9 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/cli/turn"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
-	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 type (
@@ -202,7 +202,7 @@ func (t *callTurn) permit(ctx context.Context, q lathe.PermissionRequest) {
 func (t *callTurn) call(c *lathe.ToolCall) {
 	switch s := c.State.(type) {
 	case *lathe.Running:
-		t.told.say("%s %s", turn.Icon(c.Tool), termtext.OneLine(termtext.Plain(c.Tool+" "+inline.Hint(s.Input))))
+		t.told.say("%s %s", turn.Icon(c.Tool), termtext.OneLine(termtext.Plain(c.Tool+" "+phrase.Hint(s.Input))))
 	case *lathe.Failed:
 		t.told.say("✗ %s failed: %s", termtext.Plain(c.Tool), termtext.OneLine(termtext.Plain(s.Error)))
 	default:

@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
-	"github.com/lathe-agent/lathe/cli/session/webpage"
+	"github.com/lathe-agent/lathe/server/webpage"
 	"github.com/lathe-agent/lathe/tui/report"
 	"github.com/lathe-agent/lathe/usage/explain"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 // Transcript prints messages as text.
@@ -163,9 +163,9 @@ func (t *Transcript) tool(c *lathe.ToolCall) string {
 	case *lathe.Completed:
 		icon, title, body, input = "✓", s.Title, s.Output, s.Input
 	case *lathe.Failed:
-		icon, title, input = "✗", strings.TrimPrefix(inline.Hint(s.Input)+": "+s.Error, ": "), s.Input
+		icon, title, input = "✗", strings.TrimPrefix(phrase.Hint(s.Input)+": "+s.Error, ": "), s.Input
 	}
-	out := icon + " " + t.line(c.Tool+"  "+cmp.Or(title, inline.Hint(input)))
+	out := icon + " " + t.line(c.Tool+"  "+cmp.Or(title, phrase.Hint(input)))
 	if !t.Detail {
 		return out
 	}

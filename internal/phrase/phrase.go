@@ -122,3 +122,18 @@ func Distance[E comparable](a, b []E) int {
 	}
 	return row[len(b)]
 }
+
+// Hint is the most descriptive argument of a call; "" if it has none.
+func Hint(input json.RawMessage) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(input, &members) != nil || len(members) == 0 {
+		return ""
+	}
+	for _, name := range []string{"command", "filePath", "path", "pattern", "query", "url", "name", "description"} {
+		var text string
+		if json.Unmarshal(members[name], &text) == nil && text != "" {
+			return text
+		}
+	}
+	return string(input)
+}

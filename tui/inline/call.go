@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -159,7 +160,7 @@ func (s *Screen) update(c *call, t *lathe.ToolCall) {
 
 func (c *call) rename(title string, input json.RawMessage) {
 	if title == "" && c.tool != "question" { // which is asked in full
-		title = Hint(input)
+		title = phrase.Hint(input)
 	}
 	if title = termtext.OneLine(title); title != "" {
 		c.title = title
@@ -234,19 +235,4 @@ func (s *Screen) callRow(c *call, depth int) style.Line {
 		title = style.Plain(" " + termtext.Clip(c.title, most))
 	}
 	return slices.Concat(head, title, result.Truncate(free-title.Width()), tail)
-}
-
-// Hint is the most descriptive argument of a call; "" if it has none.
-func Hint(input json.RawMessage) string {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &members) != nil || len(members) == 0 {
-		return ""
-	}
-	for _, name := range []string{"command", "filePath", "path", "pattern", "query", "url", "name", "description"} {
-		var text string
-		if json.Unmarshal(members[name], &text) == nil && text != "" {
-			return text
-		}
-	}
-	return string(input)
 }

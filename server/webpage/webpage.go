@@ -1,7 +1,8 @@
-// Package webpage writes a session as one HTML file that needs nothing else: the style is inside, and there is no
-// script, link or remote image. Every text of the session is escaped, and a policy in the file forbids the rest.
+// Package webpage writes a session as HTML: as one file that needs nothing else, with its style inside and without
+// scripts, or as the page of a share, whose style and script come from the server. Neither has a remote
+// image, and links go only to the web and to mail. Every text of the session is escaped, and a policy forbids the rest.
 //
-// Start reading at Write.
+// It holds no state. Start reading at Write.
 package webpage
 
 import (
@@ -12,17 +13,20 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 //go:embed page.css
 var style string
+
+// Style is the style of a page that does not have it inside.
+func Style() string { return style }
 
 // Page is a file that is being written. Begin with Write, then add the messages, then End.
 type Page struct {
@@ -59,6 +63,28 @@ func Write(out io.Writer, s lathe.Session, at *time.Location) *Page {
 		p.write("<dt>%s</dt><dd>%s</dd>\n", text(r[0]), text(r[1]))
 	}
 	p.write("</dl>\n</header>\n<main>\n")
+	return p
+}
+
+// Shared begins the page of a share, with its title alone. The page follows the events after a cursor.
+func Shared(out io.Writer, s lathe.Session, cursor string, at *time.Location) *Page {
+	p := &Page{out: out, at: at}
+	title := cmp.Or(s.Title, string(s.ID))
+	p.write(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="robots" content="noindex, nofollow"/>
+<meta name="referrer" content="no-referrer"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<title>%s</title>
+<link rel="stylesheet" href="/share/page.css"/>
+<script src="/share/page.js" defer="defer"></script>
+</head>
+<body>
+<header><h1>%s</h1><p class="note">Shared session, read-only · %s</p><p id="state" role="status"></p></header>
+<main data-cursor="%s">
+`, text(title), text(title), text(p.time(s.Created)), text(cursor))
 	return p
 }
 
@@ -99,6 +125,9 @@ func (p *Page) Messages(all []lathe.Message) error {
 }
 
 func (p *Page) message(m lathe.Message) {
+	if !isShown(m) {
+		return
+	}
 	by, class := "You", raw("user")
 	a, answer := m.Data.(*lathe.Assistant)
 	if answer {
@@ -112,6 +141,25 @@ func (p *Page) message(m lathe.Message) {
 		p.write("<p class=\"error\">%s: %s</p>\n", text(a.Error.Name()), text(lathe.FaultMessage(a.Error)))
 	}
 	p.write("</article>\n")
+}
+
+// isShown reports whether there is anything to see of a message. Notes of the program to the model are not shown.
+func isShown(m lathe.Message) bool {
+	if a, ok := m.Data.(*lathe.Assistant); ok && a.Error != nil {
+		return true
+	}
+	return slices.ContainsFunc(m.Parts, func(p lathe.Part) bool {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			return b.Ignored.On() || !b.Synthetic.On() && strings.TrimSpace(b.Text) != ""
+		case *lathe.Reasoning:
+			return strings.TrimSpace(b.Text) != ""
+		case *lathe.ToolCall, *lathe.File, *lathe.Subtask, *lathe.Compaction:
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 func (p *Page) part(body lathe.Body) {
@@ -164,7 +212,7 @@ func (p *Page) call(c *lathe.ToolCall) {
 	case *lathe.Failed:
 		icon, output, input, class = "✗", s.Error, s.Input, "tool failed"
 	}
-	title = termtext.Clip(termtext.OneLine(cmp.Or(title, inline.Hint(input))), 120)
+	title = termtext.Clip(termtext.OneLine(cmp.Or(title, phrase.Hint(input))), 120)
 	p.write("<details class=\"%s\"><summary>%s %s %s</summary>\n", class, text(icon), text(c.Tool), text(title))
 	var changed struct {
 		Diff string `json:"diff"`
@@ -206,78 +254,4 @@ func diff(s string) raw {
 		fmt.Fprintf(&b, `<span class="%s">%s</span>`, class, text(line))
 	}
 	return raw(b.String())
-}
-
-// The marks of Markdown: a heading, an entry of a list, code and bold text in a line.
-var (
-	heading  = phrase.Regexp(`^(#{1,6}) +(.+)$`)
-	item     = phrase.Regexp(`^ *(?:[-*+]|[0-9]{1,3}[.)]) +(.+)$`)
-	codeSpan = phrase.Regexp("`([^`\n]+)`")
-	boldSpan = phrase.Regexp(`\*\*([^*\n]+)\*\*`)
-)
-
-// markdown converts the common part of Markdown: code blocks, headings, lists, code and bold text. Links stay text,
-// so that nothing in the file leads elsewhere.
-func markdown(s string) raw {
-	var b strings.Builder
-	var paragraph, list, code []string
-	flush := func() {
-		if len(paragraph) > 0 {
-			fmt.Fprintf(&b, "<p>%s</p>\n", spans(strings.Join(paragraph, "\n")))
-		}
-		if len(list) > 0 {
-			b.WriteString("<ul>\n")
-			for _, l := range list {
-				fmt.Fprintf(&b, "<li>%s</li>\n", spans(l))
-			}
-			b.WriteString("</ul>\n")
-		}
-		paragraph, list = nil, nil
-	}
-	fence := ""
-	for line := range strings.SplitSeq(strings.TrimSpace(s), "\n") {
-		line = strings.TrimRight(line, "\r ")
-		mark := strings.TrimLeft(line, " ")
-		switch {
-		case fence != "" && strings.HasPrefix(mark, fence) && strings.Trim(mark, fence[:1]) == "":
-			fmt.Fprintf(&b, "<pre><code>%s</code></pre>\n", text(strings.Join(code, "\n")))
-			fence, code = "", nil
-		case fence != "":
-			code = append(code, line)
-		case strings.HasPrefix(mark, "```"), strings.HasPrefix(mark, "~~~"):
-			flush()
-			fence = mark[:len(mark)-len(strings.TrimLeft(mark, mark[:1]))]
-		case line == "":
-			flush()
-		case heading().MatchString(line):
-			flush()
-			m := heading().FindStringSubmatch(line)
-			level := min(len(m[1])+1, 4)
-			fmt.Fprintf(&b, "<h%d>%s</h%d>\n", level, spans(m[2]), level)
-		case item().MatchString(line):
-			if len(paragraph) > 0 {
-				flush()
-			}
-			list = append(list, item().FindStringSubmatch(line)[1])
-		case len(list) > 0 && strings.HasPrefix(line, " "):
-			list[len(list)-1] += " " + mark
-		default:
-			if len(list) > 0 {
-				flush()
-			}
-			paragraph = append(paragraph, line)
-		}
-	}
-	flush()
-	if fence != "" { // an answer that was cut off
-		fmt.Fprintf(&b, "<pre><code>%s</code></pre>\n", text(strings.Join(code, "\n")))
-	}
-	return raw(b.String())
-}
-
-// spans escapes a text, then marks code and bold words in it. Escaping leaves no character with a meaning in HTML, so
-// the marks are the only tags.
-func spans(s string) raw {
-	out := codeSpan().ReplaceAllString(string(text(s)), "<code>$1</code>")
-	return raw(boldSpan().ReplaceAllString(out, "<strong>$1</strong>"))
 }

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/cli/session/webpage"
+	"github.com/lathe-agent/lathe/server/webpage"
 )
 
 // attack is a text that would do something on a page, in each of the places where texts stand.
@@ -65,7 +66,7 @@ func TestWrite_Hostile(t *testing.T) {
 	hostile, _ := json.Marshal(map[string]string{"command": attack, "diff": "+" + attack + "\n-" + attack})
 	s := lathe.Session{ID: "ses_" + attack, Title: attack, Directory: attack}
 	got := page(t, s,
-		message(&lathe.User{}, &lathe.Text{Text: attack + "\n# " + attack + "\n- " + attack + "\n```" + attack + "\n" + attack},
+		message(&lathe.User{}, &lathe.Text{Text: attack + "\n# " + attack + "\n- " + attack + "\n\n|" + attack + "|\n|-|\n|" + attack + "|\n\n```" + attack + "\n" + attack},
 			&lathe.File{Filename: attack, Mime: attack, URL: "data:image/png;base64,AAAA\" onerror=\"alert(1)"},
 			&lathe.File{Filename: attack, Mime: "image/svg+xml", URL: "data:image/svg+xml;base64,PHN2Zy8+"},
 			&lathe.File{Filename: attack, Mime: "image/png", URL: "https://example.com/x.png"},
@@ -80,8 +81,8 @@ func TestWrite_Hostile(t *testing.T) {
 	if plain := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(got); !strings.Contains(plain, "<script>") {
 		t.Error("the attack did not arrive")
 	}
-	allowed := strings.Fields("html head meta title style body header h1 dl dt dd main article div p pre code strong details summary span img h2 ul li " +
-		"@lang @charset @http-equiv @content @name @class @alt @src")
+	allowed := strings.Fields("html head meta title style body header h1 dl dt dd main article div p pre code strong details summary span img h2 ul ol li table tr th td a em blockquote " +
+		"@dir @start @href @rel @lang @charset @http-equiv @content @name @class @alt @src")
 	found := tags(t, strings.Replace(got, "<!doctype html>", "", 1))
 	for _, name := range allowed {
 		delete(found, name)
@@ -103,24 +104,60 @@ func TestWrite_Hostile(t *testing.T) {
 func TestWrite_Markdown(t *testing.T) {
 	t.Parallel()
 	got := page(t, lathe.Session{ID: "ses_1", Title: "A & B"}, message(&lathe.Assistant{Agent: "build"},
-		&lathe.Text{Text: "# Result\nIt **works** with `go < 2`.\n\n1. one\n2. two\n   more\n\n```go\nif a < b {\n\n}\n```\ndone"}))
+		&lathe.Text{Text: "# Result\nIt **works** with `go < 2`.\n\n3. one\n4. two\n   more\n   - [x] in *it*\n   - [ ] `**as is**`\n\n```go\nif a < b {\n\n}\n```\n| Case | Cost |\n|:--|--:|\n| a \\| b | **$1** |\n\ndone | so\n> see [the *docs*](https://go.dev/a?b=1&c=2) or https://go.dev/x. [no](javascript:alert(1)) snake_case_name _yes_ ~~old~~\n> - (\"https://go.dev\")"}))
 	_, body, _ := strings.Cut(got, "<div class=\"text\">\n")
 	body, _, _ = strings.Cut(body, "</div>")
-	want := `<h2>Result</h2>
-<p>It <strong>works</strong> with <code>go &lt; 2</code>.</p>
-<ul>
+	want := `<h2 dir="auto">Result</h2>
+<p dir="auto">It <strong>works</strong> with <code>go &lt; 2</code>.</p>
+<ol start="3" dir="auto">
 <li>one</li>
-<li>two more</li>
+<li>two more
+<ul dir="auto">
+<li>☑ in <em>it</em></li>
+<li>☐ <code>**as is**</code></li>
 </ul>
+</li>
+</ol>
 <pre><code>if a &lt; b {
 
 }</code></pre>
-<p>done</p>
+<table>
+<tr><th dir="auto">Case</th><th dir="auto">Cost</th></tr>
+<tr><td dir="auto">a | b</td><td dir="auto"><strong>$1</strong></td></tr>
+</table>
+<p dir="auto">done | so</p>
+<blockquote>
+<p dir="auto">see <a href="https://go.dev/a?b=1&amp;c=2" rel="noopener noreferrer nofollow">the *docs*</a> or <a href="https://go.dev/x" rel="noopener noreferrer nofollow">https://go.dev/x</a>. [no](javascript:alert(1)) snake_case_name <em>yes</em> <del>old</del></p>
+<ul dir="auto">
+<li>(&#34;<a href="https://go.dev" rel="noopener noreferrer nofollow">https://go.dev</a>&#34;)</li>
+</ul>
+</blockquote>
 `
 	if body != want {
 		t.Errorf("got:\n%s\nwant:\n%s", body, want)
 	}
 	if !strings.Contains(got, "<title>A &amp; B</title>") || !strings.Contains(got, "prefers-color-scheme: dark") {
 		t.Error("title or style is missing")
+	}
+}
+
+// Marks in any order give elements that are closed where they should be, and only those of this package.
+func TestWrite_AnyMarks(t *testing.T) {
+	t.Parallel()
+	bits := strings.Split("a|b c|*|**|`|```|~~|_|[x](|](|http://a.b/|mailto:x|)|> |- |12. |# |  |   |\n|\n\n|\\||---|<b>|&amp;|\"|'|[ ] |[", "|")
+	dice := rand.New(rand.NewPCG(7, 7))
+	for range 3000 {
+		var b strings.Builder
+		for range 40 {
+			b.WriteString(bits[dice.IntN(len(bits))])
+		}
+		got := page(t, lathe.Session{ID: "ses_1"}, message(&lathe.Assistant{}, &lathe.Text{Text: b.String()}))
+		if found := tags(t, strings.Replace(got, "<!doctype html>", "", 1)); found["b"] || found["script"] {
+			t.Fatalf("%q becomes markup:\n%s", b.String(), got)
+		}
+	}
+	long := page(t, lathe.Session{ID: "ses_1"}, message(&lathe.Assistant{}, &lathe.Text{Text: strings.Repeat("*a `x` [", 1<<18)}))
+	if strings.Contains(long, "<code>") {
+		t.Error("a line of megabytes is searched for marks")
 	}
 }
