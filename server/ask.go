@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/server/device"
 )
 
 // askAPI answers for permissions and questions.
@@ -13,17 +14,17 @@ type askAPI struct{ engine Engine }
 func (a askAPI) routes() []row {
 	bad, fails := []failure{failsBad}, []failure{failsBad, failsAsk}
 	return []row{
-		answer(route("GET /permission", "permission.list", "permission",
+		answer(route("GET /permission", "permission.list", "permission", mayRead,
 			"List the pending permission requests of the directory", bad), a.listPermissions),
-		answer(route("POST /permission/{requestID}/reply", "permission.reply", "permission",
+		answer(route("POST /permission/{requestID}/reply", "permission.reply", "permission", mayAnswer,
 			"Answer a permission request", fails), a.replyPermission),
-		answer(route("POST /session/{sessionID}/permissions/{permissionID}", "permission.respond", "session",
+		answer(route("POST /session/{sessionID}/permissions/{permissionID}", "permission.respond", "session", mayAnswer,
 			"Answer a permission request; same as /permission/{requestID}/reply", fails), a.respondPermission),
-		answer(route("GET /question", "question.list", "question",
+		answer(route("GET /question", "question.list", "question", mayRead,
 			"List the pending questions of the directory", bad), a.listQuestions),
-		answer(route("POST /question/{requestID}/reply", "question.reply", "question",
+		answer(route("POST /question/{requestID}/reply", "question.reply", "question", mayAnswer,
 			"Answer questions, with a list of choices or texts for each", fails), a.replyQuestion),
-		answer(route("POST /question/{requestID}/reject", "question.reject", "question",
+		answer(route("POST /question/{requestID}/reject", "question.reject", "question", mayAnswer,
 			"Decline to answer questions", fails), a.rejectQuestion),
 	}
 }
@@ -81,6 +82,9 @@ func (a askAPI) permit(c *call, where string, reply lathe.Reply, message string)
 	id, err := c.pathID(where, lathe.PrefixPermission)
 	if err != nil {
 		return false, err
+	}
+	if c.right < device.Full && reply != lathe.Once && reply != lathe.Reject {
+		return false, forbidden("This device has the right %q; it can allow a request once or reject it", c.right)
 	}
 	if reply == lathe.Reject && c.Header.Get(lathe.UnattendedHeader) != "" {
 		reply = lathe.Unattended

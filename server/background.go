@@ -37,28 +37,28 @@ type movedBody struct {
 func (a backgroundAPI) routes() []row {
 	bad, missing, busy := []failure{failsBad}, []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
-		answer(route("GET /lathe/task", "lathe.task.list", "lathe",
+		answer(route("GET /lathe/task", "lathe.task.list", "lathe", mayRead,
 			"List background tasks: commands, subagents and sessions at work", missing, withoutDirectory),
 			func(c *call, q taskQuery, _ none) ([]lathe.BackgroundTask, error) {
 				return a.engine.Tasks(c.Context(), lathe.SessionID(q.Session))
 			}),
-		answer(route("GET /lathe/task/{taskID}", "lathe.task.output", "lathe",
+		answer(route("GET /lathe/task/{taskID}", "lathe.task.output", "lathe", mayRead,
 			"Get a background task and the end of its output", missing, withoutDirectory),
 			func(c *call, q outputQuery, _ none) (lathe.TaskOutput, error) {
 				return a.engine.TaskOutput(c.Context(), lathe.TaskID(c.PathValue("taskID")), q.Limit)
 			}),
-		answer(route("POST /lathe/task/{taskID}/stop", "lathe.task.stop", "lathe",
+		answer(route("POST /lathe/task/{taskID}/stop", "lathe.task.stop", "lathe", mayAll,
 			"Stop a background task", busy, withoutDirectory),
 			func(c *call, _, _ none) (none, error) {
 				return none{}, a.engine.StopTask(context.WithoutCancel(c.Context()), lathe.TaskID(c.PathValue("taskID")))
 			}),
-		answer(route("POST /lathe/session/{sessionID}/background", "lathe.session.background", "lathe",
+		answer(route("POST /lathe/session/{sessionID}/background", "lathe.session.background", "lathe", mayAll,
 			"Let the running commands and subagents of a session continue in the background", busy),
 			ofSession(func(c *call, rec lathe.Session, _, _ none) (movedBody, error) {
 				n, err := a.engine.MoveToBackground(c.Context(), rec.ID)
 				return movedBody{n}, err
 			})),
-		answer(route("GET /lathe/board", "lathe.board", "lathe",
+		answer(route("GET /lathe/board", "lathe.board", "lathe", mayRead,
 			"List the sessions of all projects with state, model, cost, last line and branch", bad, withoutDirectory),
 			func(c *call, q boardQuery, _ none) ([]lathe.BoardEntry, error) {
 				in := lathe.BoardQuery{Archived: q.Archived, Limit: q.Limit}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/phrase"
+	"github.com/lathe-agent/lathe/server/device"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -21,6 +22,11 @@ type call struct {
 	server *Server
 	w      *writer
 	row    *row
+	right  device.Right  // of the client; none on public routes
+	cookie *http.Cookie  // of the device; nil without one
+	device device.Device // that sent the request; zero for the password and on public routes
+
+	release func() // see [call.hold]; may be nil
 }
 
 // sessionID is the {sessionID} of the path.

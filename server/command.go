@@ -15,13 +15,13 @@ type commandAPI struct{ engine Engine }
 func (a commandAPI) routes() []row {
 	missing, bad := []failure{failsBad, failsMissing}, []failure{failsBad}
 	return []row{
-		answer(route("GET /command", "command.list", "instance", "List the slash commands", bad), inPlace(a.listCommands)),
-		answer(route("GET /skill", "app.skills", "instance", "List the skills", bad), inPlace(a.listSkills)),
-		answer(route("POST /session/{sessionID}/command", "session.command", "session",
+		answer(route("GET /command", "command.list", "instance", mayRead, "List the slash commands", bad), inPlace(a.listCommands)),
+		answer(route("GET /skill", "app.skills", "instance", mayRead, "List the skills", bad), inPlace(a.listSkills)),
+		answer(route("POST /session/{sessionID}/command", "session.command", "session", mayAll,
 			"Run a slash command and wait for the answer", missing, withoutCompression), ofSession(a.command)),
-		answer(route("POST /session/{sessionID}/init", "session.init", "session",
+		answer(route("POST /session/{sessionID}/init", "session.init", "session", mayAll,
 			"Create AGENTS.md for the project", missing, withoutCompression), ofSession(a.initSession)),
-		answer(route("POST /session/{sessionID}/summarize", "session.summarize", "session",
+		answer(route("POST /session/{sessionID}/summarize", "session.summarize", "session", mayAll,
 			"Summarize a long session", missing, withoutCompression), ofSession(a.summarize)),
 	}
 }

@@ -41,18 +41,18 @@ type configAPI struct {
 func (a configAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
-		answer(route("GET /config", "config.get", "config",
+		answer(route("GET /config", "config.get", "config", mayAll,
 			"Get the effective config of the directory, without API keys and tokens", bad), a.getConfig),
-		answer(route("PATCH /config", "config.update", "config",
+		answer(route("PATCH /config", "config.update", "config", mayAll,
 			"Change the config of the directory", bad), inPlace(a.patchConfig)),
-		answer(route("GET /global/config", "global.config.get", "global",
+		answer(route("GET /global/config", "global.config.get", "global", mayAll,
 			"Get the user's own settings; keys and tokens are left out", bad, withoutDirectory), a.getGlobalConfig),
-		answer(route("PATCH /global/config", "global.config.update", "global",
+		answer(route("PATCH /global/config", "global.config.update", "global", mayAll,
 			"Change the user's config", bad, withoutDirectory), a.patchGlobalConfig),
-		answer(route("GET /agent", "app.agents", "instance", "List the agents, the default one first", bad), inPlace(a.listAgents)),
-		answer(route("GET /experimental/tool", "tool.list", "experimental",
+		answer(route("GET /agent", "app.agents", "instance", mayRead, "List the agents, the default one first", bad), inPlace(a.listAgents)),
+		answer(route("GET /experimental/tool", "tool.list", "experimental", mayRead,
 			"List the tools with their parameters", bad), func(c *call, _ toolQuery, _ none) ([]Tool, error) { return a.tools(c) }),
-		answer(route("GET /experimental/tool/ids", "tool.ids", "experimental", "List the names of the tools", bad), a.toolNames),
+		answer(route("GET /experimental/tool/ids", "tool.ids", "experimental", mayRead, "List the names of the tools", bad), a.toolNames),
 	}
 }
 

@@ -24,10 +24,10 @@ func (s *Server) Debug() *Server {
 	d := &Server{options: s.options, guard: s.guard, meters: &meters{}}
 	d.closing, d.close = context.WithCancel(context.Background())
 	d.mux = d.routes([]row{
-		raw(route("GET /debug/pprof", "", "", "", nil, withoutDirectory), "text/plain", listProfiles),
-		raw(route("GET /debug/pprof/profile", "", "",
+		raw(route("GET /debug/pprof", "", "", mayAll, "", nil, withoutDirectory), "text/plain", listProfiles),
+		raw(route("GET /debug/pprof/profile", "", "", mayAll,
 			"", nil, withoutDirectory, withoutCompression), "application/octet-stream", profileProcessor),
-		raw(route("GET /debug/pprof/{name}", "", "", "", nil, withoutDirectory, withoutCompression), "application/octet-stream", writeProfile),
+		raw(route("GET /debug/pprof/{name}", "", "", mayAll, "", nil, withoutDirectory, withoutCompression), "application/octet-stream", writeProfile),
 	})
 	return d
 }

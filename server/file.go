@@ -27,9 +27,9 @@ type fileAPI struct {
 
 func (a fileAPI) routes() []row {
 	return []row{
-		answer(route("GET /file", "file.list", "file", "List a folder of the project, folders first", []failure{failsBad}), a.listFiles),
-		answer(route("GET /file/content", "file.read", "file", "Read a file of the project", []failure{failsBad}), a.readFile),
-		answer(route("GET /file/status", "file.status", "file",
+		answer(route("GET /file", "file.list", "file", mayAll, "List a folder of the project, folders first", []failure{failsBad}), a.listFiles),
+		answer(route("GET /file/content", "file.read", "file", mayAll, "Read a file of the project", []failure{failsBad}), a.readFile),
+		answer(route("GET /file/status", "file.status", "file", mayAll,
 			"Return an empty list; use GET /vcs/status for changed files", []failure{failsBad}), nothing),
 	}
 }

@@ -17,10 +17,10 @@ type findAPI struct{ folders Folders }
 func (a findAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
-		answer(route("GET /find", "find.text", "file", "Find lines by a regular expression, at most ten", bad), inPlace(a.findText)),
-		answer(route("GET /find/file", "find.files", "file",
+		answer(route("GET /find", "find.text", "file", mayAll, "Find lines by a regular expression, at most ten", bad), inPlace(a.findText)),
+		answer(route("GET /find/file", "find.files", "file", mayAll,
 			"Find files and folders by parts of their path, best match first", bad), inPlace(a.findFiles)),
-		answer(route("GET /api/fs/find", "v2.fs.find", "api",
+		answer(route("GET /api/fs/find", "v2.fs.find", "api", mayAll,
 			"Find files and folders by parts of their path, best match first", bad), inPlace(a.findEntries)),
 	}
 }

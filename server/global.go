@@ -27,13 +27,13 @@ type globalAPI struct {
 
 func (a globalAPI) routes() []row {
 	return []row{
-		answer(route("GET /global/health", "global.health", "global",
+		answer(route("GET /global/health", "global.health", "global", mayRead,
 			"Check the server's health and get its version", nil, withoutDirectory), a.health),
-		answer(route("POST /global/dispose", "global.dispose", "global",
+		answer(route("POST /global/dispose", "global.dispose", "global", mayAll,
 			"Dispose of all instances; the next request creates them again", nil, withoutDirectory), a.disposeAll),
-		answer(route("POST /instance/dispose", "instance.dispose", "instance",
+		answer(route("POST /instance/dispose", "instance.dispose", "instance", mayAll,
 			"Dispose of the directory's instance; the next request creates it again", nil), inPlace(a.dispose)),
-		answer(route("POST /global/upgrade", "global.upgrade", "global",
+		answer(route("POST /global/upgrade", "global.upgrade", "global", mayAll,
 			"Upgrade the program, if it is a standalone binary", nil, withoutDirectory), a.upgrade),
 	}
 }

@@ -13,13 +13,13 @@ type grantAPI struct{ engine Engine }
 func (a grantAPI) routes() []row {
 	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
 	return []row{
-		answer(route("POST /lathe/permission/{requestID}/grant", "lathe.permission.grant", "lathe",
+		answer(route("POST /lathe/permission/{requestID}/grant", "lathe.permission.grant", "lathe", mayAll,
 			"Allow a permission request and save its patterns for the session or the project", []failure{failsBad, failsAsk}), a.grant),
-		answer(route("GET /lathe/grant", "lathe.grant.list", "lathe",
+		answer(route("GET /lathe/grant", "lathe.grant.list", "lathe", mayRead,
 			"List the saved permissions of the project and of its sessions, or of one session", missing), a.list),
-		answer(route("POST /lathe/grant", "lathe.grant.add", "lathe",
+		answer(route("POST /lathe/grant", "lathe.grant.add", "lathe", mayAll,
 			"Save a permission for a session or, without one, for the project", missing), a.add),
-		answer(route("POST /lathe/grant/revoke", "lathe.grant.revoke", "lathe",
+		answer(route("POST /lathe/grant/revoke", "lathe.grant.revoke", "lathe", mayAll,
 			"Revoke a saved permission", append(bad, failsMissing)), a.revoke),
 	}
 }

@@ -20,6 +20,7 @@ import (
 // keep out web pages, which reach loopback from the user's own browser: Host detects DNS
 // rebinding, Origin and Sec-Fetch-Site detect pages, and a body that is not JSON detects forms.
 type guard struct {
+	user    string
 	want    [sha256.Size]byte // of name:password
 	open    bool              // there is no password
 	origins []string
@@ -27,7 +28,8 @@ type guard struct {
 }
 
 func newGuard(o Options) *guard {
-	g := &guard{want: sha256.Sum256([]byte(cmp.Or(o.Username, "opencode") + ":" + o.Password)), open: o.Password == "", origins: o.Origins}
+	g := &guard{user: cmp.Or(o.Username, "opencode"), open: o.Password == "", origins: o.Origins}
+	g.want = sha256.Sum256([]byte(g.user + ":" + o.Password))
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(strings.TrimSuffix(h, ".")))
 	}
@@ -54,6 +56,9 @@ func (g *guard) hasPassword(r *http.Request) bool {
 	}
 	return false
 }
+
+// isPassword reports whether a text is the password. A server without one accepts any.
+func (g *guard) isPassword(text string) bool { return g.open || g.equals([]byte(g.user+":"+text)) }
 
 // equals compares in constant time.
 func (g *guard) equals(pair []byte) bool {
@@ -91,7 +96,7 @@ func (g *guard) allowsOrigin(r *http.Request, origin string) bool {
 	switch {
 	case slices.Contains(g.origins, origin):
 		return true
-	case u.Host == r.Host && u.Scheme == scheme(r): // our own pages; Host was checked
+	case isOwnOrigin(r, origin): // Host was checked
 		return true
 	case u.Scheme == scheme(r) && (host == "localhost" || host == "127.0.0.1") && isOwnPort(r, u.Port()):
 		return true

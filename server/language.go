@@ -44,10 +44,10 @@ type languageAPI struct{ languages Languages }
 func (a languageAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
-		answer(route("GET /lsp", "lsp.status", "instance", "List the language servers that were started", bad), inPlace(a.status)),
-		answer(route("GET /formatter", "formatter.status", "instance", "List the formatters", bad), inPlace(a.formatters)),
-		answer(route("GET /find/symbol", "find.symbols", "file", "Find symbols by name with the running language servers", bad), inPlace(a.symbols)),
-		answer(route("GET /lathe/lsp", "lathe.lsp", "lathe", "List the language servers with state, memory and number of errors", bad), inPlace(a.servers)),
+		answer(route("GET /lsp", "lsp.status", "instance", mayRead, "List the language servers that were started", bad), inPlace(a.status)),
+		answer(route("GET /formatter", "formatter.status", "instance", mayRead, "List the formatters", bad), inPlace(a.formatters)),
+		answer(route("GET /find/symbol", "find.symbols", "file", mayAll, "Find symbols by name with the running language servers", bad), inPlace(a.symbols)),
+		answer(route("GET /lathe/lsp", "lathe.lsp", "lathe", mayRead, "List the language servers with state, memory and number of errors", bad), inPlace(a.servers)),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -45,6 +46,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		ended <- err
 	}()
+	var notifying sync.WaitGroup
+	if s.notifier != nil {
+		notifying.Go(func() { s.notifier.Run(ctx) })
+	}
+	defer notifying.Wait()
 	err := h.Serve(l)
 	stop() // or it failed by itself
 	if closed := <-ended; errors.Is(err, http.ErrServerClosed) {

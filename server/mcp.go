@@ -54,18 +54,18 @@ type mcpAPI struct{ servers ToolServers }
 func (a mcpAPI) routes() []row {
 	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
 	one := func(method, path, name, summary string) row {
-		return route(method+" /mcp/{name}"+path, name, "mcp", summary, missing)
+		return route(method+" /mcp/{name}"+path, name, "mcp", mayAll, summary, missing)
 	}
 	return []row{
-		answer(route("GET /mcp", "mcp.status", "mcp", "Get the status of the MCP servers", bad), inPlace(a.mcpStatus)),
-		answer(route("POST /mcp", "mcp.add", "mcp", "Add an MCP server until the program exits", bad), inPlace(a.addMCP)),
+		answer(route("GET /mcp", "mcp.status", "mcp", mayRead, "Get the status of the MCP servers", bad), inPlace(a.mcpStatus)),
+		answer(route("POST /mcp", "mcp.add", "mcp", mayAll, "Add an MCP server until the program exits", bad), inPlace(a.addMCP)),
 		answer(one("POST", "/auth", "mcp.auth.start", "Start a login to an MCP server"), a.mcpLogin),
 		answer(one("DELETE", "/auth", "mcp.auth.remove", "Remove the login to an MCP server"), a.mcpLogout),
 		answer(one("POST", "/auth/callback", "mcp.auth.callback", "Complete a login to an MCP server with a code"), a.mcpCode),
 		answer(one("POST", "/auth/authenticate", "mcp.auth.authenticate", "Log in to an MCP server and wait for it"), a.mcpAuthenticate),
 		answer(one("POST", "/connect", "mcp.connect", "Connect to an MCP server"), a.connectMCP),
 		answer(one("POST", "/disconnect", "mcp.disconnect", "Disconnect from an MCP server"), a.disconnectMCP),
-		answer(route("GET /experimental/resource", "experimental.resource.list", "experimental",
+		answer(route("GET /experimental/resource", "experimental.resource.list", "experimental", mayRead,
 			"List the resources of MCP servers", bad), inPlace(a.mcpResources)),
 	}
 }

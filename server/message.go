@@ -10,15 +10,15 @@ type messageAPI struct{ engine Engine }
 func (a messageAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
-		answer(route("GET /session/{sessionID}/message", "session.messages", "session",
+		answer(route("GET /session/{sessionID}/message", "session.messages", "session", mayRead,
 			"List the messages of a session, oldest first; with limit, the newest ones and a cursor to earlier ones", []failure{failsBad, failsTag, failsMissing}), ofSession(a.listMessages)),
-		answer(route("GET /session/{sessionID}/message/{messageID}", "session.message", "session",
+		answer(route("GET /session/{sessionID}/message/{messageID}", "session.message", "session", mayRead,
 			"Get a message with its parts", missing), a.getMessage),
-		answer(route("DELETE /session/{sessionID}/message/{messageID}", "session.deleteMessage", "session",
+		answer(route("DELETE /session/{sessionID}/message/{messageID}", "session.deleteMessage", "session", mayAll,
 			"Delete a message of an idle session", busy), a.deleteMessage),
-		answer(route("PATCH /session/{sessionID}/message/{messageID}/part/{partID}", "part.update", "session",
+		answer(route("PATCH /session/{sessionID}/message/{messageID}/part/{partID}", "part.update", "session", mayAll,
 			"Replace a part of a message", busy), a.updatePart),
-		answer(route("DELETE /session/{sessionID}/message/{messageID}/part/{partID}", "part.delete", "session",
+		answer(route("DELETE /session/{sessionID}/message/{messageID}/part/{partID}", "part.delete", "session", mayAll,
 			"Delete a part of a message", busy), a.deletePart),
 	}
 }

@@ -24,7 +24,7 @@ type metricsAPI struct {
 
 func (a metricsAPI) routes() []row {
 	return []row{
-		raw(route("GET /lathe/metrics", "lathe.metrics", "lathe",
+		raw(route("GET /lathe/metrics", "lathe.metrics", "lathe", mayAll,
 			"Get metrics for Prometheus; requires --metrics", []failure{failsMissing}, withoutDirectory), metric.ContentType, a.metrics),
 	}
 }

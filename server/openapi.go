@@ -9,7 +9,7 @@ import (
 )
 
 func docRoutes(doc func() []byte) []row {
-	return []row{raw(route("GET /doc", "lathe.doc", "lathe",
+	return []row{raw(route("GET /doc", "lathe.doc", "lathe", mayRead,
 		"Get this document", nil, withoutDirectory), "application/json", func(c *call, _ none) error {
 		c.w.json(http.StatusOK, doc())
 		return nil
@@ -126,7 +126,7 @@ func (r row) describe(all *schemas) *operation {
 	for _, f := range r.fails {
 		f.describe(op.Responses)
 	}
-	if r.public {
+	if r.isPublic() {
 		op.Security = &[]map[string][]string{}
 	} else {
 		op.Responses["401"] = response{Description: "User name and password required"}

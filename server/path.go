@@ -28,9 +28,9 @@ type pathAPI struct {
 
 func (a pathAPI) routes() []row {
 	return []row{
-		answer(route("GET /path", "path.get", "instance",
+		answer(route("GET /path", "path.get", "instance", mayRead,
 			"Get the folders of the server and the project of the directory", []failure{failsBad}), a.paths),
-		answer(route("POST /log", "app.log", "control", "Write a line to the server log", []failure{failsBad}), a.writeLog),
+		answer(route("POST /log", "app.log", "control", mayAll, "Write a line to the server log", []failure{failsBad}), a.writeLog),
 	}
 }
 

@@ -18,15 +18,15 @@ type projectAPI struct {
 
 func (a projectAPI) routes() []row {
 	return []row{
-		answer(route("GET /project", "project.list", "project",
+		answer(route("GET /project", "project.list", "project", mayRead,
 			"List all projects, most recent first", []failure{failsBad}), a.listProjects),
-		answer(route("GET /project/current", "project.current", "project",
+		answer(route("GET /project/current", "project.current", "project", mayRead,
 			"Get the project of the directory", []failure{failsBad}), inPlace(a.currentProject)),
-		answer(route("POST /project/git/init", "project.initGit", "project",
+		answer(route("POST /project/git/init", "project.initGit", "project", mayAll,
 			"Create a Git repository in the directory", []failure{failsBad}), a.initProject),
-		answer(route("PATCH /project/{projectID}", "project.update", "project",
+		answer(route("PATCH /project/{projectID}", "project.update", "project", mayAll,
 			"Change the name, icon or commands of a project", []failure{failsBad, failsProject}), a.updateProject),
-		answer(route("GET /project/{projectID}/directories", "project.directories", "project",
+		answer(route("GET /project/{projectID}/directories", "project.directories", "project", mayRead,
 			"List the checkouts of a project", []failure{failsBad, failsProject}), a.projectDirectories),
 	}
 }

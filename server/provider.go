@@ -52,21 +52,21 @@ type providerAPI struct{ providers Providers }
 func (a providerAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
-		answer(route("GET /config/providers", "config.providers", "config",
+		answer(route("GET /config/providers", "config.providers", "config", mayRead,
 			"List the usable providers with their default models", bad), inPlace(a.usableProviders)),
-		answer(route("GET /provider", "provider.list", "provider",
+		answer(route("GET /provider", "provider.list", "provider", mayRead,
 			"List all providers and the connected ones", bad), inPlace(a.allProviders)),
-		answer(route("GET /provider/auth", "provider.auth", "provider",
+		answer(route("GET /provider/auth", "provider.auth", "provider", mayAll,
 			"List the login methods by provider", bad), inPlace(a.loginMethods)),
-		answer(route("POST /provider/{providerID}/oauth/authorize", "provider.oauth.authorize", "provider",
+		answer(route("POST /provider/{providerID}/oauth/authorize", "provider.oauth.authorize", "provider", mayAll,
 			"Start a login", bad), inPlace(a.authorize)),
-		answer(route("POST /provider/{providerID}/oauth/callback", "provider.oauth.callback", "provider",
+		answer(route("POST /provider/{providerID}/oauth/callback", "provider.oauth.callback", "provider", mayAll,
 			"Wait for a started login to complete", bad), inPlace(a.completeLogin)),
-		answer(route("POST /lathe/provider/{providerID}/check", "lathe.provider.check", "lathe",
+		answer(route("POST /lathe/provider/{providerID}/check", "lathe.provider.check", "lathe", mayAll,
 			"Ask a provider whether it accepts an API key, without saving the key", []failure{failsBad, failsMissing}), inPlace(a.checkKey)),
-		answer(route("PUT /auth/{providerID}", "auth.set", "control",
+		answer(route("PUT /auth/{providerID}", "auth.set", "control", mayAll,
 			"Save a provider credential", bad, withoutDirectory), a.setCredential),
-		answer(route("DELETE /auth/{providerID}", "auth.remove", "control",
+		answer(route("DELETE /auth/{providerID}", "auth.remove", "control", mayAll,
 			"Remove a provider credential", bad, withoutDirectory), a.removeCredential),
 	}
 }

@@ -12,7 +12,6 @@ import (
 // ptyAPI answers for terminals.
 type ptyAPI struct {
 	terminals *terminal.Set
-	guard     *guard
 	closing   context.Context
 	tickets   tickets
 }
@@ -20,17 +19,17 @@ type ptyAPI struct {
 func (a *ptyAPI) routes() []row {
 	one := []failure{failsBad, failsPty}
 	return []row{
-		answer(route("GET /pty/shells", "pty.shells", "pty", "List the available shells", []failure{failsBad}), a.listShells),
-		answer(route("GET /pty", "pty.list", "pty", "List the terminals of the directory", []failure{failsBad}), inPlace(a.listTerminals)),
-		answer(route("POST /pty", "pty.create", "pty", "Open a terminal in the directory", []failure{failsBad}), inPlace(a.createTerminal)),
-		answer(route("GET /pty/{ptyID}", "pty.get", "pty", "Get a terminal", one), a.getTerminal),
-		answer(route("PUT /pty/{ptyID}", "pty.update", "pty", "Change the title or the size of a terminal", one), a.updateTerminal),
-		answer(route("DELETE /pty/{ptyID}", "pty.remove", "pty", "Stop a terminal and its processes", one), a.removeTerminal),
-		answer(route("POST /pty/{ptyID}/connect-token", "pty.connectToken", "pty",
+		answer(route("GET /pty/shells", "pty.shells", "pty", mayAll, "List the available shells", []failure{failsBad}), a.listShells),
+		answer(route("GET /pty", "pty.list", "pty", mayAll, "List the terminals of the directory", []failure{failsBad}), inPlace(a.listTerminals)),
+		answer(route("POST /pty", "pty.create", "pty", mayAll, "Open a terminal in the directory", []failure{failsBad}), inPlace(a.createTerminal)),
+		answer(route("GET /pty/{ptyID}", "pty.get", "pty", mayAll, "Get a terminal", one), a.getTerminal),
+		answer(route("PUT /pty/{ptyID}", "pty.update", "pty", mayAll, "Change the title or the size of a terminal", one), a.updateTerminal),
+		answer(route("DELETE /pty/{ptyID}", "pty.remove", "pty", mayAll, "Stop a terminal and its processes", one), a.removeTerminal),
+		answer(route("POST /pty/{ptyID}/connect-token", "pty.connectToken", "pty", mayAll,
 			"Get a ticket for one terminal connection, for clients that cannot send a password", []failure{failsBad, failsPty, failsTicket}), a.connectToken),
 		// It is public because a ticket is as good as the password; connectTerminal asks for either.
-		raw(route("GET /pty/{ptyID}/connect", "pty.connect", "pty",
-			"Connect to a terminal over WebSocket", []failure{failsBad, failsPty, failsTicket}, withoutPassword, withoutCompression), "application/octet-stream", a.connectTerminal),
+		raw(route("GET /pty/{ptyID}/connect", "pty.connect", "pty", anyone,
+			"Connect to a terminal over WebSocket", []failure{failsBad, failsPty, failsTicket}, withoutCompression), "application/octet-stream", a.connectTerminal),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/phrase"
+	"github.com/lathe-agent/lathe/server/device"
 	"github.com/lathe-agent/lathe/workspace/terminal"
 )
 
@@ -33,17 +34,8 @@ const noTerminal websocket.StatusCode = 4404
 
 // connectTerminal checks the client and the request, and then serves the connection.
 func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
-	if q.Ticket == nil && !a.guard.hasPassword(c.Request) {
-		return errPassword
-	}
-	if q.Ticket != nil { // check the ticket before revealing anything else
-		dir, err := c.directory()
-		if err != nil {
-			return err
-		}
-		if !a.tickets.take(*q.Ticket, dir, lathe.PtyID(c.PathValue("ptyID"))) {
-			return noTicket("the ticket is used, expired or for another terminal; request a new one")
-		}
+	if err := a.authorize(c, q.Ticket); err != nil { // before revealing anything
+		return err
 	}
 	at, t, err := a.terminal(c)
 	if err != nil {
@@ -70,6 +62,26 @@ func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
 	}
 	conn.SetReadLimit(inputSize)
 	a.attach(c.Context(), conn, t, from)
+	return nil
+}
+
+// authorize checks the ticket, or without one the credentials. The connection ends when the device of either is revoked.
+func (a *ptyAPI) authorize(c *call, word *string) error {
+	if word == nil {
+		err := c.server.identify(c)
+		if err == nil && c.right < device.Full {
+			err = forbidden("This device has the right %q; terminals need %q", c.right, device.Full)
+		}
+		return err
+	}
+	dir, err := c.directory()
+	if err != nil {
+		return err
+	}
+	t, ok := a.tickets.take(*word, dir, lathe.PtyID(c.PathValue("ptyID")))
+	if !ok || t.device != "" && !c.hold(t.device) {
+		return noTicket("the ticket is used, expired or for another terminal; request a new one")
+	}
 	return nil
 }
 

@@ -23,13 +23,14 @@ type tickets struct {
 }
 
 type ticket struct {
-	dir   string
-	pty   lathe.PtyID
-	until time.Time
+	dir    string
+	pty    lathe.PtyID
+	device string // that got it; "" for the password
+	until  time.Time
 }
 
 // issue makes a ticket; "" means that there are too many.
-func (k *tickets) issue(dir string, id lathe.PtyID) string {
+func (k *tickets) issue(dir string, id lathe.PtyID, device string) string {
 	word := rand.Text()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -45,18 +46,18 @@ func (k *tickets) issue(dir string, id lathe.PtyID) string {
 	if k.all == nil {
 		k.all = map[[sha256.Size]byte]ticket{}
 	}
-	k.all[sha256.Sum256([]byte(word))] = ticket{dir, id, now.Add(ticketTime)}
+	k.all[sha256.Sum256([]byte(word))] = ticket{dir, id, device, now.Add(ticketTime)}
 	return word
 }
 
 // take redeems a ticket and reports whether it is valid for this terminal.
-func (k *tickets) take(word, dir string, id lathe.PtyID) bool {
+func (k *tickets) take(word, dir string, id lathe.PtyID) (ticket, bool) {
 	sum := sha256.Sum256([]byte(word))
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t, ok := k.all[sum]
 	delete(k.all, sum)
-	return ok && t.dir == dir && t.pty == id && time.Now().Before(t.until)
+	return t, ok && t.dir == dir && t.pty == id && time.Now().Before(t.until)
 }
 
 type ticketReply struct {
@@ -75,7 +76,7 @@ func (a *ptyAPI) connectToken(c *call, _, _ none) (ticketReply, error) {
 	if c.Header.Get("X-Opencode-Ticket") != "1" {
 		return ticketReply{}, noTicket("send the header x-opencode-ticket: 1 to get a ticket")
 	}
-	word := a.tickets.issue(at.Directory, t.Info().ID)
+	word := a.tickets.issue(at.Directory, t.Info().ID, c.device.ID)
 	if word == "" {
 		return ticketReply{}, lathe.Errorf(lathe.Limited, "too many unused tickets; try again in a minute")
 	}

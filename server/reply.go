@@ -141,12 +141,12 @@ func (p *patientWriter) Write(b []byte) (n int, err error) {
 // rest removes the deadline: the connection is reused, and the next response may take long.
 func (p *patientWriter) rest() { _ = p.control.SetWriteDeadline(time.Time{}) }
 
-// wantsGzip reports whether the client understands gzip.
-func wantsGzip(r *http.Request) bool {
+// accepts reports whether the client understands an encoding.
+func accepts(r *http.Request, encoding string) bool {
 	for _, v := range r.Header.Values("Accept-Encoding") {
 		for one := range strings.SplitSeq(v, ",") {
 			name, quality, _ := strings.Cut(strings.TrimSpace(one), ";")
-			if name == "gzip" && strings.ReplaceAll(quality, " ", "") != "q=0" {
+			if name == encoding && strings.ReplaceAll(quality, " ", "") != "q=0" {
 				return true
 			}
 		}
@@ -157,6 +157,9 @@ func wantsGzip(r *http.Request) bool {
 // fail sends the error to the client, if nothing was written yet, and logs it if it is not the
 // client's mistake.
 func (c *call) fail(err error) {
+	if c.isRevoked() {
+		err = errPassword
+	}
 	if c.Context().Err() != nil && !isProblem(err) {
 		if c.server.closing.Err() == nil {
 			return // the client is gone
@@ -169,7 +172,7 @@ func (c *call) fail(err error) {
 	if c.w.status != 0 {
 		return
 	}
-	if p.status == http.StatusUnauthorized && p.body == nil {
+	if p.status == http.StatusUnauthorized && p.body == nil && !isOfPage(c.Request) {
 		c.w.Header().Set("WWW-Authenticate", `Basic realm="Secure Area"`)
 	}
 	if p.body == nil {
@@ -182,6 +185,11 @@ func (c *call) fail(err error) {
 		data = []byte(`{"name":"UnknownError","data":{"message":"the error could not be written"}}`)
 	}
 	c.w.json(p.status, data)
+}
+
+// isOfPage reports whether a script of a page sent a request. It shows its own login, so the browser must show none.
+func isOfPage(r *http.Request) bool {
+	return r.Header.Get("Sec-Fetch-Dest") == "empty" || r.Header.Get("X-Lathe-Page") != ""
 }
 
 func isProblem(err error) bool {

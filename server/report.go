@@ -25,27 +25,27 @@ type settingBody struct {
 func (a reportAPI) routes() []row {
 	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
 	rows := []row{
-		answer(route("GET /lathe/session/{sessionID}/context", "lathe.session.context", "lathe",
+		answer(route("GET /lathe/session/{sessionID}/context", "lathe.session.context", "lathe", mayRead,
 			"Get the contents of the context window by kind, in tokens", missing),
 			ofSession(func(c *call, rec lathe.Session, _, _ none) (api.ContextUse, error) {
 				return a.reports.ContextUse(c.Context(), rec.ID)
 			})),
-		answer(route("GET /lathe/session/{sessionID}/cost", "lathe.session.cost", "lathe",
+		answer(route("GET /lathe/session/{sessionID}/cost", "lathe.session.cost", "lathe", mayRead,
 			"Get the cost of a session by model, with subagents, today's cost and the budgets", missing),
 			ofSession(func(c *call, rec lathe.Session, _, _ none) (api.SessionCost, error) {
 				return a.reports.SessionCost(c.Context(), rec.ID)
 			})),
-		answer(route("GET /lathe/session/{sessionID}/usage", "lathe.session.usage", "lathe",
+		answer(route("GET /lathe/session/{sessionID}/usage", "lathe.session.usage", "lathe", mayRead,
 			"Get where the time and the money of a session went, by prompt, model and tool, with failures and cache misses", missing),
 			ofSession(func(c *call, rec lathe.Session, _, _ none) (api.SessionUsage, error) {
 				return a.reports.SessionUsage(c.Context(), rec.ID)
 			})),
-		answer(route("GET /lathe/settings", "lathe.settings", "lathe",
+		answer(route("GET /lathe/settings", "lathe.settings", "lathe", mayAll,
 			"List the config of the directory by key, with help, value and origin; secrets are masked", bad),
 			atDirectory(func(c *call, dir string, _, _ none) ([]api.Setting, error) {
 				return a.reports.Settings(c.Context(), dir)
 			})),
-		answer(route("PATCH /lathe/settings", "lathe.settings.change", "lathe",
+		answer(route("PATCH /lathe/settings", "lathe.settings.change", "lathe", mayAll,
 			"Write one setting to the user's config file, or remove it with null", missing),
 			atDirectory(func(c *call, dir string, _ none, in settingBody) (none, error) {
 				if in.Value == nil {
@@ -53,17 +53,17 @@ func (a reportAPI) routes() []row {
 				}
 				return none{}, a.reports.ChangeSetting(c.Context(), dir, in.Key, in.Value)
 			})),
-		answer(route("GET /lathe/checks", "lathe.checks", "lathe", "List the health checks of the directory", bad),
+		answer(route("GET /lathe/checks", "lathe.checks", "lathe", mayAll, "List the health checks of the directory", bad),
 			atDirectory(func(c *call, dir string, _, _ none) ([]string, error) { return a.reports.Checks(c.Context(), dir) })),
-		answer(route("GET /lathe/check", "lathe.check", "lathe", "Run one health check", missing),
+		answer(route("GET /lathe/check", "lathe.check", "lathe", mayAll, "Run one health check", missing),
 			atDirectory(func(c *call, dir string, q checkQuery, _ none) (api.Check, error) {
 				return a.reports.Check(c.Context(), dir, q.Name)
 			})),
-		answer(route("GET /lathe/memory", "lathe.memory", "lathe", "List the instruction files of the directory", bad),
+		answer(route("GET /lathe/memory", "lathe.memory", "lathe", mayAll, "List the instruction files of the directory", bad),
 			atDirectory(func(c *call, dir string, _, _ none) ([]api.MemoryFile, error) {
 				return a.reports.MemoryFiles(c.Context(), dir)
 			})),
-		answer(route("POST /lathe/memory", "lathe.memory.edit", "lathe",
+		answer(route("POST /lathe/memory", "lathe.memory.edit", "lathe", mayAll,
 			"Add a line to an instruction file of the directory, or remove it again", bad),
 			atDirectory(func(c *call, dir string, _ none, in api.MemoryEdit) (api.MemoryFile, error) {
 				return a.reports.EditMemory(c.Context(), dir, in)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/phrase"
+	"github.com/lathe-agent/lathe/server/device"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -19,11 +20,11 @@ type row struct {
 	path    string // as in net/http: /session/{sessionID}
 	name    string // the operation ID, OpenCode's if it has one
 	tag     string
+	right   device.Right // needed by a paired device; the password has every right
 	summary string
 	fails   []failure // possible error responses
 
 	global bool // is about no directory
-	public bool // needs no password
 	plain  bool // is never compressed
 	tagged bool // rejects a bad body with OpenCode's second family of errors
 
@@ -33,20 +34,31 @@ type row struct {
 }
 
 // route begins a row. pattern is a method and a path, fails are the errors it may answer with.
-func route(pattern, name, tag, summary string, fails []failure, traits ...trait) row {
+func route(pattern, name, tag string, right device.Right, summary string, fails []failure, traits ...trait) row {
 	method, path, _ := strings.Cut(pattern, " ")
-	r := row{method: method, path: path, name: name, tag: tag, summary: summary, fails: fails}
+	r := row{method: method, path: path, name: name, tag: tag, right: right, summary: summary, fails: fails}
 	for _, set := range traits {
 		set(&r)
 	}
 	return r
 }
 
+// The rights that routes need, a column of the table. A device with the right to read sees sessions, one with the right
+// to answer also settles requests and stops turns. Files, settings, credentials and terminals need all rights.
+const (
+	anyone    = device.Anyone // no credentials
+	mayRead   = device.Read
+	mayAnswer = device.Answer
+	mayAll    = device.Full
+)
+
+// isPublic reports whether a route needs no credentials.
+func (r *row) isPublic() bool { return r.right == anyone }
+
 // trait is how a route differs from most.
 type trait func(*row)
 
 func withoutDirectory(r *row)   { r.global = true }
-func withoutPassword(r *row)    { r.public = true }
 func withoutCompression(r *row) { r.plain = true }
 func tagErrors(r *row)          { r.tagged = true }
 
@@ -164,6 +176,7 @@ func (e *endpoint) allow() string {
 // ServeHTTP is called by the mux of a server with what its ServeHTTP made of the writer.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{Request: r, server: e.server, w: w.(*writer), row: e.find(r.Method)}
+	defer c.end()
 	if err := e.serve(c); err != nil {
 		c.fail(err)
 	}
@@ -171,12 +184,15 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve checks and runs one request; its error becomes the reply.
 func (e *endpoint) serve(c *call) error {
-	if err := e.server.guard.checkFetchSite(c.Request, c.row != nil && c.row.public); err != nil {
+	if err := e.server.guard.checkFetchSite(c.Request, c.row != nil && c.row.isPublic()); err != nil {
 		return err
 	}
-	if c.row == nil || !c.row.public {
-		if !e.server.guard.hasPassword(c.Request) {
-			return errPassword
+	if c.row == nil || !c.row.isPublic() { // public routes see no credentials
+		if err := e.server.identify(c); err != nil {
+			return err
+		}
+		if c.row != nil && c.right < c.row.right {
+			return forbidden("This device has the right %q; this needs %q", c.right, c.row.right)
 		}
 	}
 	switch {
@@ -187,6 +203,9 @@ func (e *endpoint) serve(c *call) error {
 		return badStatus(http.StatusMethodNotAllowed, "Params", c.Method+" is not allowed here; "+e.allow()+" is", nil)
 	}
 	if err := checkContentType(c.Request); err != nil {
+		return err
+	}
+	if err := c.checkPlace(); err != nil {
 		return err
 	}
 	if c.row.body == reflect.TypeFor[none]() {

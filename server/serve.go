@@ -15,7 +15,7 @@ import (
 // ServeHTTP handles one request: it authenticates the client, then finds the route.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	own := &writer{ResponseWriter: w, id: string(s.options.IDs.Event())[len("evt_"):], gzip: wantsGzip(r)}
+	own := &writer{ResponseWriter: w, id: string(s.options.IDs.Event())[len("evt_"):], gzip: accepts(r, "gzip")}
 	own.Header().Set("X-Request-Id", own.id)
 	defer s.logRequest(own, r, began)
 	r, span := s.traced(r)
@@ -41,6 +41,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if p := r.URL.EscapedPath(); p != "/" && path.Clean(p) != p { // a mux would redirect the client
+		defer c.end()
 		if err := (&endpoint{server: s}).serve(c); err != nil {
 			c.fail(err)
 		}

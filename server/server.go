@@ -13,6 +13,8 @@ import (
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/metric"
 	"github.com/lathe-agent/lathe/internal/otlp"
+	"github.com/lathe-agent/lathe/server/device"
+	"github.com/lathe-agent/lathe/server/push"
 	"github.com/lathe-agent/lathe/workspace/git"
 	"github.com/lathe-agent/lathe/workspace/terminal"
 )
@@ -37,6 +39,15 @@ type Options struct {
 	// CheckPeer returns an error for a client that must not use this server even with the password,
 	// such as a command of an agent. [Server.Serve] calls it once per connection; nil accepts all.
 	CheckPeer func(net.Conn) error
+	Pairing   Pairing
+}
+
+// Pairing is what a server needs for devices.
+type Pairing struct {
+	Devices     *device.Store // nil turns pairing off
+	Address     string        // where other machines reach this server, for links made on this one
+	Fingerprint func() string // of a certificate that browsers do not trust; nil if they trust it or there is none
+	Push        *push.Options // how devices are notified; nil turns that off. The server fills in the rest
 }
 
 // Engine is the engine behind a server: the API of every front end, and the operations of the wire alone.
@@ -87,6 +98,7 @@ type Server struct {
 	engine    Engine
 	meters    *meters
 	watch     *watch
+	notifier  *push.Notifier // may be nil
 
 	closing context.Context // ends when the server closes; streams and waits end with it
 	close   context.CancelFunc
@@ -107,6 +119,11 @@ func New(b Backend, o Options) *Server {
 	s := &Server{
 		options: o, guard: newGuard(o), instances: b.Instances, engine: b.Engine, meters: &meters{},
 		watch: newWatch(events, b.Watcher, o.PollInterval),
+	}
+	if p := o.Pairing; p.Devices != nil && p.Push != nil {
+		to := *p.Push
+		to.Engine, to.Devices, to.Log = b.Engine, p.Devices, o.Log
+		s.notifier = push.New(to)
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.mux = s.routes(s.table(b, events))

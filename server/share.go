@@ -38,30 +38,30 @@ type shareAPI struct {
 func (a shareAPI) routes() []row {
 	missing := []failure{failsBad, failsMissing}
 	file := func(path, name, media string, data []byte) row {
-		return raw(route("GET "+path, name, "lathe", "Part of the page of a share", nil, withoutDirectory, withoutPassword), media,
+		return raw(route("GET "+path, name, "lathe", anyone, "Part of the page of a share", nil, withoutDirectory), media,
 			func(c *call, _ none) error {
 				c.w.page(media, data)
 				return nil
 			})
 	}
 	return []row{
-		answer(route("POST /session/{sessionID}/share", "session.share", "session",
+		answer(route("POST /session/{sessionID}/share", "session.share", "session", mayAll,
 			"Share the session with everyone who has its URL; expires=7d ends the share automatically", missing), ofSession(a.share)),
-		answer(route("DELETE /session/{sessionID}/share", "session.unshare", "session", "Stop sharing the session", missing), ofSession(a.unshare)),
+		answer(route("DELETE /session/{sessionID}/share", "session.unshare", "session", mayAll, "Stop sharing the session", missing), ofSession(a.unshare)),
 		file("/share/page.js", "lathe.share.script", "text/javascript; charset=utf-8", shareScript),
 		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", shareStyle),
-		raw(route("GET /share/{sessionID}/{secret}", "lathe.share.page", "lathe",
-			"Read a shared session as a page", missing, withoutDirectory, withoutPassword), "text/html; charset=utf-8", func(c *call, _ none) error {
+		raw(route("GET /share/{sessionID}/{secret}", "lathe.share.page", "lathe", anyone,
+			"Read a shared session as a page", missing, withoutDirectory), "text/html; charset=utf-8", func(c *call, _ none) error {
 			if _, err := a.findShared(c); err != nil {
 				return err
 			}
 			c.w.page("text/html; charset=utf-8", sharePage)
 			return nil
 		}),
-		answer(route("GET /share/{sessionID}/{secret}/data", "lathe.share.data", "lathe",
-			"Read a shared session as JSON", missing, withoutDirectory, withoutPassword), a.shareData),
-		raw(route("GET /share/{sessionID}/{secret}/event", "lathe.share.event", "lathe",
-			"Follow a shared session", missing, withoutDirectory, withoutPassword), "text/event-stream", a.shareEvents),
+		answer(route("GET /share/{sessionID}/{secret}/data", "lathe.share.data", "lathe", anyone,
+			"Read a shared session as JSON", missing, withoutDirectory), a.shareData),
+		raw(route("GET /share/{sessionID}/{secret}/event", "lathe.share.event", "lathe", anyone,
+			"Follow a shared session", missing, withoutDirectory), "text/event-stream", a.shareEvents),
 	}
 }
 

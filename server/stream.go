@@ -43,9 +43,9 @@ func (p publisher) publish(at workspace.Place, f lathe.Fact) {
 
 func (a *streamAPI) routes() []row {
 	return []row{
-		raw(route("GET /event", "event.subscribe", "event",
+		raw(route("GET /event", "event.subscribe", "event", mayRead,
 			"Stream the events of a directory. Resume with Last-Event-ID, or after", nil), "text/event-stream", a.directoryEvents),
-		raw(route("GET /global/event", "global.event", "global",
+		raw(route("GET /global/event", "global.event", "global", mayRead,
 			"Stream the events of all directories. Resume with Last-Event-ID, or after", nil, withoutDirectory), "text/event-stream", a.globalEvents),
 	}
 }

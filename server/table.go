@@ -3,6 +3,8 @@ package server
 import (
 	"slices"
 	"sync"
+
+	"github.com/lathe-agent/lathe/server/device"
 )
 
 // table lists every route, family by family. Each family gets only the part of the backend that
@@ -11,7 +13,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 	o, branches := s.options, &branches{publisher: events}
 	streams := newStreams(events, o.Heartbeat, s.meters, branches, s.watch)
 	shares := shareAPI{b.Engine, b.Config, streams}
-	terminals := &ptyAPI{terminals: b.Terminals, guard: s.guard, closing: s.closing}
+	terminals := &ptyAPI{terminals: b.Terminals, closing: s.closing}
 	clients := &tuiAPI{publisher: events}
 	rows := slices.Concat(
 		globalAPI{o.Version, b.Instances, b.Engine, o.Upgrade}.routes(),
@@ -38,6 +40,8 @@ func (s *Server) table(b Backend, events publisher) []row {
 		latheAPI{b.Engine}.routes(),
 		backgroundAPI{b.Engine}.routes(),
 		grantAPI{b.Engine}.routes(),
+		deviceAPI{o.Pairing, s.guard, &device.Attempts{}}.routes(),
+		pushAPI{o.Pairing.Devices, s.notifier}.routes(),
 		reportAPI{b.Reports}.routes(),
 		metricsAPI{o.Metrics, o.Version, s.meters, b.Engine}.routes(),
 	)

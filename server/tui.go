@@ -21,16 +21,16 @@ type tuiAPI struct {
 func (a *tuiAPI) routes() []row {
 	bad := []failure{failsBad}
 	rows := []row{
-		answer(route("POST /tui/append-prompt", "tui.appendPrompt", "tui", "Append a text to the prompt", bad), a.appendPrompt),
-		answer(route("POST /tui/execute-command", "tui.executeCommand", "tui",
+		answer(route("POST /tui/append-prompt", "tui.appendPrompt", "tui", mayAll, "Append a text to the prompt", bad), a.appendPrompt),
+		answer(route("POST /tui/execute-command", "tui.executeCommand", "tui", mayAll,
 			"Run a command by its old or new name, such as session_new or session.new", bad), a.executeCommand),
-		answer(route("POST /tui/show-toast", "tui.showToast", "tui", "Show a short message", bad), a.showToast),
-		answer(route("POST /tui/publish", "tui.publish", "tui", "Publish an event for terminal clients", bad), a.publishTUI),
-		answer(route("POST /tui/select-session", "tui.selectSession", "tui",
+		answer(route("POST /tui/show-toast", "tui.showToast", "tui", mayAll, "Show a short message", bad), a.showToast),
+		answer(route("POST /tui/publish", "tui.publish", "tui", mayAll, "Publish an event for terminal clients", bad), a.publishTUI),
+		answer(route("POST /tui/select-session", "tui.selectSession", "tui", mayAll,
 			"Open a session", []failure{failsBad, failsMissing}), a.selectSession),
-		answer(route("GET /tui/control/next", "tui.control.next", "tui",
+		answer(route("GET /tui/control/next", "tui.control.next", "tui", mayAll,
 			"Wait for the next request to terminal clients", bad), a.nextControl),
-		answer(route("POST /tui/control/response", "tui.control.response", "tui",
+		answer(route("POST /tui/control/response", "tui.control.response", "tui", mayAll,
 			"Answer the most recent request", bad), a.answerControl),
 	}
 	for _, one := range []struct{ path, name, command, summary string }{
@@ -41,7 +41,7 @@ func (a *tuiAPI) routes() []row {
 		{"/tui/open-themes", "tui.openThemes", "theme.switch", "Open the list of themes"},
 		{"/tui/open-models", "tui.openModels", "model.list", "Open the list of models"},
 	} {
-		rows = append(rows, answer(route("POST "+one.path, one.name, "tui", one.summary, bad),
+		rows = append(rows, answer(route("POST "+one.path, one.name, "tui", mayAll, one.summary, bad),
 			func(c *call, _, _ none) (bool, error) {
 				return a.drive(c, &lathe.TUICommand{Command: one.command}, none{})
 			}))

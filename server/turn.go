@@ -16,17 +16,17 @@ type turnAPI struct {
 func (a turnAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
-		answer(route("POST /session/{sessionID}/message", "session.prompt", "session",
+		answer(route("POST /session/{sessionID}/message", "session.prompt", "session", mayAll,
 			"Send a prompt and wait for the answer. Disconnecting does not stop the turn", missing, withoutCompression), a.prompt),
-		answer(route("POST /session/{sessionID}/prompt_async", "session.prompt_async", "session",
+		answer(route("POST /session/{sessionID}/prompt_async", "session.prompt_async", "session", mayAll,
 			"Send a prompt; the answer arrives on the event stream", missing, withoutCompression), a.promptAsync),
-		answer(route("POST /session/{sessionID}/shell", "session.shell", "session",
+		answer(route("POST /session/{sessionID}/shell", "session.shell", "session", mayAll,
 			"Run the user's shell command in an idle session", busy, withoutCompression), ofSession(a.shell)),
-		answer(route("POST /session/{sessionID}/abort", "session.abort", "session",
+		answer(route("POST /session/{sessionID}/abort", "session.abort", "session", mayAnswer,
 			"Stop the turn of a session and its child sessions", []failure{failsBad}), a.abort),
-		answer(route("POST /session/{sessionID}/revert", "session.revert", "session",
+		answer(route("POST /session/{sessionID}/revert", "session.revert", "session", mayAll,
 			"Undo messages and file changes from a message on", busy), ofSession(a.revert)),
-		answer(route("POST /session/{sessionID}/unrevert", "session.unrevert", "session",
+		answer(route("POST /session/{sessionID}/unrevert", "session.unrevert", "session", mayAll,
 			"Redo everything that was undone", busy), ofSession(a.unrevert)),
 	}
 }

@@ -21,20 +21,20 @@ type v2API struct {
 func (a v2API) routes() []row {
 	bad := []failure{failsBad}
 	rows := []row{
-		answer(route("GET /api/health", "v2.health", "api",
+		answer(route("GET /api/health", "v2.health", "api", mayRead,
 			"Check the server's health", nil, withoutDirectory), func(*call, none, none) (lifeReply, error) { return lifeReply{true}, nil }),
-		answer(route("GET /api/location", "v2.location.get", "api",
+		answer(route("GET /api/location", "v2.location.get", "api", mayRead,
 			"Get the project of the directory", bad), func(c *call, _, _ none) (location, error) { return c.location() }),
-		answer(route("GET /experimental/capabilities", "experimental.capabilities.get", "experimental",
+		answer(route("GET /experimental/capabilities", "experimental.capabilities.get", "experimental", mayRead,
 			"Get the capabilities of the server", nil), func(*call, none, none) (capabilities, error) { return capabilities{}, nil }),
-		answer(route("GET /experimental/console", "experimental.console.get", "experimental",
+		answer(route("GET /experimental/console", "experimental.console.get", "experimental", mayRead,
 			"List organizations that manage providers: none", nil), func(*call, none, none) (consoleReply, error) {
 			return consoleReply{ConsoleManagedProviders: []string{}}, nil
 		}),
-		answer(route("GET /experimental/workspace", "experimental.workspace.list", "experimental", "List remote workspaces", bad), nothing),
-		answer(route("GET /experimental/workspace/status", "experimental.workspace.status", "experimental",
+		answer(route("GET /experimental/workspace", "experimental.workspace.list", "experimental", mayRead, "List remote workspaces", bad), nothing),
+		answer(route("GET /experimental/workspace/status", "experimental.workspace.status", "experimental", mayRead,
 			"Get the status of remote workspaces", bad), nothing),
-		answer(route("GET /experimental/session", "experimental.session.list", "experimental",
+		answer(route("GET /experimental/session", "experimental.session.list", "experimental", mayRead,
 			"List sessions across projects, most recently changed first", bad), a.allSessions),
 	}
 	return append(rows, a.lists()...)

@@ -34,7 +34,7 @@ type locatedReply[T any] struct {
 
 // listed is the route of a list.
 func listed[T any](name, summary string, list func(c *call, at workspace.Place) ([]T, error)) row {
-	return answer(route("GET /api/"+name, "v2."+name+".list", "api", summary, []failure{failsBad}), func(c *call, _, _ none) (locatedReply[T], error) {
+	return answer(route("GET /api/"+name, "v2."+name+".list", "api", mayRead, summary, []failure{failsBad}), func(c *call, _, _ none) (locatedReply[T], error) {
 		at, _, err := c.place()
 		if err != nil {
 			return locatedReply[T]{}, err

@@ -22,15 +22,15 @@ type vcsAPI struct {
 func (a vcsAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
-		answer(route("GET /vcs", "vcs.get", "instance",
+		answer(route("GET /vcs", "vcs.get", "instance", mayRead,
 			"Get the branch and the default branch; both are null outside Git", bad), inPlace(a.vcs)),
-		answer(route("GET /vcs/status", "vcs.status", "instance",
+		answer(route("GET /vcs/status", "vcs.status", "instance", mayRead,
 			"List the files that differ from the last commit", bad), inPlace(a.vcsStatus)),
-		answer(route("GET /vcs/diff", "vcs.diff", "instance",
+		answer(route("GET /vcs/diff", "vcs.diff", "instance", mayRead,
 			"List the changes since the last commit, or since the branch left the default branch", bad), inPlace(a.vcsDiff)),
-		raw(route("GET /vcs/diff/raw", "vcs.diff.raw", "instance",
+		raw(route("GET /vcs/diff/raw", "vcs.diff.raw", "instance", mayRead,
 			"Get all changes since the last commit as one patch", bad), "text/x-diff", a.vcsPatch),
-		answer(route("POST /vcs/apply", "vcs.apply", "instance",
+		answer(route("POST /vcs/apply", "vcs.apply", "instance", mayAll,
 			"Apply a patch, completely or not at all", []failure{failsBad, failsApply}), inPlace(a.vcsApply)),
 	}
 }

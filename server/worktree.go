@@ -54,33 +54,33 @@ const mostCommand = 64 << 10
 func (a worktreeAPI) routes() []row {
 	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
 	return []row{
-		answer(route("GET /experimental/worktree", "worktree.list", "experimental", "List the directories of the worktrees", bad), inTrees(a, a.directories)),
-		answer(route("POST /experimental/worktree", "worktree.create", "experimental",
+		answer(route("GET /experimental/worktree", "worktree.list", "experimental", mayRead, "List the directories of the worktrees", bad), inTrees(a, a.directories)),
+		answer(route("POST /experimental/worktree", "worktree.create", "experimental", mayAll,
 			"Make a worktree; the event worktree.ready says that its setup commands are done", bad), inTrees(a, a.create)),
-		answer(route("DELETE /experimental/worktree", "worktree.remove", "experimental", "Remove a worktree with its changes", bad), inTrees(a, a.remove)),
-		answer(route("POST /experimental/worktree/reset", "worktree.reset", "experimental",
+		answer(route("DELETE /experimental/worktree", "worktree.remove", "experimental", mayAll, "Remove a worktree with its changes", bad), inTrees(a, a.remove)),
+		answer(route("POST /experimental/worktree/reset", "worktree.reset", "experimental", mayAll,
 			"Make the files of a worktree again from the checkout", bad), inTrees(a, a.reset)),
 
-		answer(route("GET /lathe/worktree", "lathe.worktree.list", "lathe", "List the worktrees with state and number of changed files", bad),
+		answer(route("GET /lathe/worktree", "lathe.worktree.list", "lathe", mayRead, "List the worktrees with state and number of changed files", bad),
 			inTrees(a, func(c *call, dir string, _, _ none) ([]api.Worktree, error) {
 				return a.trees.ListWorktrees(c.Context(), dir)
 			})),
-		answer(route("POST /lathe/worktree", "lathe.worktree.start", "lathe", "Make a worktree and a session that works in it", bad),
+		answer(route("POST /lathe/worktree", "lathe.worktree.start", "lathe", mayAll, "Make a worktree and a session that works in it", bad),
 			inTrees(a, func(c *call, dir string, _ none, in worktreeName) (api.Worktree, error) {
 				return a.trees.StartWorktree(c.Context(), dir, in.Name)
 			})),
-		answer(route("POST /lathe/session/{sessionID}/worktree", "lathe.session.worktree", "lathe",
+		answer(route("POST /lathe/session/{sessionID}/worktree", "lathe.session.worktree", "lathe", mayAll,
 			"Make a worktree with the files at the end of a step, and a copy of the session that works in it", missing), a.forkStep),
-		answer(route("GET /lathe/worktree/{name}/diff", "lathe.worktree.diff", "lathe", "Get the changes of a worktree", missing),
+		answer(route("GET /lathe/worktree/{name}/diff", "lathe.worktree.diff", "lathe", mayRead, "Get the changes of a worktree", missing),
 			inTrees(a, func(c *call, dir string, _, _ none) ([]lathe.FileDiff, error) {
 				return a.trees.CompareWorktree(c.Context(), dir, c.PathValue("name"))
 			})),
-		answer(route("POST /lathe/worktree/{name}/merge", "lathe.worktree.merge", "lathe",
+		answer(route("POST /lathe/worktree/{name}/merge", "lathe.worktree.merge", "lathe", mayAll,
 			"Merge a worktree into its checkout as a step of a session, or only report", missing),
 			inTrees(a, func(c *call, dir string, _ none, in api.WorktreeMerge) (api.WorktreeReport, error) {
 				return a.trees.ApplyWorktree(c.Context(), dir, c.PathValue("name"), in)
 			})),
-		answer(route("DELETE /lathe/worktree/{name}", "lathe.worktree.drop", "lathe",
+		answer(route("DELETE /lathe/worktree/{name}", "lathe.worktree.drop", "lathe", mayAll,
 			"Remove a worktree; one with changes that are not merged needs force", missing),
 			inTrees(a, func(c *call, dir string, q dropQuery, _ none) (dropReply, error) {
 				branch, err := a.trees.DropWorktree(c.Context(), dir, c.PathValue("name"), q.Force)
