@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
 	_ "embed"
@@ -11,21 +13,16 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/server/webpage"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
 // A share is a page of this server at a URL that cannot be guessed: its last part is a secret, which
-// is stored only in the session's record. It shows the conversation, live while the session runs. It
-// is gone when the record has no share or the time in its URL is over.
-
-//go:embed share/page.html
-var sharePage []byte
+// is stored only in the session's record. The server renders the conversation, and a script follows it
+// while the session runs. Nothing there reads or sets a cookie. It is gone when the record has no share or the time in its URL is over.
 
 //go:embed share/page.js
 var shareScript []byte
-
-//go:embed share/page.css
-var shareStyle []byte
 
 // shareAPI shares sessions and serves the pages of shares.
 type shareAPI struct {
@@ -49,14 +46,10 @@ func (a shareAPI) routes() []row {
 			"Share the session with everyone who has its URL; expires=7d ends the share automatically", missing), ofSession(a.share)),
 		answer(route("DELETE /session/{sessionID}/share", "session.unshare", "session", mayAll, "Stop sharing the session", missing), ofSession(a.unshare)),
 		file("/share/page.js", "lathe.share.script", "text/javascript; charset=utf-8", shareScript),
-		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", shareStyle),
+		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", []byte(webpage.Style())),
 		raw(route("GET /share/{sessionID}/{secret}", "lathe.share.page", "lathe", anyone,
 			"Read a shared session as a page", missing, withoutDirectory), "text/html; charset=utf-8", func(c *call, _ none) error {
-			if _, err := a.findShared(c); err != nil {
-				return err
-			}
-			c.w.page("text/html; charset=utf-8", sharePage)
-			return nil
+			return a.sharePage(c)
 		}),
 		answer(route("GET /share/{sessionID}/{secret}/data", "lathe.share.data", "lathe", anyone,
 			"Read a shared session as JSON", missing, withoutDirectory), a.shareData),
@@ -72,7 +65,7 @@ func (w *writer) page(media string, data []byte) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Robots-Tag", "noindex")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
 	w.whole(http.StatusOK, data)
 }
 
@@ -125,7 +118,7 @@ func (a shareAPI) publish(c *call, rec lathe.Session, lasts time.Duration) (lath
 	if rec.Share != nil && !rec.Share.Expired(time.Now()) && lasts == 0 {
 		return rec, nil
 	}
-	to := url.URL{Scheme: scheme(c.Request), Host: c.Host}
+	to := c.server.options.Pairing.address(c.Request)
 	if old := rec.Share; old != nil && !old.Expired(time.Now()) {
 		if u, err := url.Parse(old.URL); err == nil {
 			to.Path = u.Path
@@ -183,6 +176,29 @@ type shareReply struct {
 	Messages messages        `json:"messages"`
 }
 
+// sharePage is the conversation as HTML.
+func (a shareAPI) sharePage(c *call) error {
+	rec, err := a.findShared(c)
+	if err != nil {
+		return err
+	}
+	cursor, err := a.now(c, lathe.Scope{Session: rec.ID})
+	if err != nil {
+		return err
+	}
+	all, err := a.engine.Messages(c.Context(), rec.ID, lathe.Position{}, 0)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	p := webpage.Shared(&out, rec, cursor, time.UTC)
+	if err := cmp.Or(p.Messages(all.Messages), p.End()); err != nil {
+		return err
+	}
+	c.w.page("text/html; charset=utf-8", out.Bytes())
+	return nil
+}
+
 // shareData is the conversation; of the record only what the page shows.
 func (a shareAPI) shareData(c *call, _, _ none) (shareReply, error) {
 	rec, err := a.findShared(c)
@@ -194,7 +210,9 @@ func (a shareAPI) shareData(c *call, _, _ none) (shareReply, error) {
 		return shareReply{}, err
 	}
 	page, err := a.engine.Messages(c.Context(), rec.ID, lathe.Position{}, 0)
-	c.w.Header().Set("Cache-Control", "no-store")
+	h := c.w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
 	return shareReply{Title: rec.Title, Session: rec.ID, Created: rec.Created, Cursor: cursor, Messages: append(messages{}, page.Messages...)}, err
 }
 

@@ -4,101 +4,82 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/lathe-agent/lathe"
 )
 
-// browser runs the script of the page against as much of a document as it uses. It reads the data of
-// the session and the events that follow, and prints after the data and after the events what is seen:
-// a list of [role, text] each.
-const browser = `
-const fs = require("fs"), vm = require("vm")
-const { script, data, events } = JSON.parse(fs.readFileSync(0, "utf8"))
-class Element {
-  constructor() { this.children = []; this.className = ""; this.hidden = false; this.text = "" }
-  append(...more) { for (const e of more) { e.parent = this; this.children.push(e) } }
-  replaceChildren() { this.children = []; this.text = "" }
-  remove() { this.parent.children = this.parent.children.filter((e) => e !== this) }
-  set textContent(text) { this.text = text }
-  get textContent() { return this.text + this.children.map((e) => e.textContent).join("") }
-}
-const list = new Element()
-let source
-const page = {
-  console, Map, JSON, encodeURIComponent,
-  location: { pathname: "/share/x/", reload() {} },
-  document: { createElement: () => new Element(), getElementById: (id) => (id === "messages" ? list : new Element()) },
-  fetch: async () => ({ ok: true, json: async () => data }),
-  EventSource: class { constructor() { source = this } },
-}
-vm.runInNewContext(script, page)
-const seen = () => list.children.filter((e) => !e.hidden).map((e) => [e.className, e.textContent])
-setImmediate(() => {
-  const first = seen()
-  for (const event of events) source.onmessage({ data: JSON.stringify(event) })
-  console.log(JSON.stringify([first, seen()]))
-})
-`
-
-// The page shows no box for a message of which there is nothing to see, also while it is followed.
-func TestShare_PageSkipsEmptyMessages(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed; it runs the script of the page")
-	}
-	w := begin(t, "")
-	s := w.session()
-	w.want(http.StatusOK, &s, "POST", "/session/"+string(s.ID)+"/share", "")
-	user := &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "m"}}
-	assistant := &lathe.Assistant{Parent: "msg_1", Agent: "build", Mode: "build", Completed: 9}
-	for _, m := range []struct {
-		id   lathe.MessageID
-		said lathe.RoleData
-		body []lathe.Body
-	}{
-		{"msg_1", user, []lathe.Body{&lathe.Text{Text: "Hello"}}},
-		{"msg_2", assistant, nil},
-		{"msg_3", assistant, []lathe.Body{&lathe.StepStart{}, &lathe.Text{Text: " \n"}, &lathe.Reasoning{Text: ""}, &lathe.StepFinish{Reason: "stop"}}},
-		{"msg_4", user, []lathe.Body{&lathe.Text{Text: "A note of the program.", Synthetic: lathe.Yes}}},
-		{"msg_5", assistant, []lathe.Body{&lathe.StepStart{}, &lathe.Text{Text: "Good day."}}},
-	} {
-		_, err := w.engine.UpdateMessage(t.Context(), lathe.Message{ID: m.id, Session: s.ID, Data: m.said})
+// addMessages puts messages with their parts into a session.
+func (w *fixture) addMessages(s lathe.SessionID, all ...lathe.Message) {
+	w.Helper()
+	for _, m := range all {
+		parts := m.Parts
+		m.Session, m.Parts = s, nil
+		_, err := w.engine.UpdateMessage(w.Context(), m)
 		w.ok(err)
-		for i, b := range m.body {
-			_, err := w.engine.UpdatePart(t.Context(), lathe.Part{ID: lathe.PartID("prt_" + string(m.id) + string(rune('a'+i))), Session: s.ID, Message: m.id, Body: b}, "")
+		for i, p := range parts {
+			p.ID, p.Session, p.Message = lathe.PartID("prt_"+string(m.ID)+string(rune('a'+i))), s, m.ID
+			_, err := w.engine.UpdatePart(w.Context(), p, "")
 			w.ok(err)
 		}
 	}
+}
+
+func withParts(id lathe.MessageID, data lathe.RoleData, bodies ...lathe.Body) lathe.Message {
+	m := lathe.Message{ID: id, Data: data}
+	for _, b := range bodies {
+		m.Parts = append(m.Parts, lathe.Part{Body: b})
+	}
+	return m
+}
+
+// The server renders what was said, without what nobody said, and the page works without its script. It needs no
+// cookie, sets none, and gives nothing more to someone who has one.
+func TestShare_Page(t *testing.T) {
+	w, _ := paired(t, "")
+	page, _ := w.pair("full")
+	var s lathe.Session
+	w.want(http.StatusOK, &s, "POST", "/session", `{"title":"<script>alert(1)</script>"}`, owner...)
+	user := &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "m"}}
+	assistant := &lathe.Assistant{Parent: "msg_1", Agent: "build", Mode: "build", Completed: 9}
+	diff, err := json.Marshal(map[string]string{"diff": "--- a\n+++ a\n-old\n+<b>new</b>\n"})
+	w.ok(err)
+	w.addMessages(s.ID,
+		withParts("msg_1", user, &lathe.Text{Text: "Hello"}),
+		withParts("msg_2", assistant),
+		withParts("msg_3", assistant, &lathe.StepStart{}, &lathe.Text{Text: " \n"}, &lathe.Reasoning{Text: ""}, &lathe.StepFinish{Reason: "stop"}),
+		withParts("msg_4", user, &lathe.Text{Text: "A note of the program.", Synthetic: lathe.Yes}),
+		withParts("msg_5", assistant, &lathe.Text{Text: "Good **day**: <img src=x onerror=alert(1)> [x](javascript:alert(1))"},
+			&lathe.ToolCall{CallID: "c", Tool: "edit", State: &lathe.Completed{Title: "a", Input: json.RawMessage(`{}`), Output: "ok", Metadata: diff}}),
+	)
+	w.want(http.StatusOK, &s, "POST", "/session/"+string(s.ID)+"/share?expires=7d", "", owner...)
 	at, err := url.Parse(s.Share.URL)
 	w.ok(err)
-	in, err := json.Marshal(map[string]any{
-		"script": string(w.want(http.StatusOK, nil, "GET", "/share/page.js", "").body),
-		"data":   json.RawMessage(w.want(http.StatusOK, nil, "GET", at.Path+"/data", "").body),
-		"events": []json.RawMessage{
-			json.RawMessage(`{"type":"message.part.removed","properties":{"messageID":"msg_5","partID":"prt_msg_5b"}}`),
-			json.RawMessage(`{"type":"message.updated","properties":{"info":{"id":"msg_6","role":"assistant"}}}`),
-			json.RawMessage(`{"type":"message.part.updated","properties":{"part":{"id":"prt_6","messageID":"msg_6","type":"text","text":""}}}`),
-			json.RawMessage(`{"type":"message.updated","properties":{"info":{"id":"msg_7","role":"assistant"}}}`),
-			json.RawMessage(`{"type":"message.part.updated","properties":{"part":{"id":"prt_7","messageID":"msg_7","type":"text","text":""}}}`),
-			json.RawMessage(`{"type":"message.part.delta","properties":{"messageID":"msg_7","partID":"prt_7","field":"text","delta":"Late."}}`),
-		},
-	})
-	w.ok(err)
-	cmd := exec.CommandContext(t.Context(), node, "-e", browser)
-	cmd.Stdin = strings.NewReader(string(in))
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+	without := w.want(http.StatusOK, nil, "GET", at.Path, "")
+	got := string(without.body)
+	for _, part := range []string{"Hello", "Good <strong>day</strong>", `<span class="del">-old`, `<span class="add">+&lt;b&gt;new`, "<details", "&lt;script&gt;alert", "data-cursor="} {
+		if !strings.Contains(got, part) {
+			t.Errorf("the page has no %q:\n%s", part, got)
+		}
 	}
-	var seen [2][][2]string
-	w.ok(json.Unmarshal(out, &seen))
-	want := [2][][2]string{{{"user", "Hello"}, {"assistant", "Good day."}}, {{"user", "Hello"}, {"assistant", "Late."}}}
-	if diff := cmp.Diff(want, seen); diff != "" {
-		t.Error(diff)
+	if strings.Count(got, "<article") != 2 || strings.Count(got, "<script") != 1 || strings.Contains(got, "<img") || strings.Contains(got, "<a ") || strings.Contains(got, "A note") {
+		t.Errorf("the page has more:\n%s", got)
 	}
+	for _, secret := range []string{s.Directory, at.Path, "secret"} {
+		if strings.Contains(got, secret) {
+			t.Errorf("the page tells %q", secret)
+		}
+	}
+	for _, path := range []string{at.Path, at.Path + "/data", "/share/page.js", "/share/page.css"} {
+		a := w.want(http.StatusOK, nil, "GET", path, "", page[:2]...)
+		if len(a.Cookies()) > 0 || a.Header.Get("X-Robots-Tag") != "noindex, nofollow" || a.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %v", path, a.Header)
+		}
+		if path != at.Path+"/data" && (!strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") || a.Header.Get("Referrer-Policy") != "no-referrer") {
+			t.Errorf("%s: %v", path, a.Header)
+		}
+	}
+	wrong := at.Path[:len(at.Path)-4] + "____"
+	w.want(http.StatusNotFound, nil, "GET", wrong, "", page...) // a device sees no more than others
 }
