@@ -22,7 +22,7 @@ say = @echo "==> $(1)"
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture torture-trees tasks docs pictures demo release release-check image-test clean
+.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture torture-trees tasks docs web pictures demo release release-check image-test clean
 
 help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,10 @@ soak: build ## memory of a server over thousands of turns and at rest; FOR=3m RE
 
 tasks: build ## run recorded development tasks through the program: steps, bytes, failed calls, end checks
 	@$(GO) run ./scripts/tasks -binary bin/lathe
+
+web: ## build the web app in web/dist from web/src; needs Node for the packages and types
+	$(call say,web app)
+	@cd web && npm ci && node node_modules/typescript/bin/tsc -p . && $(GO) run -C build .
 
 docs: ## write what of the documents is made from the code: the reference of settings
 	$(call say,docs/settings.md)

@@ -98,7 +98,7 @@ func walk(fsys fs.FS, f func(name string) error) error {
 			return nil
 		}
 		base := path.Base(name)
-		if base == "testdata" || base == "vendor" || base == "bin" || base[0] == '.' || base[0] == '_' {
+		if base == "testdata" || base == "vendor" || base == "node_modules" || base == "bin" || base[0] == '.' || base[0] == '_' {
 			return fs.SkipDir
 		}
 		if _, err := fs.Stat(fsys, path.Join(name, "go.mod")); err == nil {
