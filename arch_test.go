@@ -137,7 +137,7 @@ var archImports = archtest.Table{
 	{From: "server/servertest", May: []string{".", "server", "engine", "model", "model/modeltest", "model/openai", "tool", "tool/tooltest", "workspace"}},
 	{From: "api", May: []string{".", "grant"}},
 	// Front ends know the vocabulary and the operations of package api, never the engine.
-	{From: "server/...", May: []string{".", "api", "grant", "internal/*", "workspace", "workspace/git", "workspace/search", "workspace/terminal", "config", "server/*"}},
+	{From: "server/...", May: []string{".", "api", "grant", "internal/*", "web", "workspace", "workspace/git", "workspace/search", "workspace/terminal", "config", "server/*"}},
 	// It is the files of the app for browsers, which knows the server only by its API.
 	{From: "web", May: nil},
 	// It answers permission requests, whose grants it proposes.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/server/device"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -139,13 +138,15 @@ func (s *Server) routes(rows []row) *http.ServeMux {
 		if e == nil {
 			e = &endpoint{server: s, methods: map[string]*row{}}
 			byPath[r.path] = e
-			mux.Handle(r.path, e)
+			if r.path == "/" { // it is itself, not all below it
+				mux.Handle("/{$}", e)
+			} else {
+				mux.Handle(r.path, e)
+			}
 		}
 		e.methods[r.method] = r
 	}
-	if byPath["/"] == nil {
-		mux.Handle("/", &endpoint{server: s})
-	}
+	mux.Handle("/", &endpoint{server: s})
 	return mux
 }
 
@@ -197,7 +198,7 @@ func (e *endpoint) serve(c *call) error {
 	}
 	switch {
 	case len(e.methods) == 0:
-		return notFound("Route %s %s not found; GET /doc lists all routes", c.Method, phrase.Shorten(c.URL.Path, 200))
+		return unknownRoute(c)
 	case c.row == nil:
 		c.w.Header().Set("Allow", e.allow())
 		return badStatus(http.StatusMethodNotAllowed, "Params", c.Method+" is not allowed here; "+e.allow()+" is", nil)

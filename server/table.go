@@ -38,6 +38,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 		terminals.routes(),
 		clients.routes(),
 		latheAPI{b.Engine}.routes(),
+		pageAPI{}.routes(),
 		backgroundAPI{b.Engine}.routes(),
 		grantAPI{b.Engine}.routes(),
 		deviceAPI{o.Pairing, s.guard, &device.Attempts{}}.routes(),
