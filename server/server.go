@@ -85,6 +85,7 @@ type Backend struct {
 	Terminals   *terminal.Set
 	Watcher     ChangeWatcher // may be nil
 	Reports     api.Reports   // may be nil
+	Usage       UsageReports  // may be nil
 	Languages   Languages     // may be nil
 	Worktrees   Worktrees     // may be nil
 }

@@ -44,6 +44,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 		deviceAPI{o.Pairing, s.guard, &device.Attempts{}}.routes(),
 		pushAPI{o.Pairing.Devices, s.notifier}.routes(),
 		reportAPI{b.Reports}.routes(),
+		usageAPI{b.Usage}.routes(),
 		metricsAPI{o.Metrics, o.Version, s.meters, b.Engine}.routes(),
 	)
 	// The document describes itself as well.
