@@ -35,6 +35,7 @@ const (
 // initTask is a command for the first process to start. Its streams and its control socket come with it.
 type initTask struct {
 	Grace   time.Duration `json:"grace"`
+	Until   time.Duration `json:"until,omitempty"` // the limit of a fenced command
 	Request request       `json:"request"`
 	Dir     string        `json:"dir"`
 	Args    []string      `json:"args"` // with the program
@@ -175,8 +176,16 @@ func receiveInitTask(control int) (initTask, []int, error) {
 func (p *initProcess) look(e initTask, files []int) {
 	_ = unix.SetNonblock(files[3], true)
 	l := &launcher{
-		control: os.NewFile(uintptr(files[3]), "control"), parent: os.Getppid(), grace: e.Grace, orders: make(chan order), ended: make(chan wstatus, 1),
+		control: os.NewFile(uintptr(files[3]), "control"), parent: os.Getppid(), grace: e.Grace, until: e.Until, orders: make(chan order), ended: make(chan wstatus, 1),
 		empty: make(chan struct{}), shared: &membership{stop: make(chan struct{}), reaped: make(chan struct{}, 1)},
+	}
+	if l.isLate() {
+		for _, fd := range files[:3] {
+			_ = unix.Close(fd)
+		}
+		l.sendReport(report{Late: true})
+		_ = l.control.Close()
+		return
 	}
 	p.mu.Lock()
 	p.starting++

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -44,6 +43,7 @@ type report struct {
 	Sandbox *Report   `json:"sandbox,omitempty"` // and confined
 	Errno   int       `json:"errno,omitempty"`   // it was not
 	Text    string    `json:"text,omitempty"`    // it could not be confined
+	Late    bool      `json:"late,omitempty"`    // its fence had expired
 	Mount   bool      `json:"mount,omitempty"`   // for want of mounts
 	Network string    `json:"network,omitempty"` // it could not have its own network
 	Exit    *wstatus  `json:"exit,omitempty"`    // it has ended
@@ -101,7 +101,8 @@ type launcher struct {
 	leave   bool          // no process's death is a reason to kill
 	over    bool          // the command has ended
 
-	killing time.Time // SIGKILL from then on; zero means that nothing is killed
+	killing time.Time     // SIGKILL from then on; zero means that nothing is killed
+	until   time.Duration // ends all at that time of [fence.Now]; 0 has no limit
 
 	guard        *guard   // of protected names; nil where there are none
 	placeholders standIns // for those that do not exist
@@ -109,8 +110,8 @@ type launcher struct {
 	shared *membership // finds its processes in a session; nil: all below us
 }
 
-func newLauncher(grace string) (*launcher, error) {
-	ms, err := strconv.Atoi(grace)
+func newLauncher(times string) (*launcher, error) {
+	grace, until, err := parseTimes(times)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func newLauncher(grace string) (*launcher, error) {
 		return nil, err
 	}
 	return &launcher{
-		control: os.NewFile(controlFD, "control"), parent: os.Getppid(), grace: time.Duration(ms) * time.Millisecond,
+		control: os.NewFile(controlFD, "control"), parent: os.Getppid(), grace: grace, until: until,
 		orders: make(chan order), ended: make(chan wstatus, 1), empty: make(chan struct{}),
 	}, nil
 }
@@ -160,6 +161,9 @@ func (l *launcher) run(request, dir string, argv, env []string) {
 
 // start starts the command and reports the result.
 func (l *launcher) start(sandbox, dir string, argv, env []string) report {
+	if l.isLate() {
+		return report{Late: true}
+	}
 	var r request
 	if sandbox != "" {
 		if err := json.Unmarshal([]byte(sandbox), &r); err != nil {
@@ -299,6 +303,8 @@ func (l *launcher) loop(signals <-chan os.Signal) {
 	l.ordered = l.orders
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
+	fenced, stopFence := l.watchFence()
+	defer stopFence()
 	var stop, reaped chan struct{}
 	if l.shared != nil {
 		stop, reaped = l.shared.stop, l.shared.reaped
@@ -325,6 +331,8 @@ func (l *launcher) loop(signals <-chan os.Signal) {
 			l.obey(o, ok)
 		case s := <-signals:
 			l.handleSignal(s)
+		case <-fenced:
+			l.enforceFence()
 		case <-tick.C:
 			if !time.Now().Before(l.killing) {
 				l.signal(unix.SIGKILL)
@@ -347,6 +355,8 @@ func (l *launcher) obey(o order, ok bool) {
 		l.kill()
 	case o == orderKill:
 		l.kill()
+	case o.until() > 0:
+		l.until = max(l.until, o.until())
 	case o == orderLeave:
 		l.leave = true
 	case o == orderRest:

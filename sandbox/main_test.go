@@ -10,8 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-agent/lathe/internal/fence"
 	"github.com/lathe-agent/lathe/sandbox"
 )
+
+// fenceTime is the limit of commands in tests of fences.
+const fenceTime = 800 * time.Millisecond
 
 func TestMain(m *testing.M) {
 	if exit, mine := sandbox.Launch(os.Args, os.Environ); mine {
@@ -41,6 +45,25 @@ func TestMain(m *testing.M) {
 		r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
 		_, err := r.Terminal(shell(os.Args[2], os.Args[3]), 24, 80)
 		fmt.Println("started", err)
+		select {}
+	}
+	if len(os.Args) == 4 && strings.HasPrefix(os.Args[1], "fenced") { // a node that will be stopped while a command runs
+		f := fence.New()
+		extend := func() { f.Extend(fence.Now() + fenceTime) }
+		extend()
+		r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+		r.UseFence(f)
+		go func() {
+			for range time.Tick(fenceTime / 8) {
+				extend()
+			}
+		}()
+		c := shell(os.Args[2], os.Args[3])
+		if os.Args[1] == "fenced-session" {
+			c.Profile = sandbox.Profile{Mode: sandbox.Workspace, Write: []string{c.Dir}, Session: "ses_fenced"}
+		}
+		_, err := r.Run(context.Background(), c, func(b []byte) { _, _ = os.Stdout.Write(b) })
+		fmt.Println("returned", err)
 		select {}
 	}
 	if len(os.Args) > 1 && os.Args[1] == "attempt" { // something that a shell cannot do

@@ -24,7 +24,11 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 	began := time.Now()
 	var t tree
 	var out *os.File
-	err := r.enter(c, func() (_ tree, err error) {
+	c, err := r.fenced(c)
+	if err != nil {
+		return Result{Exit: -1}, err
+	}
+	err = r.enter(c, func() (_ tree, err error) {
 		t, out, err = r.startPiped(c)
 		return t, err
 	})

@@ -27,6 +27,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/fence"
 )
 
 // The default times.
@@ -76,6 +78,8 @@ type Command struct {
 	Started func(list func() []Process)
 	// Unlimited, once closed, lifts Timeout: the command has moved to the background.
 	Unlimited <-chan struct{}
+	// until is the limit of a command that a fence ends, measured by [fence.Now]; 0 has none.
+	until time.Duration
 	// UserTyped says that the user typed it. Where nothing confines it, it may use our server (see [PeerChecker]).
 	UserTyped bool
 }
@@ -130,10 +134,9 @@ type Process struct {
 
 // Runner runs commands and keeps an eye on what they leave behind.
 type Runner struct {
-	launcher string
-	grace    time.Duration
-	kernel   func() Kernel
-	never    func(netip.AddrPort) bool
+	launching
+	kernel func() Kernel
+	never  func(netip.AddrPort) bool
 
 	noMounts, noNetworks atomic.Bool // a launcher has found out
 
@@ -149,6 +152,13 @@ type Runner struct {
 	sessions map[sessionKey]*session
 	uppers   map[string]*session      // which has used the folder of an overlay last
 	jobs     map[string][]*trackedJob // by owner
+}
+
+// launching is how a runner starts and ends commands.
+type launching struct {
+	launcher string
+	grace    time.Duration
+	fence    *fence.Fence // of the commands of Run; nil has no limit
 }
 
 // tree is a command and all its processes.
@@ -205,7 +215,7 @@ func Open(c Config) *Runner {
 	if c.Kernel != nil {
 		kernel = func() Kernel { return *c.Kernel }
 	}
-	return &Runner{launcher: c.Launcher, never: c.Forbidden, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*trackedJob{}}
+	return &Runner{launching: launching{launcher: c.Launcher, grace: c.Grace}, never: c.Forbidden, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*trackedJob{}}
 }
 
 // Kernel returns the features that commands can be confined with. That it has mounts is a hope
@@ -262,6 +272,9 @@ func (r *Runner) enter(c Command, start func() (tree, error)) error {
 	r.live[t] = left
 	closed := r.closed
 	r.mu.Unlock()
+	if b, ok := t.(beaten); ok && c.until > 0 { // it was extended while the command started
+		b.beat(r.fence.Until())
+	}
 	if closed { // it was started while Close looked at the others
 		t.kill()
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -60,6 +59,7 @@ type launched struct {
 
 	course
 	listed chan []Process
+	fenced bool // the launcher ends it at a limit that we extend
 }
 
 func (r *Runner) launch(c Command, s streams) (tree, error) {
@@ -92,7 +92,7 @@ func (r *Runner) launchIn(own bool, c Command, s streams) (*launched, error) {
 	_ = unix.SetNonblock(pair[0], true) // so that reading it can have an end
 	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
 	defer func() { _ = theirs.Close() }()
-	t := &launched{control: ours, course: newCourse(), listed: make(chan []Process)}
+	t := &launched{control: ours, course: newCourse(), listed: make(chan []Process), fenced: c.until > 0}
 	err = errNoSession
 	if r.shares(c) {
 		err = t.join(r, c, own, theirs, s)
@@ -146,7 +146,7 @@ func (t *launched) join(r *Runner, c Command, own bool, theirs *os.File, s strea
 	}
 	profile, drop := r.share(in, c.Profile)
 	err = in.send(initTask{
-		Grace: r.grace, Request: request{Profile: profile, Kernel: k, OwnNetwork: own}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: env, Drop: drop,
+		Grace: r.grace, Until: c.until, Request: request{Profile: profile, Kernel: k, OwnNetwork: own}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: env, Drop: drop,
 	}, s.in, s.out, s.err, theirs)
 	if err != nil {
 		done()
@@ -191,6 +191,8 @@ func (t *launched) take(first report, p Profile) {
 // reason is why it was not, as far as reported.
 func (r report) reason(err error) error {
 	switch {
+	case r.Late:
+		return errLate
 	case r.Errno > 0:
 		return syscall.Errno(r.Errno)
 	case r.Network != "":
@@ -246,7 +248,7 @@ func (t *launched) begin(r *Runner, c Command, own bool, theirs *os.File, s stre
 	_ = t.launcher.Kill()
 	_, _ = t.launcher.Wait()
 	c.Profile.sweep()
-	if first.Errno > 0 || first.Text != "" || first.Network != "" {
+	if first.Late || first.Errno > 0 || first.Text != "" || first.Network != "" {
 		return first.reason(nil)
 	}
 	return fmt.Errorf("the launcher %s did not start the command (does its main call sandbox.Launch?): %w", r.launcher, err)
@@ -267,7 +269,7 @@ func (t *launched) startLauncher(r *Runner, c Command, request request, theirs *
 	if err != nil {
 		return err
 	}
-	argv := append([]string{"lathe", c.launchWord(), strconv.FormatInt(r.grace.Milliseconds(), 10), confined, c.Dir, c.Path}, c.Args...)
+	argv := append([]string{"lathe", c.launchWord(), launchTimes(r.grace, c.until), confined, c.Dir, c.Path}, c.Args...)
 	t.launcher, err = os.StartProcess(r.launcher, argv, &os.ProcAttr{Dir: "/", Env: env, Files: files, Sys: sys})
 	return err
 }
@@ -354,6 +356,20 @@ func stateError(s *os.ProcessState) error {
 		return nil
 	}
 	return errors.New(s.String())
+}
+
+// beat moves the limit of a fenced command. A launcher that does not read its orders ends the command instead.
+func (t *launched) beat(until time.Duration) {
+	if !t.fenced {
+		return
+	}
+	raw, err := t.control.SyscallConn()
+	if err != nil {
+		return // it has ended
+	}
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.Send(int(fd), []byte(beatOrder(until)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	})
 }
 
 func (t *launched) kill() { t.order(orderKill) }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/fence"
 )
 
 // ErrMoved is in the chain of an error when a path no longer leads where it led when it was
@@ -28,6 +30,14 @@ type File struct {
 	Name string      // as requested: absolute and cleaned, with symlinks
 	Path string      // where it really is: no symlink on the way, the letters the disk has
 	Info fs.FileInfo // of Path when it was resolved; nil if nothing is there
+
+	fence *fence.Fence // after which it is not changed; nil has no end
+}
+
+// Within returns the file for a writer that may change it only until the fence of the context.
+func (f File) Within(ctx context.Context) File {
+	f.fence = fence.FromContext(ctx)
+	return f
 }
 
 // IsDir reports whether a directory was there.

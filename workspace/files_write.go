@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/fence"
 )
 
 // Write makes data the content of the file, whole or not at all: it is written beside and
@@ -33,7 +34,7 @@ func (f File) Write(data []byte) error {
 	if err != nil {
 		return err
 	}
-	err = replace(dir, name, old, data)
+	err = replace(dir, name, old, data, f.fence)
 	if err == nil {
 		return nil
 	}
@@ -63,6 +64,9 @@ func (f File) Remove() error {
 		return moved(f.Path)
 	case info.IsDir():
 		return notFile(f.Path, info.Mode())
+	}
+	if err := f.fence.Valid(); err != nil {
+		return sayWrite(f.Path, err)
 	}
 	if err := dir.Remove(name); err != nil {
 		return sayOpen(f.Path, err)
@@ -132,7 +136,7 @@ func IsTempName(name string) bool {
 }
 
 // replace writes a new file and gives it the name.
-func replace(dir *os.Root, name string, old fs.FileInfo, data []byte) error {
+func replace(dir *os.Root, name string, old fs.FileInfo, data []byte, until *fence.Fence) error {
 	mode := fs.FileMode(0o666)
 	if old != nil {
 		mode = 0o600 // until it has the right one
@@ -142,7 +146,9 @@ func replace(dir *os.Root, name string, old fs.FileInfo, data []byte) error {
 	if err != nil {
 		return &cannotKeep{err}
 	}
-	err = fill(dir, name, file, old, data)
+	if err = fill(dir, name, file, old, data); err == nil {
+		err = until.Valid() // writing may have taken long
+	}
 	if err == nil {
 		if err = dir.Rename(temp, name); err == nil {
 			return nil
@@ -186,6 +192,9 @@ func (f File) overwrite(dir *os.Root, name string, old fs.FileInfo, data []byte)
 	info, err := file.Stat()
 	if err == nil && !os.SameFile(info, old) {
 		err = ErrMoved
+	}
+	if err == nil {
+		err = f.fence.Valid()
 	}
 	if err == nil {
 		err = file.Truncate(0)

@@ -69,7 +69,7 @@ func unsavedRefusal(t target.Target) error {
 // The caller has saved the file for an undo.
 func (o overlay) write(ctx context.Context, t target.Target, old content, text string) error {
 	if !old.unsaved {
-		if err := t.Write([]byte(text)); err != nil {
+		if err := t.Within(ctx).Write([]byte(text)); err != nil {
 			return tool.Failf("Cannot write %s: %w.", t.Shown, err)
 		}
 		return nil

@@ -56,7 +56,7 @@ func write(ctx context.Context, files []patched) error {
 		if err := f.files.write(ctx, f.to, content{unsaved: f.unsaved}, f.After); err != nil {
 			return undoWrites(made, err)
 		}
-		made = append(made, f.unwrite)
+		made = append(made, func() error { return f.unwrite(context.WithoutCancel(ctx)) })
 		if f.Kind == patch.Move {
 			keepMode(f.to, f.from)
 		}
@@ -65,25 +65,25 @@ func write(ctx context.Context, files []patched) error {
 		if f.Kind != patch.Delete && f.Kind != patch.Move {
 			continue
 		}
-		if err := f.from.Remove(); err != nil {
+		if err := f.from.Within(ctx).Remove(); err != nil {
 			return undoWrites(made, tool.Failf("Cannot remove %s: %w.", f.from.Shown, err))
 		}
-		made = append(made, f.unremove)
+		made = append(made, func() error { return f.unremove(context.WithoutCancel(ctx)) })
 	}
 	return nil
 }
 
 // unwrite restores the old content.
-func (f patched) unwrite() error {
+func (f patched) unwrite(ctx context.Context) error {
 	if f.Kind == patch.Update {
-		return f.files.write(context.Background(), f.to, content{unsaved: f.unsaved}, f.Before)
+		return f.files.write(ctx, f.to, content{unsaved: f.unsaved}, f.Before)
 	}
-	return f.to.Remove()
+	return f.to.Within(ctx).Remove()
 }
 
 // unremove brings back what was removed.
-func (f patched) unremove() error {
-	if err := f.from.Write([]byte(f.Before)); err != nil {
+func (f patched) unremove(ctx context.Context) error {
+	if err := f.from.Within(ctx).Write([]byte(f.Before)); err != nil {
 		return err
 	}
 	keepMode(f.from, f.from)
