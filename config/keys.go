@@ -71,7 +71,10 @@ func serverKeys() []entry {
 			key("cors", list("Additional origins allowed to send requests", text(""))),
 			key("auth", choice("Authentication; none requires no password and is limited to loopback; default: password", "none", "password")),
 			key("metrics", toggle("Serve metrics at /lathe/metrics; default: false")),
-			key("traces", toggle("Send traces to OTEL_EXPORTER_OTLP_ENDPOINT; default: false"))).needsTrust()),
+			key("traces", toggle("Send traces to OTEL_EXPORTER_OTLP_ENDPOINT; default: false")),
+			key("tls", choice("TLS certificate; auto makes one without an authority and renews it; default: none", "auto")),
+			key("push", object("Notifications to paired devices",
+				key("text", toggle("Include the session's title and words of the request; default: false"))))).needsTrust()),
 		key("enterprise", object("Self-hosted share server; has no effect yet", key("url", text("URL of the share server").needsTrust()))),
 	}
 }

@@ -120,7 +120,7 @@ func TestKeys_OfTheReference(t *testing.T) {
 	ours := []string{
 		"overview", "search", "survey", "permission_mode", "permission_unattended", "prompt_cache",
 		"server.auth", // decisions: an explicit way to serve without a password
-		"server.metrics", "server.traces", "lsp.install", "lsp.memory", "formatter.scope",
+		"server.metrics", "server.traces", "server.tls", "server.push", "server.push.text", "lsp.install", "lsp.memory", "formatter.scope",
 		// older settings
 		"theme", "keybinds", "editor", "tui", "agent.*.name", "mode.*.name",
 		// described with models, not in the schema of the API

@@ -76,6 +76,12 @@ type (
 		Auth       string   `json:"auth,omitempty"`
 		Metrics    bool     `json:"metrics,omitempty"`
 		Traces     bool     `json:"traces,omitempty"`
+		TLS        string   `json:"tls,omitempty"`
+		Push       Push     `json:"push,omitzero"`
+	}
+	// Push is about notifications to paired devices.
+	Push struct {
+		Text bool `json:"text,omitempty"`
 	}
 	// Command is a slash command. One without a Template changes a built-in one of its name.
 	Command struct {

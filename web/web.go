@@ -1,7 +1,7 @@
 // Package web holds the web app that the server sends to browsers: the bundle that make web builds from web/src.
 //
 // Every file lies there compressed as well, so that serving one costs a copy. The package has no state and needs only
-// the standard library. Start reading at Open.
+// the standard library. Start reading at Open; docs/web.md describes the app.
 package web
 
 import (

@@ -49,10 +49,6 @@ func announceServer(a *cli.App, f serveFlags, at net.Addr) (stop func()) {
 		a.Notify("Warning: cannot announce the server on the network: %v.", err)
 		return func() {}
 	}
-	scheme := "http://"
-	if f.cert != "" {
-		scheme = "https://"
-	}
-	a.Notify("Announced on the network as %s%s.", scheme, net.JoinHostPort(termtext.Plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
+	a.Notify("Announced on the network as %s://%s.", f.scheme(), net.JoinHostPort(termtext.Plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
 	return func() { _ = r.Close() }
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,10 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/server/device"
+	"github.com/lathe-agent/lathe/server/push"
 	"github.com/lathe-agent/lathe/store/sqlite"
+	"github.com/lathe-agent/lathe/tool"
 )
 
 type serveFlags struct {
@@ -27,11 +31,12 @@ type serveFlags struct {
 	port             int
 	noAuth           bool
 	cors, hosts      []string
-	cert, key        string
-	metrics, traces  bool
-	mdns             bool
-	mdnsDomain       string
-	debugAddr        string
+	certificates
+	pairing
+	metrics, traces bool
+	mdns            bool
+	mdnsDomain      string
+	debugAddr       string
 }
 
 // New returns `lathe serve`.
@@ -39,13 +44,14 @@ func New(a *cli.App) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Start the HTTP server for OpenCode clients",
+		Short: "Start the server for browsers, phones and OpenCode clients",
 		Long:  serveHelp,
 		Example: `  lathe serve                                     # 127.0.0.1, port 4096 or any free port
   lathe serve --socket ~/.lathe.sock              # only for your user, no port
   LATHE_NO_AUTH=1 lathe serve --port 4096         # for launchers without a password
   lathe serve --hostname 0.0.0.0 --allow-host build.lan --tls-cert cert.pem --tls-key key.pem
   lathe serve --mdns                              # on the local network: http://opencode.local:4096
+  lathe serve --hostname 0.0.0.0 --tls auto --pair # for your phone: prints a QR code
   curl -u opencode:$(cat ~/.local/state/lathe/server-password) http://127.0.0.1:4096/session`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return serveHTTP(c.Context(), a, f, c.Flags().Changed) },
@@ -59,6 +65,9 @@ func New(a *cli.App) *cobra.Command {
 	s.StringArrayVar(&f.hosts, "allow-host", nil, "host `NAME` that clients use for this server; repeatable")
 	s.StringVar(&f.cert, "tls-cert", "", "TLS certificate `FILE`")
 	s.StringVar(&f.key, "tls-key", "", "TLS key `FILE`")
+	s.StringVar(&f.tls, "tls", "", "`auto` makes and renews a certificate without an authority")
+	s.BoolVar(&f.pair, "pair", false, "print a QR code and a link that pair one device")
+	s.StringVar(&f.right, "right", "full", "`RIGHT` of that device: read, answer or full")
 	s.BoolVar(&f.mdns, "mdns", false, "announce the server on the local network; listens on 0.0.0.0 unless --hostname is given")
 	s.StringVar(&f.mdnsDomain, "mdns-domain", defaultDomain, "host `NAME` for --mdns")
 	s.BoolVar(&f.metrics, "metrics", false, "serve Prometheus metrics at /lathe/metrics, with the password")
@@ -67,10 +76,12 @@ func New(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-const serveHelp = `Start an HTTP server with the API of OpenCode, for its SDKs, editor extensions and terminal client.
-When the server is ready, it prints one line to standard output:
+const serveHelp = `Start an HTTP server with a web app for browsers and phones, and with the API of OpenCode for its SDKs,
+editor extensions and terminal client. When the server is ready, it prints one line to standard output:
 
   opencode server listening on http://127.0.0.1:4096
+
+Browsers: open that address, or run lathe web. For a phone: --hostname 0.0.0.0 --tls auto --pair.
 
 Authentication: the first start creates a password and saves it to server-password in the state
 folder, readable only by you. lathe's own clients read it there. The user name is opencode. Set
@@ -80,6 +91,11 @@ or LATHE_NO_AUTH=1 turn authentication off, on loopback and sockets only.
 
 Web pages can send requests only from this machine or from an origin given with --cors. If clients
 use a host name, through a proxy or a network, add it with --allow-host. IP addresses always work.
+
+--pair prints a QR code and a link that admit one browser without the password, once and within two
+minutes. Devices with the right read see sessions, those with answer also allow requests once or reject
+them. List and revoke devices with lathe device. Use --tls auto, --tls-cert or a proxy with TLS on a
+network; --tls auto shows the fingerprint of its certificate.
 
 --mdns announces the server on the local network as opencode-PORT of type _http._tcp, with the host
 name opencode.local or that of --mdns-domain. It requires a password, and traffic is unencrypted
@@ -98,25 +114,40 @@ go tool pprof http://opencode:PASSWORD@127.0.0.1:6060/debug/pprof/heap.
 Ctrl-C stops the server. Interrupted turns are saved and can be resumed, also after a crash.`
 
 // serveHTTP listens until the context ends.
-func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string) bool) (err error) {
-	settings, err := serverSettings(a)
+func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string) bool) error {
+	loaded, err := loadConfig(a)
 	if err != nil {
 		return err
 	}
+	settings := loaded.Server
 	f.fill(settings, given)
 	if err := f.checkAnnounced(given("mdns")); err != nil {
 		return err
 	}
 	o, err := serverOptions(a, f, settings)
+	if err == nil {
+		err = f.checkPairing(o, given("right"))
+	}
 	if err != nil {
 		return err
 	}
+	defer o.Pairing.Devices.Close()
+	o.Pairing.Push = &push.Options{Reach: a.WebConfig(loaded.WebFetch, tool.Limits{}), Text: settings.Push.Text, Grace: pushGrace}
+	return f.run(ctx, a, o)
+}
+
+// run serves with the given options until the context ends.
+func (f serveFlags) run(ctx context.Context, a *cli.App, o server.Options) (err error) {
 	if a.Tracer, err = openTracer(a, f.traces); err != nil {
 		return err
 	}
 	defer func() { err = cli.CloseAfter(a.Tracer, err) }()
 	o.Metrics, o.Tracer = f.metrics, a.Tracer
-	l, where, err := f.listen(ctx)
+	at, err := datadir.Find(a.Env)
+	if err != nil {
+		return err
+	}
+	l, where, err := f.listen(ctx, at.State, &o.Pairing)
 	if err != nil {
 		return err
 	}
@@ -139,9 +170,13 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	}
 	defer stopDebug()
 	defer announceServer(a, f, l.Addr())()
-	describe(a, o, where)
+	defer register(a, at.Servers(), runningServer{Address: f.localAddress(where), Open: o.Password == ""})()
+	f.describe(a, o, where)
 	a.Printf("opencode server listening on %s\n", where)
 	if err := a.Out.Flush(); err != nil {
+		return cli.CloseAfter(l, err)
+	}
+	if err := f.showReady(ctx, a, o, where); err != nil {
 		return cli.CloseAfter(l, err)
 	}
 	if err := s.Serve(ctx, l); err != nil && !errors.Is(err, net.ErrClosed) {
@@ -151,9 +186,16 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 }
 
 // describe prints what this is and how to use it, for people who start the server by hand.
-func describe(a *cli.App, o server.Options, where string) {
-	a.Notify("lathe %s: HTTP server for OpenCode clients, in %s", a.Version, termtext.Plain(termtext.Tilde(o.Directory, a.Env("HOME"))))
-	a.Notify("  Connect   lathe attach %s, or any OpenCode client", termtext.Plain(where))
+func (f *serveFlags) describe(a *cli.App, o server.Options, where string) {
+	a.Notify("lathe %s: server for browsers and OpenCode clients, in %s", a.Version, termtext.Plain(termtext.Tilde(o.Directory, a.Env("HOME"))))
+	local := f.localAddress(where)
+	a.Notify("  Connect   lathe attach %s, or any OpenCode client", termtext.Plain(local))
+	if f.socket == "" {
+		a.Notify("  Browser   %s", termtext.Plain(local))
+	}
+	if public := o.Pairing.Address; public != local && public != "" {
+		a.Notify("  Phone     %s", termtext.Plain(public))
+	}
 	user := termtext.Plain(cmp.Or(o.Username, "opencode"))
 	at, err := datadir.Find(a.Env)
 	switch {
@@ -175,15 +217,18 @@ func peersOf(a *cli.App, s *harness.Harness, at datadir.Folders) *sandbox.PeerCh
 	return &sandbox.PeerChecker{Runner: s.Runner, Others: func() bool { return sqlite.CountProcesses(at.Owners) > 1 }}
 }
 
-// serverSettings returns the server config, with that of the project only if it is trusted.
-func serverSettings(a *cli.App) (config.Server, error) {
+// loadConfig returns the config, with that of the project only if it is trusted.
+func loadConfig(a *cli.App) (config.Config, error) {
 	l, err := a.Config()
 	if err != nil {
-		return config.Server{}, err
+		return config.Config{}, err
 	}
 	a.WarnBroken(l)
-	return l.Config.Server, nil
+	return l.Config, nil
 }
+
+// pushGrace is how long someone at the terminal has to answer before devices are notified.
+const pushGrace = 5 * time.Second
 
 // fill sets the values without flags from the config.
 func (f *serveFlags) fill(c config.Server, given func(string) bool) {
@@ -199,6 +244,9 @@ func (f *serveFlags) fill(c config.Server, given func(string) bool) {
 	f.mdns = f.mdns || c.MDNS && !given("mdns")
 	if f.mdns && !given("hostname") && c.Hostname == "" && f.socket == "" {
 		f.hostname = "0.0.0.0"
+	}
+	if f.tls == "" && f.cert == "" && f.socket == "" {
+		f.tls = c.TLS
 	}
 	f.cors = append(f.cors, c.CORS...)
 	f.metrics, f.traces = f.metrics || c.Metrics, f.traces || c.Traces
@@ -217,6 +265,11 @@ func serverOptions(a *cli.App, f serveFlags, c config.Server) (server.Options, e
 	if f.mdns {
 		o.Hosts = append(o.Hosts, f.mdnsDomain)
 	}
+	at, err := datadir.Find(a.Env)
+	if err != nil {
+		return o, err
+	}
+	o.Pairing.Devices = device.Open(at.Devices(), a.Now)
 	v := a.Env("LATHE_NO_AUTH")
 	open := f.noAuth || o.Password == "" && (c.Auth == "none" || v == "1" || v == "true")
 	switch {
@@ -225,10 +278,6 @@ func serverOptions(a *cli.App, f serveFlags, c config.Server) (server.Options, e
 	case open && !f.isLocal():
 		return o, cli.Usagef("a server on %s needs a password, because other machines can reach it; leave out --no-auth, or listen on 127.0.0.1", termtext.Plain(f.hostname))
 	case !open && o.Password == "":
-		at, err := datadir.Find(a.Env)
-		if err != nil {
-			return o, err
-		}
 		if o.Password, err = at.ServerPassword(); err != nil {
 			return o, err
 		}
@@ -246,14 +295,11 @@ func (f serveFlags) isLocal() bool {
 }
 
 // listen opens the port or socket and returns its URL.
-func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, err error) {
-	if (f.cert == "") != (f.key == "") {
-		return nil, "", cli.Usagef("--tls-cert and --tls-key must be used together")
+func (f serveFlags) listen(ctx context.Context, state string, pairing *server.Pairing) (l net.Listener, where string, err error) {
+	if err := f.checkTLS(); err != nil {
+		return nil, "", err
 	}
 	if f.socket != "" {
-		if f.cert != "" {
-			return nil, "", cli.Usagef("--tls-cert cannot be combined with --socket; a socket is already private")
-		}
 		path, err := filepath.Abs(f.socket)
 		if err != nil {
 			return nil, "", err
@@ -267,15 +313,11 @@ func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, e
 	if l, err = server.Listen(ctx, f.hostname, f.port); err != nil {
 		return nil, "", err
 	}
-	where = "http://"
-	port := l.Addr().(*net.TCPAddr).Port
-	if f.cert != "" {
-		where = "https://"
-		secure, err := server.WithTLS(l, f.cert, f.key)
-		if err != nil {
-			return nil, "", cli.CloseAfter(l, err)
-		}
-		l = secure
+	where = f.scheme() + "://" + net.JoinHostPort(f.hostname, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	secure, err := f.secure(ctx, l, state, pairing)
+	if err != nil {
+		return nil, "", cli.CloseAfter(l, err)
 	}
-	return l, where + net.JoinHostPort(f.hostname, strconv.Itoa(port)), nil
+	pairing.Address = f.publicAddress(where)
+	return secure, where, nil
 }

@@ -21,7 +21,8 @@ func WithServer(ctx context.Context, a *cli.App, port int, s *harness.Harness, f
 	if err != nil {
 		return err
 	}
-	l, where, err := flags.listen(ctx)
+	defer o.Pairing.Devices.Close()
+	l, where, err := flags.listen(ctx, "", &o.Pairing)
 	if err != nil {
 		return err
 	}

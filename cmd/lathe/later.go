@@ -11,7 +11,6 @@ import (
 // laterCommands are commands of OpenCode that are not implemented yet. They are hidden, and their error names the
 // alternative.
 var laterCommands = []struct{ name, what, instead, example string }{
-	{"web", "web UI", "Use `lathe serve` with any OpenCode client instead.", "  lathe serve"},
 	{"github", "GitHub app and workflow", "Use `lathe run --format json` in your own workflow instead.", "  lathe run --format json \"What does this change break?\""},
 	{"pr", "check out a pull request", "Use `gh pr checkout NUMBER`, then `lathe run` instead.", "  lathe run \"Review the changes on this branch\""},
 	{"console", "hosted account", "lathe needs no account: `lathe auth login` saves your API keys.", "  lathe auth login"},

@@ -98,6 +98,8 @@ func newRoot(a *cli.App) *cobra.Command {
 		eval.New(a),
 		screen.NewAttach(a),
 		serve.New(a),
+		serve.NewWeb(a),
+		serve.NewDevice(a),
 		newMCP(a),
 		acpserver.New(a, account.NewLogin(a)),
 		session.New(a, run.Forks),

@@ -101,6 +101,23 @@ func (s *serving) kill() {
 // ask makes one request and reads the answer into to, unless that is nil.
 func (s *serving) ask(want int, to any, method, path, body string) string {
 	s.Helper()
+	res := s.do(method, path, body)
+	defer res.Body.Close()
+	data, _ := io.ReadAll(res.Body)
+	if res.StatusCode != want {
+		s.Fatalf("%s %s: status %d, not %d: %s", method, path, res.StatusCode, want, data)
+	}
+	if to != nil {
+		if err := json.Unmarshal(data, to); err != nil {
+			s.Fatalf("%s %s: %v: %s", method, path, err, data)
+		}
+	}
+	return string(data)
+}
+
+// do sends a request. The caller closes the body of the response.
+func (s *serving) do(method, path, body string) *http.Response {
+	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
@@ -115,17 +132,7 @@ func (s *serving) ask(want int, to any, method, path, body string) string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	defer res.Body.Close()
-	data, _ := io.ReadAll(res.Body)
-	if res.StatusCode != want {
-		s.Fatalf("%s %s: status %d, not %d: %s", method, path, res.StatusCode, want, data)
-	}
-	if to != nil {
-		if err := json.Unmarshal(data, to); err != nil {
-			s.Fatalf("%s %s: %v: %s", method, path, err, data)
-		}
-	}
-	return string(data)
+	return res
 }
 
 // listen reads a stream and tells each event with the cursor of its frame, until it says false.
@@ -212,7 +219,7 @@ func TestServe_WithoutPassword(t *testing.T) {
 		s := startServe(t, home, c.env, c.args...)
 		s.ask(200, nil, "GET", "/global/health", "")
 		s.end()
-		for _, want := range []string{"requires no password", "HTTP server for OpenCode clients", "Connect   lathe attach http://127.0.0.1:", "Stop      Ctrl-C"} {
+		for _, want := range []string{"requires no password", "server for browsers and OpenCode clients", "Connect   lathe attach http://127.0.0.1:", "Browser   http://127.0.0.1:", "Stop      Ctrl-C"} {
 			if !strings.Contains(s.stderr.String(), want) {
 				t.Errorf("%v: %q is not on standard error: %s", c, want, s.stderr)
 			}
@@ -225,6 +232,18 @@ func TestServe_WithoutPassword(t *testing.T) {
 		out, err := command(t, home, append([]string{"serve"}, args...)...).CombinedOutput()
 		if code := exitCode(err); code != cli.ExitUsage {
 			t.Errorf("serve %v: exit %d\n%s", args, code, out)
+		}
+	}
+}
+
+// A server on all addresses names one that a phone can open, and one for this machine.
+func TestServe_Addresses(t *testing.T) {
+	needUnix(t)
+	s := startServe(t, serveHome(t, "http://127.0.0.1:1"), nil, "--hostname", "0.0.0.0", "--allow-host", "build.lan")
+	s.end()
+	for _, want := range []string{"Connect   lathe attach http://127.0.0.1:", "Browser   http://127.0.0.1:", "Phone     http://build.lan:"} {
+		if !strings.Contains(s.stderr.String(), want) {
+			t.Errorf("%q is not on standard error: %s", want, s.stderr)
 		}
 	}
 }

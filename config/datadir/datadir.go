@@ -32,6 +32,8 @@ func (f Folders) Instructions() string { return filepath.Join(f.Cache, "instruct
 func (f Folders) Skills() string       { return filepath.Join(f.Cache, "skills") }
 func (f Folders) Languages() string    { return filepath.Join(f.Cache, "lsp") }
 func (f Folders) Snapshots() string    { return filepath.Join(f.Data, "snapshot") }
+func (f Folders) Devices() string      { return filepath.Join(f.Data, "devices.json") }
+func (f Folders) Servers() string      { return filepath.Join(f.State, "servers") } // one file for each that runs
 
 // Worktrees is the folder for isolated trees. It is beside the data folder, which commands cannot see.
 func (f Folders) Worktrees() string { return filepath.Clean(f.Data) + "-worktrees" }
