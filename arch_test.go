@@ -140,6 +140,7 @@ var archImports = archtest.Table{
 	{From: "server/...", May: []string{".", "api", "grant", "internal/*", "web", "workspace", "workspace/git", "workspace/search", "workspace/terminal", "config", "server/*"}},
 	// It is the files of the app for browsers, which knows the server only by its API.
 	{From: "web", May: nil},
+	{From: "web/webtest", May: nil},
 	// It answers permission requests, whose grants it proposes.
 	{From: "acp", May: []string{".", "api", "acp/wire", "grant", "internal/*"}},
 	{From: "acp/wire", May: nil},
