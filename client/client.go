@@ -65,6 +65,7 @@ type Client struct {
 	background
 	grants
 	worktrees
+	untils
 	options Options
 	base    string // without a slash at its end
 	where   string // for people, without a password
@@ -112,6 +113,7 @@ func New(address string, o Options) (*Client, error) {
 	}
 	c.http = newHTTP(wire)
 	c.reports, c.background, c.worktrees = reports{c.call}, background{c.call}, worktrees{c.call}
+	c.untils = untils{c}
 	return c, nil
 }
 

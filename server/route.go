@@ -128,6 +128,19 @@ func raw[Q any](r row, media string, f func(c *call, q Q) error) row {
 	return r
 }
 
+// held is raw for a route that reads a body.
+func held[In any](r row, media string, f func(c *call, in In) error) row {
+	r = raw(r, media, func(c *call, _ none) error {
+		var in In
+		if err := c.readBody(&in); err != nil {
+			return err
+		}
+		return f(c, in)
+	})
+	r.body = reflect.TypeFor[In]()
+	return r
+}
+
 // routes makes the handlers: one for each path with its methods, and one for unknown paths.
 func (s *Server) routes(rows []row) *http.ServeMux {
 	byPath := map[string]*endpoint{}

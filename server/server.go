@@ -88,6 +88,7 @@ type Backend struct {
 	Usage       UsageReports  // may be nil
 	Languages   Languages     // may be nil
 	Worktrees   Worktrees     // may be nil
+	Untils      api.Untils    // may be nil
 }
 
 // Server answers requests. Make one with [New]; it is an [http.Handler].

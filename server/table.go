@@ -40,6 +40,7 @@ func (s *Server) table(b Backend, events publisher) []row {
 		latheAPI{b.Engine}.routes(),
 		pageAPI{}.routes(),
 		backgroundAPI{b.Engine}.routes(),
+		untilAPI{b.Untils}.routes(),
 		grantAPI{b.Engine}.routes(),
 		deviceAPI{o.Pairing, s.guard, &device.Attempts{}}.routes(),
 		pushAPI{o.Pairing.Devices, s.notifier}.routes(),

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,11 +37,9 @@ func (p *prompt) submitUntil(d editor.Draft, in lathe.Prompt) tea.Cmd {
 		case err != nil:
 			return p.notify(toast.Warning, "The run until "+command+" passes has ended: "+errorText(err))
 		case last.Verdict == api.UntilPassed:
-			return p.notify(toast.Success, fmt.Sprintf("Check passed (run %d of %d): %s", last.Run, last.Tries, command))
-		case last.Verdict == api.UntilNoProgress:
-			return p.notify(toast.Warning, "No progress: "+command+" failed three times for the same reason")
+			return p.notify(toast.Success, last.Outcome())
 		default:
-			return p.notify(toast.Warning, fmt.Sprintf("%s failed %d times; no tries are left", command, last.Run))
+			return p.notify(toast.Warning, last.Outcome())
 		}
 	}
 	id, agent := p.state.Current, p.choice.agent
@@ -50,7 +47,7 @@ func (p *prompt) submitUntil(d editor.Draft, in lathe.Prompt) tea.Cmd {
 	return p.longCall("repeat the prompt", func(ctx context.Context, e Engine) (then, error) {
 		u, ok := e.(api.Untils)
 		if !ok {
-			return p.drafts.restoreOnError(d), lathe.Errorf(lathe.Unavailable, "/until needs an engine in this program; run `lathe` without --attach")
+			return p.drafts.restoreOnError(d), lathe.Errorf(lathe.Unavailable, "/until is not available here: this engine cannot run commands that decide")
 		}
 		if id == "" {
 			s, err := e.Create(ctx, p.dir(), lathe.NewSession{Agent: agent})

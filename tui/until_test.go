@@ -19,7 +19,7 @@ func (r repeating) RunUntil(_ context.Context, id lathe.SessionID, spec api.Unti
 	return r.last, r.did("until", id, spec.Command, p.Parts[0].Body.(*lathe.Text).Text)
 }
 
-// The command of /until counts for one prompt. A server cannot do that, and then the draft stays.
+// The command of /until counts for one prompt. Where an engine cannot do that, the draft stays.
 func TestUntil(t *testing.T) {
 	onStage(t, sample(), inSample(), func(s *stage) {
 		s.typed("/until make test")
@@ -27,13 +27,13 @@ func TestUntil(t *testing.T) {
 		s.sees("until it passes: make test")
 		s.typed("fix it")
 		s.press("enter")
-		s.sees("/until needs an engine in")
+		s.sees("/until is not available")
 		if got := s.p.drafts.edit.Text(); got != "fix it" {
 			t.Errorf("the draft is %q", got)
 		}
 	})
 	onStage(t, sample(), inSample(), func(s *stage) {
-		s.p.engine = repeating{canned: s.p.engine.(*canned), last: api.UntilRound{Verdict: api.UntilPassed, Run: 2, Tries: 10}}
+		s.p.engine = repeating{canned: s.p.engine.(*canned), last: api.UntilRound{Verdict: api.UntilPassed, Command: "make test", Run: 2, Tries: 10}}
 		s.typed("/until make test")
 		s.press("enter")
 		s.typed("fix it")

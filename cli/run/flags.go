@@ -48,7 +48,7 @@ type shareFlags struct {
 type treeFlags struct {
 	models   []string   // of -m, for --tries
 	until    string     // command that decides when the work is done
-	repeats  api.Untils // runs it; nil with --attach
+	repeats  api.Untils // runs it
 	tries    triesFlags
 	worktree string // name; see newTree
 	treeDir  string // directory of the session in the worktree

@@ -247,14 +247,12 @@ func runWith(ctx context.Context, a *cli.App, e api.Engine, f runFlags, text str
 	if isOwn && (!fresh || f.fork) {
 		rules = f.rules
 	}
-	if isOwn {
-		release, err := r.beginUntil(ctx, &prompt)
-		if err != nil {
-			r.turn.DeleteEmpty(ctx)
-			return err
-		}
-		defer release()
+	release, err := r.beginUntil(ctx, &prompt)
+	if err != nil {
+		r.turn.DeleteEmpty(ctx)
+		return err
 	}
+	defer release()
 	return withRules(ctx, e, s, rules, func() error { return r.follow(ctx, prompt) })
 }
 
@@ -365,5 +363,6 @@ func runAttached(ctx context.Context, a *cli.App, f runFlags, text string) error
 	if err != nil {
 		return err
 	}
+	f.repeats = r
 	return cli.CloseAfter(r, runWith(ctx, a, r, f, text))
 }

@@ -15,15 +15,13 @@ import (
 func (f *runFlags) isParallel() bool { return f.tries.count > 0 && f.until == "" }
 
 // checkUntil checks the flags of --until.
-func (f *runFlags) checkUntil(a *cli.App) error {
+func (f *runFlags) checkUntil() error {
 	t := f.tries
 	switch {
 	case t.count < 0 || t.count > until.MaxTries:
 		return cli.Usagef("--tries %d: want 1 to %d with --until", t.count, until.MaxTries)
 	case t.check != "" || t.merge || t.json:
 		return cli.Usagef("--until cannot be combined with --check, --merge or --json: these are for tries in parallel")
-	case a.Attach != "":
-		return cli.Usagef("--until cannot be combined with --attach: the command runs on this machine")
 	case f.resume:
 		return cli.Usagef("--resume continues with the command of the interrupted run; leave out --until")
 	case f.schema != "" || f.command != "":

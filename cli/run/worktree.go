@@ -32,7 +32,7 @@ func JoinWorktreeName(args []string) []string {
 func (f *runFlags) checkTrees(a *cli.App) error {
 	t := f.tries
 	if f.until != "" {
-		if err := f.checkUntil(a); err != nil {
+		if err := f.checkUntil(); err != nil {
 			return err
 		}
 		t.count = 0

@@ -154,32 +154,7 @@ func (u Runs) run(ctx context.Context, s lathe.Session, at workspace.Place, comm
 // RunUntil is the whole run, for a front end that shows turns by their events. A turn that failed or was canceled
 // ends it: the error is in the answer.
 func (u Runs) RunUntil(ctx context.Context, id lathe.SessionID, spec api.UntilSpec, p lathe.Prompt, report func(api.UntilRound)) (api.UntilRound, error) {
-	rec, err := u.Engine.Get(ctx, id)
-	if err != nil {
-		return api.UntilRound{}, err
-	}
-	release, err := u.BeginUntil(ctx, rec.Directory, spec, &p)
-	if err != nil {
-		return api.UntilRound{}, err
-	}
-	defer release()
-	for {
-		m, err := u.Engine.Prompt(ctx, id, p)
-		if err != nil {
-			return api.UntilRound{}, err
-		}
-		if a, ok := m.Data.(*lathe.Assistant); ok && a.Error != nil {
-			return api.UntilRound{}, lathe.Errorf(lathe.Canceled, "the turn ended before the command passed: %s", lathe.FaultMessage(a.Error))
-		}
-		r, err := u.CheckUntil(ctx, id)
-		if err != nil {
-			return r, err
-		}
-		if report(r); r.Verdict != api.UntilAgain {
-			return r, nil
-		}
-		p = lathe.Prompt{Agent: p.Agent, Model: p.Model, Variant: p.Variant, Delivery: lathe.Queue, Parts: r.Prompt}
-	}
+	return spec.Run(ctx, u.Engine, u, id, p, report)
 }
 
 // checkTime is how long a command that decides may run.

@@ -60,10 +60,11 @@ func commands() []command {
 		{names: []string{"export"}, about: "write the transcript: /export [FILE]", option: true, session: true, do: slash.export},
 		{names: []string{"go"}, about: "resume an interrupted turn", session: true, do: slash.resume},
 		{names: []string{"queue"}, about: "send TEXT after this turn", args: true, session: true, do: slash.queue},
+		{names: []string{"until"}, about: "repeat your next prompt until a command passes: /until COMMAND, or off", args: true, do: func(p slash, command string) { sender(p).setUntil(command) }},
 		{names: []string{"thinking"}, about: "show or hide reasoning", do: slash.toggleThinking},
 		{names: []string{"status", "debug"}, about: "show session, model and directory", do: slash.status},
 		{names: []string{"exit", "quit", "q"}, about: "leave", do: func(p slash, _ string) { p.left = true }},
-		{names: []string{"themes", "timestamps", "timeline", "subagents", "unfold", "editor", "stash", "skills", "mcps", "connect", "copy", "config", "until"}},
+		{names: []string{"themes", "timestamps", "timeline", "subagents", "unfold", "editor", "stash", "skills", "mcps", "connect", "copy", "config"}},
 	}
 }
 

@@ -46,6 +46,7 @@ type input struct {
 	mentions memory.Mentions
 	pending  *editor.Submit           // submitted before a model was ready
 	sent     map[lathe.MessageID]bool // prompts of this program, which are on the screen
+	until    string                   // command that decides when the next prompt is done
 	hint     string                   // shown below the prompt until the next key
 	pressed  pressed
 }

@@ -180,6 +180,10 @@ func (p sender) submit(s editor.Submit, steer bool) {
 	p.showPrompt(prompt.ID, s.Text, how)
 	p.save("save the recent model", func(ctx context.Context) error { return p.memory.SaveRecent(ctx, *ref) })
 	p.turn.sent = true
+	if p.until != "" {
+		p.submitUntil(prompt, s.Draft)
+		return
+	}
 	conversation(p).inSession("send the prompt", func(ctx context.Context, e Engine, id lathe.SessionID) (func(), error) {
 		_, err := e.Submit(ctx, id, prompt)
 		return nil, err
