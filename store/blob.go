@@ -1,13 +1,9 @@
 package store
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/store/searchtext"
@@ -28,19 +24,50 @@ const (
 	kindPart    = "part"
 )
 
-// blobs reads and writes the files. The database counts the references.
+// Blobs stores large values under the SHA-256 of their content, in hex. The store verifies what it reads. It is safe
+// for use by many goroutines.
+type Blobs interface {
+	// Put stores a value. When it returns, every node can read the value. Storing it again changes nothing.
+	Put(ctx context.Context, hash string, data []byte) error
+	// Get returns a value. The error of a missing one is fs.ErrNotExist.
+	Get(ctx context.Context, hash string) ([]byte, error)
+	// Delete deletes values. A missing one is no error.
+	Delete(ctx context.Context, hash ...string) error
+	// List calls yield with the hash of each value, until an error.
+	List(ctx context.Context, yield func(hash string) error) error
+}
+
+// blobs moves large strings out of rows and back. The database counts the references.
 type blobs struct {
-	dir string
-	// unsynced, if not nil, collects the folders whose names syncNames syncs later: an import writes
-	// thousands of files and needs their names on disk only when it commits.
-	unsynced map[string]bool
-	words    bool // find the words of parts, for the index
+	dir   string // of files and of staged imports
+	files *files // nil if large has the values
+	large Blobs  // a store that other machines share; nil means files
+	words bool   // find the words of parts, for the index
+}
+
+// newBlobs returns a store of large values in large, or else in files below dir.
+func newBlobs(dir string, large Blobs, words bool) *blobs {
+	b := &blobs{dir: dir, large: large, words: words}
+	if large == nil && dir != "" {
+		b.files = &files{dir: dir}
+	}
+	return b
+}
+
+// staged returns a store for an import. It syncs the names of its files in syncNames: an import writes thousands of
+// files and needs their names on disk only when it commits.
+func (b *blobs) staged() *blobs {
+	out := &blobs{dir: b.dir, large: b.large}
+	if b.files != nil {
+		out.files = &files{dir: b.dir, unsynced: map[string]bool{}}
+	}
+	return out
 }
 
 type blob struct {
 	hash string
 	size int64
-	data []byte // nil if the file was written earlier and its content is no longer in memory
+	data []byte // nil if the value was stored earlier and its content is no longer in memory
 }
 
 // encoded is a row's JSON as it is stored.
@@ -52,7 +79,7 @@ type encoded struct {
 
 // shrink moves the large strings of a row into files.
 func (b *blobs) shrink(data []byte) (encoded, error) {
-	if len(data) <= blobLimit || b.dir == "" {
+	if len(data) <= blobLimit || b.files == nil && b.large == nil {
 		return encoded{data: data}, nil
 	}
 	out := encoded{data: []byte{blobMark}}
@@ -125,87 +152,53 @@ func expandWith(data []byte, get func(hash string) ([]byte, error)) ([]byte, err
 	return append(out, data[rest:]...), nil
 }
 
-func (b *blobs) path(hash string) string { return filepath.Join(b.dir, hash[:2], hash[2:]) }
-
-// put writes the file unless it exists, and syncs it, because the row that refers to it may
-// be synced next.
+// put stores a value before the transaction of its row.
 func (b *blobs) put(data []byte) (blob, error) {
 	sum := sha256.Sum256(data)
 	one := blob{hash: hex.EncodeToString(sum[:]), size: int64(len(data)), data: data}
-	return one, b.ensure(one)
+	if b.large != nil {
+		return one, b.large.Put(context.Background(), one.hash, data)
+	}
+	return one, b.files.ensure(one)
 }
 
-// ensure writes to a temporary file and renames it, so that a file with a hash as its name is
-// always complete.
-func (b *blobs) ensure(one blob) error {
-	path := b.path(one.hash)
-	if info, err := os.Stat(path); err == nil && info.Size() == one.size {
-		return nil
-	}
-	if one.data == nil {
-		return lathe.Errorf(lathe.Unavailable, "the file of a large value (%s…) was removed during the import; import again", one.hash[:12])
-	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return blobError("write", one.hash, err)
-	}
-	f, err := os.CreateTemp(dir, "new-*")
-	if err != nil {
-		return blobError("write", one.hash, err)
-	}
-	_, err = f.Write(one.data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return blobError("write", one.hash, err)
-	}
-	if b.unsynced != nil {
-		b.unsynced[dir], b.unsynced[b.dir] = true, true
-		return nil
-	}
-	syncDir(dir)
-	syncDir(b.dir)
-	return nil
-}
-
-// syncNames syncs the names of the files written so far.
-func (b *blobs) syncNames() {
-	for dir := range b.unsynced {
-		syncDir(dir)
-	}
-	clear(b.unsynced)
-}
-
-// syncDir syncs the file names in a folder, so that they survive a power cut, where the
-// system supports it.
-func syncDir(dir string) {
-	if f, err := os.Open(dir); err == nil {
-		_ = f.Sync()
-		_ = f.Close()
-	}
-}
-
-func (b *blobs) get(hash string) ([]byte, error) {
-	data, err := os.ReadFile(b.path(hash))
-	if err != nil {
-		return nil, blobError("read", hash, err)
+// get returns a value and verifies it.
+func (b *blobs) get(hash string) (data []byte, err error) {
+	switch {
+	case b.large != nil:
+		if data, err = b.large.Get(context.Background(), hash); err != nil {
+			return nil, err
+		}
+	case b.files != nil:
+		if data, err = b.files.Get(context.Background(), hash); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, lathe.Errorf(lathe.Unavailable, "cannot read a large value (%s…): this store was opened without large values", hash[:12])
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
-		return nil, lathe.Errorf(lathe.Internal, "the file of a large value (%s…) is damaged; restore %s from a backup", hash[:12], b.path(hash))
+		return nil, lathe.Errorf(lathe.Internal, "the file of a large value (%s…) is damaged; restore %s from a backup", hash[:12], b.where(hash))
 	}
 	return data, nil
 }
 
-func blobError(op, hash string, err error) error {
-	return lathe.Errorf(lathe.Unavailable, "cannot %s the file of a large value (%s…): %w", op, hash[:12], err)
+// where names a value in an error.
+func (b *blobs) where(hash string) string {
+	if b.files != nil {
+		return b.files.path(hash)
+	}
+	return hash[:2] + "/" + hash[2:]
 }
 
-// refer records the files of a row. With replace, it drops the earlier references.
-// It checks the files once more, under the lock of the write transaction,
-// because another process may have deleted them since put.
+// syncNames syncs the names of the files written so far.
+func (b *blobs) syncNames() {
+	if b.files != nil {
+		b.files.syncNames()
+	}
+}
+
+// refer records the large values of a row. With replace, it drops the earlier references, of which there are some. It checks the values once
+// more, under the lock of the write transaction, because another process may have deleted them since put.
 func (t *txn) refer(kind string, row int64, refs []blob, replace bool) error {
 	if replace {
 		n, err := t.count(`DELETE FROM blob_ref WHERE kind = $1 AND row = $2`, kind, row)
@@ -215,7 +208,7 @@ func (t *txn) refer(kind string, row int64, refs []blob, replace bool) error {
 		t.orphanedBlobs = t.orphanedBlobs || n > 0
 	}
 	for _, one := range refs {
-		if err := t.store.blobs.ensure(one); err != nil {
+		if err := keepValue(t, one); err != nil {
 			return err
 		}
 		if err := t.exec(`INSERT INTO blob (hash, size) VALUES ($1,$2) ON CONFLICT (hash) DO NOTHING`, one.hash, one.size); err != nil {
@@ -226,48 +219,6 @@ func (t *txn) refer(kind string, row int64, refs []blob, replace bool) error {
 		}
 	}
 	return nil
-}
-
-// unnamed is the SQL condition for a blob without references.
-const unnamed = `NOT EXISTS (SELECT 1 FROM blob_ref WHERE blob_ref.hash = blob.hash)`
-
-// sweep deletes files without references, while the write lock prevents new references. It
-// is alone in its transaction, so the missing references are already on disk. If the
-// transaction fails after a file was deleted, no row needs that file.
-func (t *txn) sweep() error {
-	gone, err := all(t.tx, `SELECT hash FROM blob WHERE `+unnamed, nil, firstText)
-	if err != nil {
-		return err
-	}
-	for _, hash := range gone {
-		if err := os.Remove(t.store.blobs.path(hash)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return blobError("remove", hash, err)
-		}
-		if err := t.exec(`DELETE FROM blob WHERE hash = $1`, hash); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// strays lists the files that are not in the database and that are too old to belong to a
-// running transaction.
-func (b *blobs) strays(known map[string]bool, now time.Time) (paths []string, err error) {
-	err = filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			return err
-		}
-		hash := filepath.Base(filepath.Dir(path)) + d.Name()
-		info, err := d.Info()
-		if err == nil && !known[hash] && now.Sub(info.ModTime()) > time.Hour {
-			paths = append(paths, path)
-		}
-		return nil
-	})
-	return paths, err
 }
 
 // encode builds the row of a fact in the caller's goroutine, so that the writer only writes.

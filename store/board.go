@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -73,13 +74,13 @@ type activity struct {
 // board is what one reading of the board shares between its rows.
 type board struct {
 	expand func([]byte) ([]byte, error) // of large values
-	alive  func(owner string) bool
+	alive  func(owner string) (bool, error)
 	below  map[lathe.SessionID]*activity
 }
 
 // newBoard finds the sessions with open requests and those at work, and counts them for all sessions above. Both are few.
 func newBoard(s *Store, r Reader) (*board, error) {
-	b := &board{expand: s.blobs.expand, alive: rememberAlive(s.driver.Alive), below: map[lathe.SessionID]*activity{}}
+	b := &board{expand: s.blobs.expand, alive: ownersOf(s, r).alive, below: map[lathe.SessionID]*activity{}}
 	out, alive := b.below, b.alive
 	note := func(sql string, set func(a *activity, kind string, data []byte)) error {
 		type found struct {
@@ -90,7 +91,8 @@ func newBoard(s *Store, r Reader) (*board, error) {
 			return found{row.Text(0), row.Text(1), row.Text(2), row.Text(3), slices.Clone(row.Bytes(4))}, nil
 		})
 		for _, f := range list {
-			if f.owner == "" || !alive(f.owner) { // nobody waits for the answer any more
+			on, gone := alive(f.owner)
+			if err = errors.Join(err, gone); !on { // nobody waits for the answer any more
 				continue
 			}
 			id, parent := f.id, f.parent
@@ -138,17 +140,6 @@ func (a *activity) addAsk(kind string, data []byte) {
 	}
 }
 
-// rememberAlive asks once for each process whether it lives.
-func rememberAlive(ask func(owner string) bool) func(owner string) bool {
-	alive := map[string]bool{}
-	return func(owner string) bool {
-		if _, known := alive[owner]; !known {
-			alive[owner] = ask(owner)
-		}
-		return alive[owner]
-	}
-}
-
 // entry reads a row of boardSQL and decides on the state: the first that fits, in the order of their urgency.
 func (b *board) entry(row Row) (lathe.BoardEntry, error) {
 	e := lathe.BoardEntry{
@@ -172,7 +163,11 @@ func (b *board) entry(row Row) (lathe.BoardEntry, error) {
 		a = &activity{}
 	}
 	e.Asks = a.asks
-	cut := row.Int(10) != 0 && owner == "" || owner != "" && !b.alive(owner)
+	alive, err := b.alive(owner)
+	if err != nil {
+		return e, err
+	}
+	cut := row.Int(10) != 0 && owner == "" || owner != "" && !alive
 	switch queued := row.Int(12) != 0; {
 	case a.asks > 0:
 		e.State = lathe.BoardNeedsYou

@@ -344,17 +344,14 @@ func (t *txn) settleDead() (freed bool, err error) {
 		name    string
 	}
 	var dead []slot
-	alive := map[string]bool{}
+	isAlive := ownersOf(t.store, t.tx).alive
 	err = t.tx.Query(`SELECT reservation.session, slot, COALESCE(owner, ''), COALESCE(lease.epoch, 0) = reservation.epoch
 		FROM reservation LEFT JOIN lease ON lease.session = reservation.session`, nil, func(row Row) error {
-		owner := row.Text(2)
-		if _, known := alive[owner]; !known {
-			alive[owner] = owner != "" && t.store.driver.Alive(owner)
-		}
-		if !alive[owner] || row.Int(3) == 0 {
+		alive, err := isAlive(row.Text(2))
+		if !alive || row.Int(3) == 0 {
 			dead = append(dead, slot{row.Int(0), row.Text(1)})
 		}
-		return nil
+		return err
 	})
 	for _, d := range dead {
 		if err == nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"math"
 
@@ -16,13 +17,17 @@ func (s *Store) Commit(ctx context.Context, l Lease, facts ...lathe.Fact) ([]lat
 	if err != nil {
 		return nil, err
 	}
-	return s.writer.write(ctx, false, func(t *txn) error {
+	j := &job{ctx: ctx, do: func(t *txn) error {
 		row, err := t.checkLease(l)
 		if err != nil {
 			return err
 		}
 		return t.applyAll(row, facts, rows)
-	})
+	}}
+	if canLookAhead(facts) {
+		j.lookAhead = func(t *txn) error { return lookAhead(t, l, facts) }
+	}
+	return s.writer.perform(j)
 }
 
 func (t *txn) applyAll(s *sessionRow, facts []lathe.Fact, rows []encoded) error {
@@ -110,19 +115,43 @@ type messageRow struct {
 	session int64
 	waiting int64
 	digest  string
+	role    string
+	data    []byte // as it is stored
+	large   bool   // it refers to large values
+}
+
+const messageByID = `SELECT n, born, created, session, waiting, digest, role, data,
+	EXISTS (SELECT 1 FROM blob_ref WHERE kind = 'message' AND row = message.n) FROM message WHERE id = $1`
+
+// numbersOfMessage is for parts, which need the rest only for the index.
+const numbersOfMessage = `SELECT n, born, created, session, waiting, digest, role, '', 0 FROM message WHERE id = $1`
+
+func readMessageRow(row Row) (*messageRow, error) {
+	return &messageRow{
+		n: row.Int(0), born: row.Int(1), created: row.Float(2), session: row.Int(3), waiting: row.Int(4), digest: row.Text(5),
+		role: row.Text(6), data: bytes.Clone(row.Bytes(7)), large: row.Int(8) != 0,
+	}, nil
 }
 
 func (t *txn) message(id lathe.MessageID) (*messageRow, error) {
-	return one(t.tx, `SELECT n, born, created, session, waiting, digest FROM message WHERE id = $1`, []any{string(id)}, func(row Row) (*messageRow, error) {
-		return &messageRow{n: row.Int(0), born: row.Int(1), created: row.Float(2), session: row.Int(3), waiting: row.Int(4), digest: row.Text(5)}, nil
-	})
+	if m, ok := t.known.messages[id]; ok {
+		return m, nil
+	}
+	return one(t.tx, messageByID, []any{string(id)}, readMessageRow)
 }
 
 // ownMessage finds a message of the session.
 func (t *txn) ownMessage(s *sessionRow, id lathe.MessageID) (*messageRow, error) {
-	m, err := t.message(id)
-	if err != nil {
-		return nil, err
+	m, ok := t.known.messages[id]
+	if !ok {
+		sql := messageByID
+		if t.store.index == nil {
+			sql = numbersOfMessage
+		}
+		var err error
+		if m, err = one(t.tx, sql, []any{string(id)}, readMessageRow); err != nil {
+			return nil, err
+		}
 	}
 	if m == nil || m.session != s.n {
 		return nil, lathe.Errorf(lathe.NotFound, "Message not found: %s", id)
@@ -158,9 +187,10 @@ func (t *txn) putMessage(s *sessionRow, m lathe.Message, enc encoded) error {
 	if err != nil {
 		return err
 	}
-	if err := t.refer(kindMessage, old.n, enc.blobs, true); err != nil {
+	if err := t.refer(kindMessage, old.n, enc.blobs, old.large); err != nil {
 		return err
 	}
+	t.known.change(m.ID, *old, m.Data.Role(), enc)
 	t.publish(seq, s, &lathe.MessageChanged{Info: m})
 	return nil
 }
@@ -184,6 +214,7 @@ func (t *txn) insertMessage(s *sessionRow, m lathe.Message, enc encoded, k marks
 	if err := t.refer(kindMessage, n, enc.blobs, false); err != nil {
 		return err
 	}
+	t.known.change(m.ID, messageRow{n: n, born: seq, created: float64(m.Created), session: s.n, waiting: k.waiting, digest: k.digest}, m.Data.Role(), enc)
 	t.publish(seq, s, &lathe.MessageChanged{Info: m})
 	return nil
 }

@@ -1,6 +1,17 @@
 package store
 
-import "context"
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+var (
+	// ErrLost is in errors of a transaction that changed nothing because the connection was lost. It may be repeated.
+	ErrLost = errors.New("connection lost")
+	// ErrDeferred is in errors of an earlier Do. It is unknown which job of the transaction caused it.
+	ErrDeferred = errors.New("earlier statement failed")
+)
 
 // Driver is a SQL database: SQLite here, PostgreSQL on many nodes. It uses their common dialect
 // ($1 placeholders numbered by first appearance, row values, upserts), and owns the schema, the
@@ -13,8 +24,17 @@ type Driver interface {
 	Read(ctx context.Context, f func(Reader) error) error
 	// Owner is the name of this process in leases.
 	Owner() string
-	// Alive reports whether the process with that name still runs.
-	Alive(owner string) bool
+	// Alive reports whether the process with that name still runs. r is a transaction of this driver.
+	Alive(r Reader, owner string) (bool, error)
+	// Successors reports whether other processes continue the sessions of one that died. r is a transaction of this driver.
+	Successors(r Reader) (bool, error)
+	// FeedName is the name of this database in cursors. word is the one that it stores.
+	FeedName(word string) string
+	// Ahead reports whether all processes wait for a transaction, and each statement of it for the network. Then the
+	// changes of other processes are published before it begins, and what its jobs need is read with its first statement.
+	Ahead() bool
+	// Skew is how far the clock on this machine is ahead of that of the database, 0 if they are the same.
+	Skew() time.Duration
 	// Changed reports whether another process has written since the last call. It is cheap.
 	Changed(ctx context.Context) (bool, error)
 	// Reclaim returns free pages to the file system, a limited number per call, and
@@ -27,6 +47,14 @@ type Driver interface {
 	// TextIndex returns the index for [Search], or nil if the database has none.
 	TextIndex() TextIndex
 	Close() error
+}
+
+// Place is a directory of a node, under a name that its cluster uses.
+type Place struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+	// Missing says that the directory does not exist now: the volume is not mounted.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // TextIndex finds parts by their words: FTS5 here, tsvector in PostgreSQL. The words are made and
@@ -60,6 +88,13 @@ type IndexWord struct {
 type Reader interface {
 	// Query calls f with each row; a row is valid during the call.
 	Query(sql string, args []any, f func(Row) error) error
+	// Later is a Query that may wait for the next Query, Exec, Sync or Commit, to share their round trip. Until then
+	// its rows are not known. f must not use the transaction. The error may be one of the other statements.
+	Later(sql string, args []any, f func(Row)) error
+	// Expect announces a Query that comes before any change of its rows, so that several can share a round trip.
+	Expect(sql string, args ...any) error
+	// Sync runs all that waits.
+	Sync() error
 }
 
 // Tx is a write transaction.
@@ -67,6 +102,8 @@ type Tx interface {
 	Reader
 	// Exec runs a statement and returns how many rows it changed.
 	Exec(sql string, args ...any) (int64, error)
+	// Do runs a statement, perhaps only with the next Query, Exec or Commit, whose error is then an ErrDeferred.
+	Do(sql string, args ...any) error
 	Commit() error
 	Rollback() error
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -106,12 +107,12 @@ func (s *Store) Since(ctx context.Context, after lathe.Cursor, scope lathe.Scope
 
 // yieldChanges yields the rows that changed after one number and up to another, all in
 // one read.
-func (s *Store) yieldChanges(r Reader, after, upTo int64, yield func(lathe.Event) error) error {
+func (s *Store) yieldChanges(r Reader, after, upTo int64, patience time.Duration, yield func(lathe.Event) error) error {
 	rows, err := listChanges(r, after, upTo, lathe.Scope{})
 	if err != nil {
 		return err
 	}
-	t := changeReader{store: s, after: after, upTo: upTo, yield: yield}
+	t := changeReader{store: s, after: after, upTo: upTo, yield: yield, patience: patience}
 	for len(rows) > 0 {
 		if rows, err = t.load(r, rows); err != nil {
 			return err
@@ -131,6 +132,7 @@ type changeReader struct {
 	after, upTo int64
 	scope       lathe.Scope
 	resume      bool
+	patience    time.Duration // for each large value of another machine; 0 means any
 	yield       func(lathe.Event) error
 	events      []lathe.Event // loaded and not yielded yet
 }
@@ -139,6 +141,16 @@ type changeReader struct {
 // error.
 func (t *changeReader) load(r Reader, rows []change) ([]change, error) {
 	n, loaded := min(len(rows), piece), t.events
+	if err := t.fetchLarge(r, rows[:n]); err != nil {
+		return rows, err
+	}
+	if t.store.driver.Ahead() {
+		for _, c := range rows[:n] {
+			if _, err := t.store.load(announcer{r}, c, t.after, t.resume); err != nil {
+				return rows, err
+			}
+		}
+	}
 	for _, c := range rows[:n] {
 		events, err := t.store.load(r, c, t.after, t.resume)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -199,18 +211,14 @@ func isEphemeral(f lathe.Fact) bool {
 // listChanges lists the changed rows in scope, in the order in which a reader must get them.
 func listChanges(r Reader, after, upTo int64, scope lathe.Scope) ([]change, error) {
 	var out []change
-	for table, q := range changes {
-		sql, args := q.sql, []any{after, upTo}
-		switch {
-		case scope.Session != "" && q.session != "":
-			sql, args = sql+q.session+` = (SELECT n FROM session WHERE id = $3)`, append(args, string(scope.Session))
-		case scope.Session != "" && table == inTombstone:
-			sql, args = sql+` AND session = $3`, append(args, string(scope.Session))
-		case scope.Directory != "" && q.session != "":
-			sql, args = sql+q.session+` IN (SELECT n FROM session WHERE directory = $3)`, append(args, scope.Directory)
-		case scope.Directory != "" && table == inTombstone:
-			sql, args = sql+` AND directory = $3`, append(args, scope.Directory)
+	for table := range changes {
+		sql, args := changesOf(table, after, upTo, scope)
+		if err := r.Expect(sql, args...); err != nil {
+			return nil, err
 		}
+	}
+	for table := range changes {
+		sql, args := changesOf(table, after, upTo, scope)
 		err := r.Query(sql, args, func(row Row) error {
 			c := change{table: table, n: row.Int(0), born: row.Int(1), seq: row.Int(2)}
 			if c.at = c.seq; c.born > after {
@@ -225,6 +233,30 @@ func listChanges(r Reader, after, upTo int64, scope lathe.Scope) ([]change, erro
 	}
 	slices.SortFunc(out, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	return out, nil
+}
+
+// changesOf is the query for the changes of a table.
+func changesOf(table int, after, upTo int64, scope lathe.Scope) (sql string, args []any) {
+	q := changes[table]
+	sql, args = q.sql, []any{after, upTo}
+	switch {
+	case scope.Session != "" && q.session != "":
+		sql, args = sql+q.session+` = (SELECT n FROM session WHERE id = $3)`, append(args, string(scope.Session))
+	case scope.Session != "" && table == inTombstone:
+		sql, args = sql+` AND session = $3`, append(args, string(scope.Session))
+	case scope.Directory != "" && q.session != "":
+		sql, args = sql+q.session+` IN (SELECT n FROM session WHERE directory = $3)`, append(args, scope.Directory)
+	case scope.Directory != "" && table == inTombstone:
+		sql, args = sql+` AND directory = $3`, append(args, scope.Directory)
+	}
+	return sql, args
+}
+
+// announcer announces the queries that a function will make, and finds nothing.
+type announcer struct{ Reader }
+
+func (a announcer) Query(sql string, args []any, _ func(Row) error) error {
+	return a.Expect(sql, args...)
 }
 
 // load returns the events for the current state of a changed row.
@@ -299,17 +331,48 @@ func (s *Store) loadPart(r Reader, c change) (out []lathe.Event, err error) {
 			out = append(out, of(row, 8, c.seq, f))
 			return err
 		})
+	if a, ok := r.(announcer); ok {
+		return nil, a.Expect(tailsOfPart, c.n)
+	}
 	if err == nil && open {
 		f.Part, err = withTails(r, c.n, f.Part)
 	}
 	return out, err
 }
 
-// loadStatus reads a status as live readers see it: idle without a live owner.
+// PublishPart publishes what is stored of an open part, without a number, as a change of another process. It publishes
+// nothing for other parts: their end comes with its number.
+func (s *Store) PublishPart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error {
+	return s.writer.maintain(ctx, func() error {
+		var events []lathe.Event
+		err := s.readFiles(ctx, func(r Reader) error {
+			counter, err := readCounter(r)
+			if err == nil {
+				err = s.catchUp(r, counter, pollPatience) // readers place a part after those that they know
+			}
+			if err != nil {
+				return err
+			}
+			n, err := one(r, `SELECT part.n FROM part JOIN message ON message.n = part.message JOIN session ON session.n = message.session
+				WHERE part.id = $1 AND message.id = $2 AND session.id = $3`, []any{string(id), string(message), string(session)}, firstInt)
+			if err == nil && n > 0 {
+				events, err = s.loadPart(r, change{n: n})
+			}
+			return err
+		})
+		if err != nil || len(events) == 0 || !events[0].Fact.(*lathe.PartChanged).Part.Open() {
+			return err
+		}
+		s.pub(Batch{Events: events, Foreign: true, Counter: s.Last()})
+		return nil
+	})
+}
+
+// loadStatus reads a status as live readers see it.
 func (s *Store) loadStatus(r Reader, c change) (out []lathe.Event, err error) {
 	err = r.Query(`SELECT data, owner, session.id, directory, project FROM status JOIN session ON session.n = status.session
 		LEFT JOIN lease ON lease.session = session.n WHERE status.session = $1`, []any{c.n}, func(row Row) error {
-		st, err := s.liveStatus(row.Text(0), row.Text(1))
+		st, err := ownersOf(s, r).liveStatus(row.Text(0), row.Text(1))
 		id := lathe.SessionID(row.Text(2))
 		out = append(out, of(row, 2, c.seq, &lathe.StatusChanged{Session: id, Status: st}))
 		if st.Type == lathe.Idle {
@@ -350,7 +413,7 @@ func (s *Store) loadList(r Reader, c change) ([]lathe.Event, error) {
 
 // catchUp publishes the changes of other processes up to a number that r can read. It
 // runs in the writer's goroutine. If it fails, the next call starts at the same number.
-func (s *Store) catchUp(r Reader, upTo int64) error {
+func (s *Store) catchUp(r Reader, upTo int64, patience time.Duration) error {
 	after := s.Last()
 	if upTo <= after {
 		return nil
@@ -361,7 +424,7 @@ func (s *Store) catchUp(r Reader, upTo int64) error {
 		batch = nil
 	}
 	if s.wanted() {
-		err := s.yieldChanges(r, after, upTo, func(e lathe.Event) error {
+		err := s.yieldChanges(r, after, upTo, patience, func(e lathe.Event) error {
 			if batch = append(batch, e); len(batch) >= piece {
 				flush(after)
 			}

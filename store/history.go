@@ -50,10 +50,12 @@ func partOf(row Row, i int, session lathe.SessionID, message lathe.MessageID, ex
 	return p, err
 }
 
+const tailsOfPart = `SELECT text FROM tail WHERE part = $1 ORDER BY at`
+
 // withTails adds the text in its tails to an open part.
 func withTails(r Reader, n int64, p lathe.Part) (lathe.Part, error) {
 	var text []byte
-	err := r.Query(`SELECT text FROM tail WHERE part = $1 ORDER BY at`, []any{n}, func(row Row) error {
+	err := r.Query(tailsOfPart, []any{n}, func(row Row) error {
 		text = append(text, row.Bytes(0)...)
 		return nil
 	})

@@ -42,7 +42,7 @@ func (s *Store) Stage() (*Staged, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Staged{store: s, spool: f, blobs: &blobs{dir: s.blobs.dir, unsynced: map[string]bool{}}}, nil
+	return &Staged{store: s, spool: f, blobs: s.blobs.staged()}, nil
 }
 
 // Close removes the file of the staged messages.
@@ -252,7 +252,7 @@ func (i *importer) putKnown(m stagedMessage) (n int64, changed bool, err error) 
 	}
 	err = i.exec(`UPDATE message SET data = $1, parent = $2, seq = $3 WHERE n = $4`, m.row.data, null(m.parent), i.next(), old.n)
 	if err == nil {
-		err = i.refer(kindMessage, old.n, m.row.blobs, true)
+		err = i.refer(kindMessage, old.n, m.row.blobs, old.large)
 	}
 	return old.n, true, err
 }
@@ -331,7 +331,7 @@ func (i *importer) putKnownPart(message int64, p stagedPart, used usage) (change
 	i.came, i.went = i.came.plus(used), i.went.plus(was)
 	err = i.exec(`UPDATE part SET type = $1, data = $2, seq = $3 WHERE n = $4`, p.kind, p.row.data, i.next(), old.n)
 	if err == nil {
-		err = i.refer(kindPart, old.n, p.row.blobs, true)
+		err = i.refer(kindPart, old.n, p.row.blobs, old.large)
 	}
 	return true, err
 }

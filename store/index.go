@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/store/searchtext"
@@ -70,27 +72,52 @@ func (s indexState) indexed(counter int64) float64 {
 // saveCounter writes the counter, and with it the state of the index.
 func (t *txn) saveCounter() error {
 	if t.store.index == nil {
-		_, err := t.tx.Exec(`UPDATE feed SET counter = $1`, t.counter)
-		return err
+		return t.tx.Do(`UPDATE feed SET counter = $1`, t.counter)
 	}
 	s := t.index.next(t.began, t.counter)
-	_, err := t.tx.Exec(`UPDATE feed SET counter = $1, search_low = $2, search_top = $3, search_high = $4`, t.counter, s.low, s.top, s.high)
-	return err
+	return t.tx.Do(`UPDATE feed SET counter = $1, search_low = $2, search_top = $3, search_high = $4`, t.counter, s.low, s.top, s.high)
 }
 
-// indexPart puts a part with words into the index.
-func indexPart(t *txn, s *sessionRow, message, part int64, words []string) error {
+// unputWords are words of a part whose number may come with the next round trip.
+type unputWords struct {
+	id    lathe.PartID
+	part  *int64
+	words []string
+}
+
+// indexPart puts a part with words into the index, at the end of the transaction if its number is not known.
+func indexPart(t *txn, s *sessionRow, m *messageRow, id lathe.PartID, part *int64, words []string) error {
 	if t.store.index == nil || len(words) == 0 {
 		return nil
 	}
-	model, err := one(t.tx, `SELECT role, data FROM message WHERE n = $1`, []any{message}, func(row Row) (lathe.ModelRef, error) {
-		return modelOf(row.Text(0), row.Bytes(1))
-	})
+	model, err := modelOf(m.role, m.data)
 	if err != nil {
 		return err
 	}
 	t.dirty = true
-	return t.store.index.Put(t.tx, part, append(words, searchtext.Filters(s.id, s.project, "", modelNames(model)...)...))
+	words = append(words, searchtext.Filters(s.id, s.project, "", modelNames(model)...)...)
+	if *part == 0 || slices.ContainsFunc(t.unput, func(u unputWords) bool { return u.id == id }) {
+		t.unput = append(t.unput, unputWords{id, part, words})
+		return nil
+	}
+	return t.store.index.Put(t.tx, *part, words)
+}
+
+// putWords indexes the new parts of a transaction.
+func (t *txn) putWords() error {
+	if len(t.unput) == 0 {
+		return nil
+	}
+	if err := t.tx.Sync(); err != nil {
+		return err
+	}
+	for _, u := range t.unput {
+		if err := t.store.index.Put(t.tx, *u.part, u.words); err != nil {
+			return err
+		}
+	}
+	t.unput = nil
+	return nil
 }
 
 // modelNames are the names under which a model is found.
@@ -112,6 +139,7 @@ func unindexParts(t *txn, parts string, arg any) error {
 // oldPart is a part to index later.
 type oldPart struct {
 	n, seq  int64
+	id      lathe.PartID
 	message int64
 	session sessionRow
 	words   []string
@@ -162,7 +190,7 @@ func readOld(ctx context.Context, s *Store, r Reader, gap numbers) (parts []oldP
 			return err
 		}
 		p := oldPart{
-			n: row.Int(0), seq: row.Int(1), message: row.Int(5),
+			n: row.Int(0), seq: row.Int(1), id: lathe.PartID(row.Text(2)), message: row.Int(5),
 			session: sessionRow{n: row.Int(6), id: lathe.SessionID(row.Text(7)), project: row.Text(8)},
 		}
 		body, err := partOf(row, 2, p.session.id, "", s.blobs.expand)
@@ -199,7 +227,13 @@ func indexOld(t *txn, gap numbers, parts []oldPart, end int64) (more bool, index
 		if seq != p.seq {
 			continue // it was changed, and indexed then, or removed
 		}
-		if err := indexPart(t, &p.session, p.message, p.n, p.words); err != nil {
+		m, err := one(t.tx, `SELECT role, data FROM message WHERE n = $1`, []any{p.message}, func(row Row) (messageRow, error) {
+			return messageRow{role: row.Text(0), data: bytes.Clone(row.Bytes(1))}, nil
+		})
+		if err != nil {
+			return false, 0, err
+		}
+		if err := indexPart(t, &p.session, &m, p.id, &p.n, p.words); err != nil {
 			return false, 0, err
 		}
 	}

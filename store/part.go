@@ -10,13 +10,24 @@ type partRow struct {
 	n, message, session, born int64
 	open                      bool
 	kind                      string
+	large                     bool // it refers to large values
+}
+
+const partByID = `SELECT part.n, message, session, open, type, part.born,
+	EXISTS (SELECT 1 FROM blob_ref WHERE kind = 'part' AND row = part.n)
+	FROM part JOIN message ON message.n = part.message WHERE part.id = $1`
+
+func readPartRow(row Row) (*partRow, error) {
+	return &partRow{
+		n: row.Int(0), message: row.Int(1), session: row.Int(2), open: row.Int(3) != 0, kind: row.Text(4), born: row.Int(5), large: row.Int(6) != 0,
+	}, nil
 }
 
 func (t *txn) part(id lathe.PartID) (*partRow, error) {
-	return one(t.tx, `SELECT part.n, message, session, open, type, part.born FROM part JOIN message ON message.n = part.message WHERE part.id = $1`,
-		[]any{string(id)}, func(row Row) (*partRow, error) {
-			return &partRow{n: row.Int(0), message: row.Int(1), session: row.Int(2), open: row.Int(3) != 0, kind: row.Text(4), born: row.Int(5)}, nil
-		})
+	if p, ok := t.known.parts[id]; ok {
+		return p, nil
+	}
+	return one(t.tx, partByID, []any{string(id)}, readPartRow)
 }
 
 // putPart writes a whole part. The text of an open part goes to a tail, so that the row
@@ -45,39 +56,50 @@ func (t *txn) putPart(s *sessionRow, p lathe.Part, enc encoded) error {
 	if err != nil {
 		return err
 	}
-	if p.Open() && p.GrowingText() != "" {
-		if err := t.exec(`INSERT INTO tail (part, at, text) VALUES ($1, 0, $2)`, n, p.GrowingText()); err != nil {
+	if hasTail(p) {
+		if err := t.exec(`INSERT INTO tail (part, at, text) VALUES ($1, 0, $2)`, *n, p.GrowingText()); err != nil {
 			return err
 		}
 	}
-	if err := indexPart(t, s, m.n, n, enc.words); err != nil {
+	if err := indexPart(t, s, m, p.ID, n, enc.words); err != nil {
 		return err
 	}
 	t.publish(seq, s, &lathe.PartChanged{Part: p, Time: t.now})
 	return t.addUsage(s, usageOf(p.Body), before)
 }
 
-// writePart inserts or updates the row, without tails, and returns its number.
-func (t *txn) writePart(old *partRow, message int64, p lathe.Part, enc encoded, seq int64) (int64, error) {
+// hasTail reports whether an open part has text already.
+func hasTail(p lathe.Part) bool { return p.Open() && p.GrowingText() != "" }
+
+// writePart inserts or updates the row, without tails. The number of a new row may come with the next round trip, if
+// nothing refers to it.
+func (t *txn) writePart(old *partRow, message int64, p lathe.Part, enc encoded, seq int64) (*int64, error) {
+	delete(t.known.parts, p.ID)
+	delete(t.known.ends, p.ID)
 	if old == nil {
-		n, err := t.insert(`INSERT INTO part (id, message, type, data, born, seq, open) VALUES ($1,$2,$3,$4,$5,$6,$7) RETURNING n`,
-			string(p.ID), message, p.Body.Kind(), enc.data, seq, seq, boolInt(p.Open()))
-		if err != nil {
-			return 0, err
+		n := new(int64)
+		t.dirty = true
+		err := t.tx.Later(`INSERT INTO part (id, message, type, data, born, seq, open) VALUES ($1,$2,$3,$4,$5,$6,$7) RETURNING n`,
+			[]any{string(p.ID), message, p.Body.Kind(), enc.data, seq, seq, boolInt(p.Open())}, func(row Row) { *n = row.Int(0) })
+		if err == nil && (len(enc.blobs) > 0 || hasTail(p)) {
+			err = t.tx.Sync()
 		}
-		return n, t.refer(kindPart, n, enc.blobs, false)
+		if err != nil {
+			return nil, err
+		}
+		return n, t.refer(kindPart, *n, enc.blobs, false)
 	}
 	if old.open {
 		if err := t.exec(`DELETE FROM tail WHERE part = $1`, old.n); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	err := t.exec(`UPDATE part SET type = $1, data = $2, seq = $3, open = $4 WHERE n = $5`,
 		p.Body.Kind(), enc.data, seq, boolInt(p.Open()), old.n)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return old.n, t.refer(kindPart, old.n, enc.blobs, true)
+	return &old.n, t.refer(kindPart, old.n, enc.blobs, old.large)
 }
 
 // removePart deletes a part with a tombstone, and subtracts its usage from the session.
@@ -97,7 +119,7 @@ func (t *txn) removePart(s *sessionRow, message lathe.MessageID, id lathe.PartID
 	if err != nil {
 		return err
 	}
-	if err := t.refer(kindPart, p.n, nil, true); err != nil {
+	if err := t.refer(kindPart, p.n, nil, p.large); err != nil {
 		return err
 	}
 	if err := unindexParts(t, `(SELECT n FROM part WHERE n = $1)`, p.n); err != nil {
@@ -125,11 +147,11 @@ func (t *txn) checkpoint(s *sessionRow, c *lathe.Checkpoint) error {
 	if p == nil || p.session != s.n || !p.open {
 		return lathe.Errorf(lathe.Conflict, "part %s is not open", c.Part)
 	}
-	end, err := one(t.tx, `SELECT at, text FROM tail WHERE part = $1 ORDER BY at DESC LIMIT 1`, []any{p.n}, func(row Row) (int64, error) {
-		return row.Int(0) + int64(len(row.Bytes(1))), nil
-	})
-	if err != nil {
-		return err
+	end, ok := t.known.ends[c.Part]
+	if !ok {
+		if end, err = one(t.tx, `SELECT at, text FROM tail WHERE part = $1 ORDER BY at DESC LIMIT 1`, []any{p.n}, readEnd); err != nil {
+			return err
+		}
 	}
 	if end != int64(c.Offset) {
 		return lathe.Errorf(lathe.Conflict, "part %s ends at %d, not at %d", c.Part, end, c.Offset)
@@ -137,11 +159,15 @@ func (t *txn) checkpoint(s *sessionRow, c *lathe.Checkpoint) error {
 	if c.Text == "" {
 		return nil // two empty tails would have the same offset
 	}
+	delete(t.known.ends, c.Part)
 	if err := t.exec(`INSERT INTO tail (part, at, text) VALUES ($1,$2,$3)`, p.n, end, c.Text); err != nil {
 		return err
 	}
 	return t.exec(`UPDATE part SET seq = $1 WHERE n = $2`, t.next(), p.n)
 }
+
+// readEnd is the length of a text from its last tail.
+func readEnd(row Row) (int64, error) { return row.Int(0) + int64(len(row.Bytes(1))), nil }
 
 // usage is the cost and tokens that step-finish parts add to their session.
 type usage struct {

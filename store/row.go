@@ -82,31 +82,40 @@ func (t *txn) answer(s *sessionRow, id lathe.AskID, f lathe.Fact) error {
 }
 
 // Statuses returns the status of every session that is not idle. A session whose process
-// has died counts as idle.
+// has died counts as idle, unless another one continues it.
 func (s *Store) Statuses(ctx context.Context, scope lathe.Scope) (map[lathe.SessionID]lathe.Status, error) {
 	out := map[lathe.SessionID]lathe.Status{}
-	err := query(ctx, s, `SELECT session.id, session.directory, data, owner FROM status JOIN session ON session.n = status.session
+	err := s.read(ctx, func(r Reader) error { return statuses(s, r, scope, out) })
+	return out, err
+}
+
+func statuses(s *Store, r Reader, scope lathe.Scope, out map[lathe.SessionID]lathe.Status) error {
+	owners := ownersOf(s, r)
+	return r.Query(`SELECT session.id, session.directory, data, owner FROM status JOIN session ON session.n = status.session
 		LEFT JOIN lease ON lease.session = session.n WHERE data <> '{"type":"idle"}'`, nil, func(row Row) error {
 		id := lathe.SessionID(row.Text(0))
 		if !scope.Includes(lathe.Event{Session: id, Directory: row.Text(1)}) {
 			return nil
 		}
-		st, err := s.liveStatus(row.Text(2), row.Text(3))
+		st, err := owners.liveStatus(row.Text(2), row.Text(3))
 		if err == nil && st.Type != lathe.Idle {
 			out[id] = st
 		}
 		return err
 	})
-	return out, err
 }
 
-// liveStatus reads a status. Without a live owner the session is idle.
-func (s *Store) liveStatus(data, owner string) (st lathe.Status, err error) {
-	if err = json.Unmarshal([]byte(data), &st); err != nil {
+// liveStatus reads a status. Without a live owner, and others that continue its sessions, the session is idle.
+func (o *owners) liveStatus(data, owner string) (st lathe.Status, err error) {
+	if err = json.Unmarshal([]byte(data), &st); err != nil || st.Type == lathe.Idle {
 		return st, err
 	}
-	if st.Type != lathe.Idle && (owner == "" || !s.driver.Alive(owner)) {
-		return lathe.Status{Type: lathe.Idle}, nil
+	on, err := o.alive(owner)
+	if err == nil && !on {
+		on, err = o.continued(owner)
+	}
+	if err != nil || !on {
+		return lathe.Status{Type: lathe.Idle}, err
 	}
 	return st, nil
 }

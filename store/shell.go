@@ -32,9 +32,11 @@ func (x Shells) Add(ctx context.Context, task lathe.BackgroundTask, most int) er
 		if err != nil {
 			return err
 		}
-		alive := 0
+		alive, isAlive := 0, ownersOf(s, t.tx).alive
 		for _, owner := range running {
-			if s.driver.Alive(owner) {
+			if on, err := isAlive(owner); err != nil {
+				return err
+			} else if on {
 				alive++
 			}
 		}
@@ -135,24 +137,29 @@ func (x Shells) List(ctx context.Context, session lathe.SessionID) (out []Shell,
 			UNION SELECT session.id, session.n FROM session JOIN below ON session.parent = below.id
 		) SELECT data, owner FROM shell WHERE session IN (SELECT n FROM below) ORDER BY n`, []any{string(session)}
 	}
-	alive := map[string]bool{}
-	err = query(ctx, s, sql, args, func(row Row) error {
-		one := Shell{Told: row.Null(1), Here: row.Text(1) == s.driver.Owner()}
-		if err := json.Unmarshal(row.Bytes(0), &one.Task); err != nil {
-			return lathe.Errorf(lathe.Internal, "background task: %w", err)
-		}
-		if owner := row.Text(1); !one.Told {
-			if _, known := alive[owner]; !known {
-				alive[owner] = s.driver.Alive(owner)
-			}
-			if !alive[owner] {
-				one.Task.State, one.Task.Ports = lathe.TaskEnded, nil
-			}
-		}
-		out = append(out, one)
-		return nil
+	err = s.read(ctx, func(r Reader) error {
+		out, err = all(r, sql, args, readShell(s, ownersOf(s, r).alive))
+		return err
 	})
 	return out, err
+}
+
+// readShell reads a command and whether its process still runs.
+func readShell(s *Store, isAlive func(string) (bool, error)) func(Row) (Shell, error) {
+	return func(row Row) (Shell, error) {
+		one := Shell{Told: row.Null(1), Here: row.Text(1) == s.driver.Owner()}
+		if err := json.Unmarshal(row.Bytes(0), &one.Task); err != nil {
+			return one, lathe.Errorf(lathe.Internal, "background task: %w", err)
+		}
+		if one.Told {
+			return one, nil
+		}
+		alive, err := isAlive(row.Text(1))
+		if !alive {
+			one.Task.State, one.Task.Ports = lathe.TaskEnded, nil
+		}
+		return one, err
+	}
 }
 
 // DetachTask makes a child session that a call waits for work in the background: it reports its end from now on.

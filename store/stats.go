@@ -3,10 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"os"
-	"time"
-
-	"github.com/lathe-agent/lathe"
 )
 
 // Stats is the number of rows in the database and its size.
@@ -34,7 +30,7 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 			{`SELECT count(*) FROM project`, []*int64{&st.Projects}},
 			{`SELECT count(*) FROM tomb`, []*int64{&st.Tombstones}},
 			{`SELECT counter, floor FROM feed`, []*int64{&st.Counter, &st.Floor}},
-			{`SELECT count(*), coalesce(sum(size), 0) FROM blob`, []*int64{&st.Blobs, &st.BlobBytes}},
+			{`SELECT count(*), coalesce(sum(size), 0) FROM blob WHERE unused >= 0`, []*int64{&st.Blobs, &st.BlobBytes}},
 		} {
 			err := r.Query(q.sql, nil, func(row Row) error {
 				for i, to := range q.to {
@@ -137,33 +133,4 @@ func (s *Store) Vacuum(ctx context.Context, progress func(step string)) error {
 		}
 	}
 	return nil
-}
-
-// removeStrays deletes files that are not in the database. It holds the write lock, because
-// another process may be about to refer to one.
-func (s *Store) removeStrays(ctx context.Context) error {
-	if s.blobs.dir == "" {
-		return nil
-	}
-	remove := func(t *txn) error {
-		known := map[string]bool{}
-		err := t.tx.Query(`SELECT hash FROM blob`, nil, func(row Row) error {
-			known[row.Text(0)] = true
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		paths, err := s.blobs.strays(known, time.Now())
-		if err != nil {
-			return lathe.Errorf(lathe.Unavailable, "cannot list the files of large values: %w", err)
-		}
-		for _, path := range paths {
-			if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-				return lathe.Errorf(lathe.Unavailable, "cannot remove %s: %w", path, err)
-			}
-		}
-		return nil
-	}
-	return s.writer.maintain(ctx, func() error { return s.writer.alone(false, remove) })
 }

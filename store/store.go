@@ -63,6 +63,7 @@ type Options struct {
 	Now          func() lathe.Time // the clock
 	IDs          *lathe.IDs
 	Blobs        string // folder for large values
+	Large        Blobs  // stores large values for many machines; nil means files in the folder
 	Search       bool   // index the words of parts, for Search
 	Log          *slog.Logger
 }
@@ -88,10 +89,10 @@ func Open(ctx context.Context, d Driver, o Options) (*Store, error) {
 	if o.Search {
 		s.index = d.TextIndex()
 	}
-	s.blobs = &blobs{dir: o.Blobs, words: s.index != nil}
+	s.blobs = newBlobs(o.Blobs, o.Large, s.index != nil)
 	err := d.Read(ctx, func(r Reader) error {
 		return r.Query(`SELECT counter, word FROM feed`, nil, func(row Row) error {
-			s.published, s.feed = row.Int(0), row.Text(1)
+			s.published, s.feed = row.Int(0), d.FeedName(row.Text(1))
 			return nil
 		})
 	})
@@ -209,6 +210,8 @@ type txn struct {
 	bulk    int64 // if not 0: events after this number are read back after the commit, to save memory
 	began   int64 // the counter before this transaction
 	index   indexState
+	known   lookups
+	unput   []unputWords
 
 	orphanedBlobs bool // a row dropped its reference to a blob
 	tombstones    int  // tombstones and answered asks made
@@ -222,8 +225,8 @@ func (t *txn) next() int64 {
 
 // exec runs a statement and marks the transaction as dirty.
 func (t *txn) exec(sql string, args ...any) error {
-	_, err := t.count(sql, args...)
-	return err
+	t.dirty = true
+	return t.tx.Do(sql, args...)
 }
 
 func (t *txn) count(sql string, args ...any) (int64, error) {
@@ -289,7 +292,7 @@ func (s *Store) setPublished(n int64) {
 // readBack publishes the rows of a range in pieces, to limit memory.
 func (s *Store) readBack(n numbers, events *[]lathe.Event, flush func(int64)) error {
 	return s.read(context.Background(), func(r Reader) error {
-		return s.yieldChanges(r, n.after, n.upTo, func(e lathe.Event) error {
+		return s.yieldChanges(r, n.after, n.upTo, 0, func(e lathe.Event) error {
 			if *events = append(*events, e); len(*events) >= piece {
 				flush(n.after)
 			}

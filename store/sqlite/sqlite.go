@@ -208,8 +208,20 @@ func (d *Driver) Close() error {
 // Owner names this process in leases.
 func (d *Driver) Owner() string { return d.owner.name }
 
-// Alive reports whether the process of that name still runs.
-func (d *Driver) Alive(name string) bool { return d.owner.alive(name) }
+// Alive looks at the lock of the process.
+func (d *Driver) Alive(_ store.Reader, name string) (bool, error) { return d.owner.alive(name), nil }
+
+// FeedName is the word: a file has one history.
+func (d *Driver) FeedName(word string) string { return word }
+
+// Skew is 0: the database is on this machine.
+func (d *Driver) Skew() time.Duration { return 0 }
+
+// Successors is false: a process continues the sessions of another only when it starts.
+func (d *Driver) Successors(store.Reader) (bool, error) { return false, nil }
+
+// Ahead is false: another process is seldom there.
+func (d *Driver) Ahead() bool { return false }
 
 // Read runs f on a snapshot, on its own connection.
 func (d *Driver) Read(ctx context.Context, f func(store.Reader) error) error {

@@ -26,6 +26,25 @@ func (t *tx) Exec(sql string, args ...any) (int64, error) {
 	return int64(t.conn.Changes()), nil
 }
 
+// Do is Exec: a statement costs no round trip.
+func (t *tx) Do(sql string, args ...any) error {
+	return t.Query(sql, args, func(store.Row) error { return nil })
+}
+
+// Later is Query.
+func (t *tx) Later(sql string, args []any, f func(store.Row)) error {
+	return t.Query(sql, args, func(r store.Row) error {
+		f(r)
+		return nil
+	})
+}
+
+// Expect does nothing: queries have no round trip to share.
+func (t *tx) Expect(string, ...any) error { return nil }
+
+// Sync does nothing: no statement waits.
+func (t *tx) Sync() error { return nil }
+
 // Query calls f with each row. Inside f the same statement may be queried again.
 func (t *tx) Query(sql string, args []any, f func(store.Row) error) error {
 	if t.failed != nil { // or the statement would run outside the transaction

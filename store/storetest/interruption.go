@@ -20,6 +20,12 @@ func (r *env) interruptions(s *store.Store, only lathe.SessionID) []store.Interr
 	r.Helper()
 	left, err := s.Interruptions(ctx(), only)
 	r.ok(err)
+	for i := range left {
+		rec, err := s.Session(ctx(), left[i].Session)
+		r.ok(err)
+		r.same("directory", left[i].Directory, rec.Directory)
+		left[i].Directory = ""
+	}
 	return left
 }
 

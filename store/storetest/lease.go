@@ -20,6 +20,8 @@ func leaseTests() map[string]func(*env) {
 		"SessionsAreApart":              testLeaseApart,
 		"BetweenProcesses":              testLeaseProcesses,
 		"AClosedProcessHoldsNothing":    testLeaseDead,
+		"TakeOver":                      testLeaseTakeOver,
+		"UnfinishedUntilReleased":       testLeaseUnfinished,
 		"OfManyTakersOneWins":           testLeaseRace,
 		"Holdings":                      testHoldings,
 		"NobodyNeedsOneToEdit":          testLeaseEdit,
@@ -132,6 +134,64 @@ func testLeaseDead(r *env) {
 	r.is(err, lathe.Conflict)
 	r.ok(other.Close())
 	r.said(r.lease(id), "mine now")
+}
+
+func testLeaseTakeOver(r *env) {
+	other := r.again(store.Options{})
+	theirs := func() store.Lease { return must(other.Acquire(ctx(), r.session()))(r) }
+	busy, quiet, released, unasked, mine := theirs(), theirs(), theirs(), theirs(), r.held()
+	must(other.Commit(ctx(), busy, status(busy.Session, lathe.Busy)))(r)
+	must(other.Commit(ctx(), quiet, &lathe.Interrupted{Session: quiet.Session}))(r)
+	r.ok(other.Release(ctx(), released))
+	ids := []lathe.SessionID{quiet.Session, mine.Session, "ses_unknown", released.Session, busy.Session}
+	r.same("of a live process", len(must(store.TakeOver(ctx(), r.Store, ids))(r)), 0)
+	r.ok(other.Close())
+	r.published.take()
+	taken := map[lathe.SessionID]store.Lease{}
+	for _, l := range must(store.TakeOver(ctx(), r.Store, ids))(r) {
+		taken[l.Session] = l
+		r.said(l, "mine now")
+	}
+	r.same("taken", len(taken), 2)
+	r.same("left busy", []bool{taken[busy.Session].Busy, taken[quiet.Session].Busy}, []bool{true, false})
+	r.same("cut off", []bool{taken[busy.Session].Cut, taken[quiet.Session].Cut}, []bool{false, true})
+	r.same("statuses", r.statuses(lathe.Scope{}), map[lathe.SessionID]lathe.Status{busy.Session: {Type: lathe.Busy}})
+	for _, ev := range r.published.take() {
+		if _, ok := ev.Fact.(*lathe.StatusChanged); ok {
+			r.Errorf("published %+v", ev)
+		}
+	}
+	r.same("again", len(must(store.TakeOver(ctx(), r.Store, ids))(r)), 0)
+	r.same("left", r.interruptions(r.Store, ""), []store.Interruption{{Session: unasked.Session, Dead: true}})
+}
+
+// testLeaseUnfinished: who waits for an answer sees no moment between a prompt and its runner.
+func testLeaseUnfinished(r *env) {
+	other := r.again(store.Options{})
+	for range 20 {
+		id, done := r.session(), make(chan struct{})
+		r.admit(id, r.prompt(id, "hello"))
+		go func() {
+			defer close(done)
+			for {
+				yes, err := store.IsUnfinished(ctx(), r.Store, id)
+				if err != nil || !yes {
+					r.ok(err)
+					return
+				}
+			}
+		}()
+		l := must(other.Acquire(ctx(), id))(r)
+		p := r.inbox(id)[0].Message
+		must(other.Commit(ctx(), l, &lathe.Promote{Session: id, Message: p}))(r)
+		select {
+		case <-done:
+			r.Errorf("it was finished before its end")
+		default:
+		}
+		r.ok(other.Release(ctx(), l))
+		<-done
+	}
 }
 
 func testLeaseRace(r *env) {

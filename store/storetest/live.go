@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/store"
@@ -24,6 +25,7 @@ func liveTests() map[string]func(*env) {
 		"ForeignRemoval":                      testPollRemoved,
 		"AskedAndAnsweredElsewhere":           testPollAsk,
 		"APromptForASessionHeldElsewhere":     testPollPrompt,
+		"AnOpenPartComesAfterThoseBefore":     testPublishPart,
 	}
 }
 
@@ -80,6 +82,30 @@ func testPoll(r *env) {
 	must(r.Edit(ctx(), l.Session, lathe.Edit{Title: lathe.Some("New")}))(r)
 	r.ok(s.Poll(ctx()))
 	r.same("the next", kinds(published.take()), []string{"session.updated"})
+}
+
+// testPublishPart: a delta can be here before the changes that lead to it. Readers still see the parts in their order.
+func testPublishPart(r *env) {
+	s, published := r.other()
+	l := r.held()
+	u := r.user(l.Session)
+	m := r.answer(u)
+	first, second := r.text(m, "first"), r.growing(m, "sec")
+	r.commit(l, &lathe.MessageChanged{Info: u}, &lathe.MessageChanged{Info: m})
+	r.ok(s.Poll(ctx()))
+	before := len(published.take())
+	r.commit(l, &lathe.PartChanged{Part: first})
+	r.commit(l, &lathe.PartChanged{Part: second})
+	r.ok(s.PublishPart(ctx(), l.Session, m.ID, second.ID))
+	r.ok(s.Poll(ctx()))
+	var parts []lathe.PartID
+	for _, ev := range published.take() {
+		if p, ok := ev.Fact.(*lathe.PartChanged); ok && !slices.Contains(parts, p.Part.ID) {
+			parts = append(parts, p.Part.ID)
+		}
+	}
+	r.same("parts", parts, []lathe.PartID{first.ID, second.ID})
+	r.same("the session before", before > 0, true)
 }
 
 func testPollNumbers(r *env) {

@@ -38,6 +38,21 @@ type Database func(o store.Options) (*store.Store, error)
 // Run tests the store. Fresh makes a new database, in or beside the empty folder it is given.
 func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 	s := &suite{fresh: fresh}
+	s.groups(t)
+	fewer()
+	t.Run("Property", func(t *testing.T) {
+		t.Run("OneProcess", func(t *testing.T) { s.property(t, 1) })
+		t.Run("TwoProcesses", func(t *testing.T) { s.property(t, 2) })
+	})
+}
+
+// RunGroups is Run without the properties of random histories, for another kind of the same database.
+func RunGroups(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
+	(&suite{fresh: fresh}).groups(t)
+}
+
+// groups runs all but the properties.
+func (s *suite) groups(t *testing.T) {
 	for _, group := range []struct {
 		name  string
 		tests map[string]func(*env)
@@ -64,10 +79,12 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 		{"Import", importTests()},
 		{"Remove", removeTests()},
 		{"LargeValue", blobTests()},
+		{"SharedLargeValue", largeTests()},
 		{"Feed", feedTests()},
 		{"Live", liveTests()},
 		{"Writer", writerTests()},
 		{"Upkeep", upkeepTests()},
+		{"Bytes", bytesTests()},
 		{"Search", searchTests()},
 	} {
 		t.Run(group.name, func(t *testing.T) {
@@ -79,11 +96,6 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 			}
 		})
 	}
-	fewer()
-	t.Run("Property", func(t *testing.T) {
-		t.Run("OneProcess", func(t *testing.T) { s.property(t, 1) })
-		t.Run("TwoProcesses", func(t *testing.T) { s.property(t, 2) })
-	})
 }
 
 // fewer lets rapid try thirty histories instead of a hundred, unless the command line says

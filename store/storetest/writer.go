@@ -31,6 +31,7 @@ func writerTests() map[string]func(*env) {
 		"ClosingWaitsForReadsUnderWay":   testCloseRead,
 		"NewsAndRowsShareAGroup":         testGroupNews,
 		"AFailureIsNotToldToThoseBehind": testGroupFailure,
+		"RowsReadAheadAreTheLatest":      testGroupAhead,
 	}
 }
 
@@ -41,7 +42,7 @@ func (r *env) stalled() (s *store.Store, published *listener, hold, free func())
 	published = &listener{}
 	gate, inside := make(chan struct{}), make(chan struct{}, 1)
 	var stall atomic.Bool
-	s = r.again(store.Options{Publish: func(b store.Batch) {
+	s = r.again(store.Options{Search: true, Publish: func(b store.Batch) {
 		published.publish(b)
 		if stall.CompareAndSwap(true, false) {
 			inside <- struct{}{}
