@@ -50,8 +50,12 @@ func (s *Signer) nothing(p profile) error {
 		return lathe.Errorf(lathe.Unauthorized, "the AWS profile %q uses a login or a role, which needs the aws command: "+
 			"add the line \"credential_process = aws configure export-credentials --profile %s --format process\" to it", name, name)
 	}
-	return lathe.Errorf(lathe.Unauthorized, "no AWS credentials: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and "+
-		"AWS_SECRET_ACCESS_KEY, or run \"aws configure --profile %s\"", name)
+	token := ""
+	if s.settings.Service == "bedrock" {
+		token = "AWS_BEARER_TOKEN_BEDROCK, or "
+	}
+	return lathe.Errorf(lathe.Unauthorized, "no AWS credentials: set %sAWS_ACCESS_KEY_ID and "+
+		"AWS_SECRET_ACCESS_KEY, or run \"aws configure --profile %s\"", token, name)
 }
 
 // credentials returns keys that are good now.
