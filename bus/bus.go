@@ -53,6 +53,7 @@ const DefaultLimit = 4 << 20
 type Bus struct {
 	limit int
 	ids   *lathe.IDs
+	grown func(Delta) // nil without other nodes
 
 	mu     sync.Mutex
 	last   int64
@@ -68,6 +69,10 @@ type Option func(*Bus)
 
 // IDs sets the generator of event ids.
 func IDs(g *lathe.IDs) Option { return func(b *Bus) { b.ids = g } }
+
+// Grown sets a function that receives each delta of the texts that this process opened, for other nodes. It is called
+// in order, with the bus locked: it must not block and not call the bus.
+func Grown(f func(Delta)) Option { return func(b *Bus) { b.grown = f } }
 
 // New returns a bus without events or subscribers.
 func New(options ...Option) *Bus {

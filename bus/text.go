@@ -23,6 +23,8 @@ type Text struct {
 	units     int               // length of buf in UTF-16 units
 	published int               // length of buf when the whole part was last published
 	closed    bool              // no longer published
+	own       bool              // opened by a runner of this process
+	ahead     int               // bytes at the end that came from another node and are not known to be stored
 }
 
 // growing reports whether a part can have an open text.
@@ -44,9 +46,11 @@ func (b *Bus) Open(e lathe.Event) *Text {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t := b.texts[part.ID]; t != nil {
+		t.own = true
 		return t
 	}
 	t := b.begin(e)
+	t.own = true
 	if !t.quiet && !t.closed {
 		it := t.whole()
 		b.index.each(t.event.Session, t.event.Directory, func(s *Subscription) bool { return s.push(it) })
@@ -122,6 +126,7 @@ func (t *Text) setText(e *lathe.Event) {
 	}
 	if more, ok := strings.CutPrefix(fact.Part.GrowingText(), t.buf.String()); ok {
 		t.write(more)
+		t.ahead = 0
 	}
 	t.published = t.buf.Len()
 	fact.Part = fact.Part.WithText(t.buf.String())
@@ -145,12 +150,21 @@ func (t *Text) Append(s string) {
 	b := t.bus
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	t.extend(s)
+}
+
+// extend is Append with the bus locked.
+func (t *Text) extend(s string) {
+	b := t.bus
 	d := item{text: t, from: t.buf.Len(), units: t.units, cost: smallCost}
 	t.write(s)
 	if t.buf.Len() == d.from || t.quiet || t.closed {
 		return
 	}
 	d.sofar = t.buf.String()
+	if b.grown != nil && t.own {
+		b.grown(Delta{Session: t.event.Session, Message: t.message, Part: t.id, Offset: d.from, Text: d.sofar[d.from:], sofar: d.sofar})
+	}
 	published := t.published
 	b.index.each(t.event.Session, t.event.Directory, func(s *Subscription) bool { return s.grow(d, published) })
 }
