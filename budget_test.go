@@ -24,7 +24,7 @@ var archCeilings = map[string]archtest.Exception{
 	"fields config.Config":                  {Max: 43, Why: "one for each setting"},
 	"fields config.spec":                    {Max: 20, Why: "one for each thing that a table can say of a setting"},
 	"fields engine.Model":                   {Max: 18, Why: "one for each thing that is known of a model"},
-	"fields engine.Options":                 {Max: 16, Why: "options"},
+	"fields engine.Options":                 {Max: 18, Why: "options"},
 	"fields engine.StepSettings":            {Max: 35, Why: "one for each setting of a step"},
 	"fields engine/check.Action":            {Max: 20, Why: "the record of what a tool did"},
 	"fields extension.Options":              {Max: 21, Why: "options"},

@@ -58,7 +58,10 @@ type Options struct {
 	Log     *slog.Logger
 	// Environment and what follows are for engines that run turns.
 	Environment Environment
-	Outputs     string // directory for long outputs of tools; "" saves none
+	Outputs     string      // directory for long outputs of tools; "" saves none
+	Large       store.Blobs // large values that other machines share; nil means files in Blobs
+	// Relay connects the nodes on the database; nil without others. Close closes it.
+	Relay events.Relay
 	// OnDelete is called after a session was deleted, and Tidy at most once an hour with the time before which
 	// unused files can go. Either may be nil.
 	OnDelete func(lathe.SessionID)
@@ -142,7 +145,7 @@ type lifetime struct {
 // Open returns an engine on an open database, which it closes in the end.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	o = o.withDefaults()
-	b := bus.New(bus.IDs(o.IDs))
+	b := newBus(o)
 	e := &Engine{
 		services: &services{bus: b, ids: o.IDs, now: o.Now, log: o.Log, env: o.Environment, random: o.Random, version: strings.ReplaceAll(cmp.Or(o.Version, "unknown"), " ", "_")},
 		lifetime: &lifetime{},
@@ -152,10 +155,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.telemetry.Tracer = o.Tracer
 	e.actors = actors{engine: e, awake: map[lathe.SessionID]*actor{}, cache: history.NewCache(o.Now, debug.FreeOSMemory)} // Go alone returns memory to the system too late
-	out := events.NewPublisher(b, e.receive, e.actors.isAwake)
+	out := events.NewPublisher(b, e.receive, e.actors.isAwake, o.Relay)
 	s, err := store.Open(ctx, o.Driver, store.Options{
 		Publish: out.Publish, HasListeners: out.HasListeners,
-		Now: o.Now, IDs: o.IDs, Blobs: o.Blobs, Log: o.Log, Search: o.Search.Value,
+		Now: o.Now, IDs: o.IDs, Blobs: o.Blobs, Large: o.Large, Log: o.Log, Search: o.Search.Value,
 	})
 	if err != nil {
 		return nil, errors.Join(err, o.Driver.Close())
@@ -168,10 +171,22 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.composer = &composer{services: e.services, dirs: e.Directories}
 	e.editor = editor{services: e.services, actors: &e.actors}
 	e.recovery = recovery{services: e.services, lifetime: e.lifetime, composer: e.composer, actors: &e.actors, files: &e.files, subagents: &e.subagents, Registry: e.newBackground()}
+	if o.Relay != nil {
+		if err := e.Join(o.Relay, o.Driver.Owner()); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+	}
 	if o.Search.Set && o.Environment != nil {
 		e.work.Go(func() { e.keepIndex(e.ctx) })
 	}
 	return e, nil
+}
+
+func newBus(o Options) *bus.Bus {
+	if o.Relay == nil {
+		return bus.New(bus.IDs(o.IDs))
+	}
+	return bus.New(bus.IDs(o.IDs), bus.Grown(o.Relay.Grew))
 }
 
 func (o Options) withDefaults() Options {
@@ -263,7 +278,11 @@ func (e *Engine) Remove(ctx context.Context, id lathe.SessionID) error {
 }
 
 // Measure writes what was counted since the engine was opened, and the running work.
-func (e *Engine) Measure(p *metric.Page) { e.telemetry.Measure(p, e.requests) }
+func (e *Engine) Measure(p *metric.Page) {
+	e.telemetry.Measure(p, e.requests)
+	e.Source.Measure(p)
+	e.store.Measure(p)
+}
 
 // Store gives the command line what only it needs: statistics, checks, vacuum.
 func (e *Engine) Store() *store.Store { return e.store }

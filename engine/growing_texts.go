@@ -172,6 +172,7 @@ func (t *growingTexts) release() error {
 		if g.text.Len() != g.stored {
 			t.close(id)
 		}
+		g.text.Disown()
 	}
 	clear(t.open)
 	return err

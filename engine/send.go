@@ -56,6 +56,7 @@ func (e *Engine) Send(ctx context.Context, id lathe.SessionID, in lathe.Input) e
 		}
 	case lathe.Resume: // above
 	case lathe.Cancel:
+		e.Nudge()
 		return e.stop(ctx, id)
 	case lathe.PermissionAnswer, lathe.QuestionAnswer:
 		return nil // the waiting call receives the answer

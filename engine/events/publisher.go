@@ -1,8 +1,6 @@
 package events
 
 import (
-	"strings"
-
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/bus"
 	"github.com/lathe-agent/lathe/store"
@@ -16,12 +14,13 @@ type Publisher struct {
 	open    map[lathe.PartID]lathe.Part // open parts of others as they were published, texts left out
 	receive func([]lathe.Event)         // for the sessions of this process
 	awake   func() bool                 // reports whether there are any
+	relay   Relay                       // nil without other nodes
 }
 
 // NewPublisher returns a publisher to a bus. Committed events go to receive as well, which must not block; awake
-// says that someone there waits for them.
-func NewPublisher(b *bus.Bus, receive func([]lathe.Event), awake func() bool) *Publisher {
-	return &Publisher{bus: b, open: map[lathe.PartID]lathe.Part{}, receive: receive, awake: awake}
+// says that someone there waits for them. A relay, if not nil, tells other nodes.
+func NewPublisher(b *bus.Bus, receive func([]lathe.Event), awake func() bool, relay Relay) *Publisher {
+	return &Publisher{bus: b, open: map[lathe.PartID]lathe.Part{}, receive: receive, awake: awake, relay: relay}
 }
 
 // HasListeners reports whether events of other processes are worth reading. While a text is open they are, also
@@ -36,12 +35,31 @@ func (pub *Publisher) Publish(b store.Batch) {
 	if b.Foreign {
 		events = pub.growTexts(events)
 	}
-	pub.receive(b.Events)
 	pub.bus.Publish(events...) // in one call: a new subscriber must not get half of them
 	pub.bus.Advance(b.Counter)
+	pub.receive(b.Events) // last: what a session does about an event comes after the event
 	for id := range pub.open {
 		if pub.bus.Text(id) == nil { // it has ended
 			delete(pub.open, id)
+		}
+	}
+	if pub.relay != nil {
+		pub.tell(b)
+	}
+}
+
+// tell tells other nodes of our own commit, and the relay of theirs.
+func (pub *Publisher) tell(b store.Batch) {
+	if !b.Foreign {
+		pub.relay.Announce(b.Counter)
+		return
+	}
+	for _, e := range b.Events {
+		if e.Session != "" && pub.bus.HasSubscriber(lathe.Scope{Session: e.Session, Directory: e.Directory}) {
+			pub.relay.Follow(e.Session)
+		}
+		if p, ok := e.Fact.(*lathe.PartChanged); ok {
+			pub.relay.Release(p.Part.ID)
 		}
 	}
 }
@@ -71,11 +89,9 @@ func (pub *Publisher) grow(p lathe.Part) bool {
 	if t == nil {
 		return false
 	}
-	more, ok := strings.CutPrefix(p.GrowingText(), t.String())
-	if !ok {
+	if !t.Follow(p.GrowingText()) {
 		t.Close()
 		return false
 	}
-	t.Append(more)
 	return known && lathe.SameBody(before, pub.open[p.ID])
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/bus"
+	"github.com/lathe-agent/lathe/internal/metric"
 	"github.com/lathe-agent/lathe/store"
 )
 
@@ -21,6 +22,7 @@ type Source struct {
 	bus   *bus.Bus
 	ids   *lathe.IDs
 	watch *watch
+	relay Relay // nil without other nodes
 
 	stopping sync.Once
 	stopped  chan struct{} // closed by Stop
@@ -29,7 +31,42 @@ type Source struct {
 // New returns the events of a store and a bus. poll is called while anyone reads; it looks for what other processes
 // wrote.
 func New(s *store.Store, b *bus.Bus, ids *lathe.IDs, poll func(context.Context) error, log *slog.Logger) *Source {
-	return &Source{store: s, bus: b, ids: ids, watch: &watch{poll: poll, log: log}, stopped: make(chan struct{})}
+	return &Source{store: s, bus: b, ids: ids, watch: &watch{poll: poll, log: log, hint: make(chan struct{}, 1)}, stopped: make(chan struct{})}
+}
+
+// Join connects the readers with other nodes, before the first of them.
+func (e *Source) Join(r Relay, node string) error {
+	e.relay = r
+	return r.Start(bus.Node{
+		Feed: e.store.Feed(), Name: node, Bus: e.bus,
+		Look: e.Hint,
+		Read: func(ctx context.Context, d bus.Delta) error {
+			return e.store.PublishPart(ctx, d.Session, d.Message, d.Part)
+		},
+	})
+}
+
+// Measure writes how far readers here are behind other processes, and figures of the relay, if there is one.
+func (e *Source) Measure(p *metric.Page) {
+	p.Gauge("lathe_feed_horizon_lag_seconds", "Time since the changes of other processes were last read to their end; 0 without readers.", e.watch.lag().Seconds())
+	if e.relay != nil {
+		e.relay.Measure(p)
+	}
+}
+
+// Nudge lets the other nodes look soon, for changes without a number such as a cancel.
+func (e *Source) Nudge() {
+	if e.relay != nil {
+		e.relay.Announce(0)
+	}
+}
+
+// Hint lets this process look soon for events of other processes, if anyone here reads.
+func (e *Source) Hint() {
+	select {
+	case e.watch.hint <- struct{}{}:
+	default: // it will look anyway
+	}
 }
 
 // Stop makes all streams end without an error from now on.
@@ -38,6 +75,9 @@ func (e *Source) Stop() { e.stopping.Do(func() { close(e.stopped) }) }
 // Close ends all streams.
 func (e *Source) Close() {
 	e.Stop()
+	if e.relay != nil {
+		e.relay.Close()
+	}
 	e.bus.Close()
 	e.watch.close()
 }
@@ -118,6 +158,9 @@ func (s *stream) run(ctx context.Context, resume bool) error {
 		if err := s.store.Poll(ctx); err != nil {
 			return err
 		}
+	}
+	if s.relay != nil && s.scope.Session != "" {
+		s.relay.Follow(s.scope.Session)
 	}
 	for first := true; ; first = false {
 		sub := s.bus.Subscribe(s.scope) // before reading the store, or something is missed

@@ -7,16 +7,22 @@ import (
 	"time"
 )
 
-// pollEvery is how often a process that has listeners looks for events of other processes.
-const pollEvery = 200 * time.Millisecond
+const (
+	// pollEvery is how often a process that has listeners looks for events of other processes.
+	pollEvery = 200 * time.Millisecond
+	// hintEvery is the shortest time between two looks that other nodes ask for.
+	hintEvery = 10 * time.Millisecond
+)
 
 // watch looks for what other processes wrote, while anyone here wants to know.
 type watch struct {
 	poll func(context.Context) error
 	log  *slog.Logger
+	hint chan struct{} // holds one after a hint that there is something to see
 
 	mu     sync.Mutex // guards the fields below
 	users  int
+	seen   time.Time          // when a look last reached the end
 	stop   context.CancelFunc // nil without watchers
 	closed bool
 
@@ -31,6 +37,7 @@ func (w *watch) enter() (leave func(), first bool) {
 	w.users++
 	first = w.users == 1
 	if first && !w.closed {
+		w.seen = time.Now()
 		ctx, stop := context.WithCancel(context.Background())
 		w.stop = stop
 		w.running.Go(func() { w.run(ctx) })
@@ -57,16 +64,46 @@ func (w *watch) stopPolling() {
 func (w *watch) run(ctx context.Context) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	for {
+	for failing := false; ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			if err := w.poll(ctx); err != nil && ctx.Err() == nil {
-				w.log.Warn("cannot see what other processes write", "error", err)
+		case <-w.hint:
+			failing = w.look(ctx, failing)
+			pause := time.NewTimer(hintEvery)
+			select {
+			case <-pause.C:
+			case <-ctx.Done():
+				pause.Stop()
 			}
+		case <-tick.C:
+			failing = w.look(ctx, failing)
 		}
 	}
+}
+
+// look polls once, and logs the first of several failures.
+func (w *watch) look(ctx context.Context, failing bool) bool {
+	began := time.Now()
+	err := w.poll(ctx)
+	if err == nil {
+		w.mu.Lock()
+		w.seen = began
+		w.mu.Unlock()
+	} else if ctx.Err() == nil && !failing {
+		w.log.Warn("cannot see what other processes write", "error", err)
+	}
+	return err != nil
+}
+
+// lag is the time since a look last reached the end, 0 without watchers.
+func (w *watch) lag() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.users == 0 {
+		return 0
+	}
+	return time.Since(w.seen)
 }
 
 // close ends watching for good and waits for all who ever began.
