@@ -25,6 +25,7 @@ const (
 	BoardNeedsYou    BoardState = "needs you"   // a permission or a question waits for an answer
 	BoardRunning     BoardState = "running"     // it or one of its subagents is at work
 	BoardQueued      BoardState = "queued"      // a prompt waits that no process has started
+	BoardAway        BoardState = "place away"  // it has work, and no running node of the cluster has its directory
 	BoardInterrupted BoardState = "interrupted" // its process ended during a turn, which can be resumed
 	BoardFailed      BoardState = "failed"      // its last answer ended with an error
 	BoardDone        BoardState = "done"
@@ -32,7 +33,7 @@ const (
 
 // BoardStates lists the states in the order of the board.
 func BoardStates() []BoardState {
-	return []BoardState{BoardNeedsYou, BoardRunning, BoardQueued, BoardInterrupted, BoardFailed, BoardDone}
+	return []BoardState{BoardNeedsYou, BoardRunning, BoardQueued, BoardAway, BoardInterrupted, BoardFailed, BoardDone}
 }
 
 // BoardQuery selects sessions for the board. Subagents have no entry.

@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -72,6 +74,8 @@ type actors struct {
 	// unreleased are leases, by session, that could not be given back because the store failed. They are given
 	// back before their session is taken again: it would be busy until this process ends.
 	unreleased sync.Map
+	// taken are leases, by session, that the sweep took from a dead node. Whoever works on the session first uses it.
+	taken sync.Map
 
 	mu     sync.Mutex // guards the fields below; actors' own mutexes come after it
 	awake  map[lathe.SessionID]*actor
@@ -193,6 +197,13 @@ func (e *Engine) Drain(ctx context.Context) error {
 	}
 }
 
+// all lists the sessions that are awake.
+func (all *actors) all() []*actor {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return slices.Collect(maps.Values(all.awake))
+}
+
 func (all *actors) any() *actor {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -292,7 +303,7 @@ func (a *actor) reportFailure(err error) {
 	case "", lathe.Canceled, lathe.Conflict, lathe.NotFound:
 		return
 	}
-	if e.ctx.Err() != nil || a.failed != nil {
+	if e.ctx.Err() != nil || a.failed != nil || errors.Is(err, errLeaving) {
 		return // the program ends, and the next one takes it up
 	}
 	e.log.Error("a turn stopped", "session", a.id, "error", err)
@@ -341,6 +352,11 @@ func (a *actor) becomeIdle(msg lathe.Message) bool {
 // runTurns holds the lease for as long as there is something to do.
 func (a *actor) runTurns() (msg lathe.Message, err error) {
 	ctx := a.engine.ctx
+	if a.engine.Member.isElsewhere(ctx, a.id) && a.first == nil {
+		if msg, err = a.follow(ctx); !errors.Is(err, errHere) {
+			return msg, err
+		}
+	}
 	r, err := a.acquireLease(ctx)
 	if err != nil {
 		return msg, err
@@ -353,6 +369,10 @@ func (a *actor) runTurns() (msg lathe.Message, err error) {
 	}()
 	for {
 		err := a.turn(ctx, r)
+		if errors.Is(err, errLeaving) { // another node continues it
+			r.unfinished = true
+			return r.result(), err
+		}
 		a.reportFailure(err) // before clients see the session idle and disconnect
 		if idle := r.publishIdle(ctx); err == nil {
 			err = idle
@@ -360,6 +380,7 @@ func (a *actor) runTurns() (msg lathe.Message, err error) {
 		if r.jobs.changed && err == nil {
 			r.jobs.summarize(ctx)
 		}
+		r.unfinished = r.unfinished || lathe.CodeOf(err) == lathe.Unavailable // the database was away for too long
 		if err != nil && lathe.CodeOf(err) != lathe.Canceled {
 			return r.result(), err
 		}
@@ -406,7 +427,7 @@ func (a *actor) isWoken() bool {
 // turn runs a turn that can be canceled. A bug in it ends the turn, not the process.
 func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	ctx, end := a.engine.telemetry.Turn(ctx, a.id)
+	ctx, end := a.engine.telemetry.Turn(ctx, a.id, func() lathe.MessageID { return a.prompt(ctx) })
 	defer func() { end(err) }()
 	first := a.markStarted(cancel)
 	defer func() {
@@ -428,6 +449,16 @@ func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 	return r.turn(ctx)
 }
 
+// prompt is the prompt that the next turn answers: one that was begun, else the oldest in the queue. It is "" if there is
+// none.
+func (a *actor) prompt(ctx context.Context) lathe.MessageID {
+	queued, begun, err := a.engine.store.Inbox(ctx, a.id)
+	if err == nil && begun == "" && len(queued) > 0 {
+		return queued[0].Message
+	}
+	return begun
+}
+
 // setRests notes whether the turn that is running has nothing to do: its session is not busy, however long its end takes.
 func (a *actor) setRests(rests bool) {
 	a.mu.Lock()
@@ -441,24 +472,6 @@ func (a *actor) stop(cause error) {
 	defer a.mu.Unlock()
 	if a.cancel != nil {
 		a.cancel(cause)
-	}
-}
-
-// acquireLease waits for the lease. Another process may hold it: that process then answers the queued
-// prompts, or dies and leaves them to us.
-func (a *actor) acquireLease(ctx context.Context) (*runner, error) {
-	tick := time.NewTicker(retryLease)
-	defer tick.Stop()
-	for {
-		r, err := a.engine.actors.newRunner(ctx, a)
-		if err == nil || lathe.CodeOf(err) != lathe.Conflict || a.first != nil {
-			return r, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-tick.C:
-		}
 	}
 }
 

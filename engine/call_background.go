@@ -16,6 +16,7 @@ func (e *Engine) newBackground() *background.Registry {
 			_, err := e.actors.wake(id)
 			return err
 		},
+		Away:    func(ctx context.Context, dir string) string { return e.Member.whyAway(ctx, dir) },
 		IsAwake: func(id lathe.SessionID) bool { return e.actors.find(id) != nil },
 	})
 }

@@ -19,6 +19,7 @@ import (
 type composer struct {
 	*services
 	dirs *directory.Directories
+	away func(ctx context.Context, directory string) string // see [Node]; it may be nil
 }
 
 // settingsAt opens a directory and reads its settings.
@@ -155,7 +156,9 @@ func digest(p lathe.Prompt) string {
 func (c *composer) choose(ctx context.Context, rec lathe.Session, p lathe.Prompt) (*lathe.User, *StepSettings, error) {
 	settings, err := c.settingsOf(ctx, rec.Directory)
 	if err != nil {
-		return nil, nil, err
+		if settings, err = c.settingsAway(ctx, rec.Directory, err); err != nil {
+			return nil, nil, err
+		}
 	}
 	agent, err := settings.agent(p.Agent)
 	if err != nil {
@@ -167,6 +170,23 @@ func (c *composer) choose(ctx context.Context, rec lathe.Session, p lathe.Prompt
 	}
 	u.Model, err = chooseModel(rec, agent, settings, p)
 	return u, settings, err
+}
+
+// settingsAway returns the settings of this node for a prompt that waits for a node with its directory. They know no
+// config of the project. For other prompts it returns the error.
+func (c *composer) settingsAway(ctx context.Context, dir string, err error) (*StepSettings, error) {
+	if c.away == nil {
+		return nil, err
+	}
+	why := c.away(ctx, dir)
+	if why == "" {
+		return nil, err
+	}
+	settings, err := c.env.Settings(ctx, workspace.Place{Directory: "/", Worktree: "/"})
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Unavailable, "%s", why)
+	}
+	return settings, nil
 }
 
 // chooseModel picks the model of a prompt: its own, else the agent's, the session's or the default.

@@ -41,6 +41,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/record"
 	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/engine/telemetry"
+	"github.com/lathe-agent/lathe/internal/fence"
 	"github.com/lathe-agent/lathe/internal/metric"
 	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/store"
@@ -75,6 +76,7 @@ type Options struct {
 	// Search indexes the words of all sessions, also of old ones, in the background. False removes the index;
 	// unset changes nothing and finds nothing.
 	Search lathe.Opt[bool]
+	Node   Node // in a cluster
 }
 
 var (
@@ -113,7 +115,8 @@ type services struct {
 	env    Environment // nil runs no turns
 	random func() float64
 
-	version string // of the program
+	version string  // of the program
+	Member  *Member // of a cluster
 }
 
 // publish sends ephemeral events about a session to its listeners.
@@ -152,7 +155,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		requests: fairqueue.New(o.Requests),
 		files:    sessionFiles{outputs: o.Outputs, snapshots: o.Snapshots, deleted: o.OnDelete, cleanMore: o.CleanUp, trees: o.Worktrees},
 	}
-	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	e.ctx, e.cancel = context.WithCancelCause(fence.NewContext(context.Background(), o.Node.Fence))
 	e.telemetry.Tracer = o.Tracer
 	e.actors = actors{engine: e, awake: map[lathe.SessionID]*actor{}, cache: history.NewCache(o.Now, debug.FreeOSMemory)} // Go alone returns memory to the system too late
 	out := events.NewPublisher(b, e.receive, e.actors.isAwake, o.Relay)
@@ -168,9 +171,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.Directories = directory.New(s, o.Now, b.Publish)
 	e.Source = events.New(s, b, o.IDs, e.poll, o.Log)
 	e.Sessions, e.Histories, e.Requests = record.NewSessions(s, e.Directories, o.IDs, o.Now, o.Version), record.Histories{Store: s}, record.NewRequests(s, e.Directories)
-	e.composer = &composer{services: e.services, dirs: e.Directories}
+	e.Sessions.Away = o.Node.Away
+	e.composer = &composer{services: e.services, dirs: e.Directories, away: o.Node.Away}
 	e.editor = editor{services: e.services, actors: &e.actors}
-	e.recovery = recovery{services: e.services, lifetime: e.lifetime, composer: e.composer, actors: &e.actors, files: &e.files, subagents: &e.subagents, Registry: e.newBackground()}
+	e.recovery = recovery{services: e.services, lifetime: e.lifetime, composer: e.composer, actors: &e.actors, files: &e.files, subagents: &e.subagents, sweeps: o.Node.Sweeps, Registry: e.newBackground()}
 	if o.Relay != nil {
 		if err := e.Join(o.Relay, o.Driver.Owner()); err != nil {
 			return nil, errors.Join(err, e.Close())
@@ -179,6 +183,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Search.Set && o.Environment != nil {
 		e.work.Go(func() { e.keepIndex(e.ctx) })
 	}
+	e.Member = newMember(e, o.Node)
+	e.Member.start()
 	return e, nil
 }
 
@@ -282,6 +288,7 @@ func (e *Engine) Measure(p *metric.Page) {
 	e.telemetry.Measure(p, e.requests)
 	e.Source.Measure(p)
 	e.store.Measure(p)
+	e.Member.Measure(p)
 }
 
 // Store gives the command line what only it needs: statistics, checks, vacuum.

@@ -84,7 +84,10 @@ func (all *actors) runIfIdle(ctx context.Context, id lathe.SessionID, f func(*ru
 		return err
 	}
 	defer func() { err = errors.Join(err, r.release(ctx)) }() // or a panic leaves it busy for ever
-	return f(r)
+	if err = f(r); err == nil && !r.unfinished {
+		err = r.publishIdle(ctx)
+	}
+	return err
 }
 
 // whenIdle runs do as the runner of an idle session.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/background"
@@ -28,32 +29,38 @@ type recovery struct {
 	actors    *actors
 	files     *sessionFiles
 	subagents *subagent.Registry
+	sweeps    bool // see [Node]
 	*background.Registry
 }
 
 // Recover looks after all sessions that a dead process left: what it left open is closed.
 // With resume, their turns continue by themselves; otherwise they wait for a word. It returns
-// how many there were, and does not wait for their turns.
+// how many there were, and does not wait for their turns. A node of a cluster continues them later in any case.
 func (e *recovery) Recover(ctx context.Context, resume bool) (int, error) {
+	if e.sweeps {
+		return 0, nil
+	}
 	left, err := e.store.Interruptions(ctx, "")
 	if err != nil {
 		return 0, err
 	}
-	todo, errs := make(chan store.Interruption), make([]error, recoverers)
+	errs := make([]error, len(left))
+	forEach(len(left), func(i int) { errs[i] = e.recover(ctx, left[i], resume) })
+	return len(left), errors.Join(append(errs, e.RecoverTasks(ctx, "", resume))...)
+}
+
+// forEach calls f with the numbers below n, several at the same time.
+func forEach(n int, f func(i int)) {
+	var next atomic.Int64
 	var group sync.WaitGroup
-	for i := range recoverers {
+	for range min(n, recoverers) {
 		group.Go(func() {
-			for one := range todo {
-				errs[i] = errors.Join(errs[i], e.recover(ctx, one, resume))
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
 			}
 		})
 	}
-	for _, one := range left {
-		todo <- one
-	}
-	close(todo)
 	group.Wait()
-	return len(left), errors.Join(append(errs, e.RecoverTasks(ctx, "", resume))...)
 }
 
 func (e *recovery) recover(ctx context.Context, one store.Interruption, resume bool) error {
@@ -63,9 +70,9 @@ func (e *recovery) recover(ctx context.Context, one store.Interruption, resume b
 	case task == lathe.Awaited:
 		err = e.recoverAwaited(ctx, one)
 	case resume && task == lathe.Background:
-		err = e.resumeBackground(ctx, one.Session)
+		err = e.resumeBackground(ctx, one.Session, one.Dead)
 	case resume:
-		err = e.Resume(ctx, one.Session)
+		err = e.resume(ctx, one.Session, one.Dead)
 	case one.Dead:
 		err = e.actors.runIfIdle(ctx, one.Session, func(r *runner) error { return r.repairSession(ctx) })
 	}
@@ -81,6 +88,11 @@ func (e *recovery) recover(ctx context.Context, one store.Interruption, resume b
 // open parts and names the interrupted calls to the model, so that the model checks their
 // effects before it repeats them.
 func (e *recovery) Resume(ctx context.Context, id lathe.SessionID) error {
+	return e.resume(ctx, id, false)
+}
+
+// resume is Resume. taken says that the process with the session has died, and that this one may have its lease already.
+func (e *recovery) resume(ctx context.Context, id lathe.SessionID, taken bool) error {
 	if _, err := e.store.Admit(ctx, id, lathe.Resume{}); err != nil {
 		return err
 	}
@@ -88,8 +100,11 @@ func (e *recovery) Resume(ctx context.Context, id lathe.SessionID) error {
 	if err != nil {
 		return err
 	}
-	if len(found) == 1 && found[0].Dead {
-		err := e.actors.runIfIdle(ctx, id, func(r *runner) error { return r.repairSession(ctx) })
+	if taken || len(found) == 1 && found[0].Dead {
+		err := e.actors.runIfIdle(ctx, id, func(r *runner) error {
+			r.unfinished = true // this node may die before the turn continues
+			return r.repairSession(ctx)
+		})
 		if lathe.CodeOf(err) == lathe.Conflict {
 			return nil // another one has taken it up
 		}
@@ -135,6 +150,9 @@ func (r *runner) repairSession(ctx context.Context) error {
 		return r.repair(ctx, next.left)
 	case stop:
 		left, err := r.withdrawAll(ctx) // of a slash command that asked before its prompt was sent
+		if r.engine.Member.continues(s.messages) {
+			left = append(left, &lathe.Interrupted{Session: r.log.lease.Session})
+		}
 		if err != nil || len(left) == 0 {
 			return err
 		}

@@ -60,13 +60,13 @@ func (e *recovery) RecoverTasks(ctx context.Context, parent lathe.SessionID, res
 
 // resumeBackground resumes a task in the background. It has its place among those of its parent
 // again, also where more are at work now than may begin.
-func (e *recovery) resumeBackground(ctx context.Context, id lathe.SessionID) error {
+func (e *recovery) resumeBackground(ctx context.Context, id lathe.SessionID, taken bool) error {
 	child, err := e.store.Session(ctx, id)
 	if err != nil {
 		return err
 	}
 	leave := e.subagents.Reserve(child.Parent, e.mayWrite(ctx, child))
-	if err = e.Resume(ctx, id); err != nil || e.actors.find(id) == nil { // it failed, rests, or another process has it
+	if err = e.resume(ctx, id, taken); err != nil || e.actors.find(id) == nil { // it failed, rests, or another process has it
 		leave()
 		return err
 	}
@@ -89,7 +89,7 @@ func (e *recovery) mayWrite(ctx context.Context, s lathe.Session) bool {
 
 func (e *recovery) collect(ctx context.Context, child lathe.Session, resume bool) error {
 	if resume {
-		return e.resumeBackground(ctx, child.ID)
+		return e.resumeBackground(ctx, child.ID, false)
 	}
 	err := e.actors.runIfIdle(ctx, child.ID, func(r *runner) error { return r.repairSession(ctx) })
 	if lathe.CodeOf(err) == lathe.Conflict {

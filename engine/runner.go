@@ -29,6 +29,8 @@ type runner struct {
 	config       *turnConfig
 	systemPrompt *savedSystemPrompt
 	jobs         *jobs
+	wasCut       bool      // a dead process left the turn; see [runner.continueCut]
+	unfinished   bool      // something is left to do that this node may not get to; see [Member.release]
 	leaveTree    func()    // gives back the lease of the session's worktree; nil outside of one
 	noUndo       sync.Once // warns once that commands cannot be undone
 	turnState
@@ -48,22 +50,30 @@ type turnState struct {
 // newIdleRunner takes the lease of an idle session and returns its runner; a busy session is a conflict.
 func (all *actors) newIdleRunner(ctx context.Context, id lathe.SessionID) (*runner, error) {
 	e := all.engine
-	if l, ok := all.unreleased.Load(id); ok {
-		if err := e.store.Release(ctx, l.(store.Lease)); err != nil {
-			return nil, err
-		}
-		all.unreleased.CompareAndDelete(id, l) // another may have taken and added it meanwhile
-	}
-	l, err := e.store.Acquire(ctx, id)
+	l, err := all.acquire(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	texts := &growingTexts{store: e.store, bus: e.bus, work: &e.work, lease: l, open: map[lathe.PartID]*growing{}}
-	r := &runner{engine: e, log: &sessionLog{store: e.store, lease: l, ids: e.ids, now: e.now, texts: texts}}
+	r := &runner{engine: e, wasCut: l.Busy || l.Cut, log: &sessionLog{store: e.store, lease: l, ids: e.ids, now: e.now, texts: texts, isBusy: l.Busy}}
 	r.config = &turnConfig{engine: e, log: r.log}
 	r.systemPrompt = &savedSystemPrompt{config: r.config}
 	r.jobs = &jobs{engine: e, log: r.log, config: r.config, results: make(chan jobResult, 1), summarized: e.now()}
 	return r, nil
+}
+
+// acquire takes the lease of a session that is idle, or that this node has just taken over.
+func (all *actors) acquire(ctx context.Context, id lathe.SessionID) (store.Lease, error) {
+	if l, ok := all.taken.LoadAndDelete(id); ok {
+		return l.(store.Lease), nil
+	}
+	if l, ok := all.unreleased.Load(id); ok {
+		if err := all.engine.Member.release(ctx, l.(store.Lease), true); err != nil {
+			return store.Lease{}, err
+		}
+		all.unreleased.CompareAndDelete(id, l) // another may have taken and added it meanwhile
+	}
+	return all.engine.store.Acquire(ctx, id)
 }
 
 // newRunner makes the runner of an actor and loads the conversation.
@@ -117,8 +127,11 @@ func (r *runner) result() lathe.Message {
 
 // publishIdle publishes that the session is idle, if it was last published as busy.
 func (r *runner) publishIdle(ctx context.Context) error {
-	if !r.log.isBusy || r.actor.isWoken() && ctx.Err() == nil {
+	if !r.log.isBusy || r.actor != nil && r.actor.isWoken() && ctx.Err() == nil {
 		return nil // or continues at once
+	}
+	if r.engine.Member.Fence != nil && r.engine.ctx.Err() != nil {
+		return nil // another node continues
 	}
 	r.log.isBusy = false
 	return r.log.write(ctx, &lathe.StatusChanged{Session: r.log.lease.Session, Status: lathe.Status{Type: lathe.Idle}})
@@ -134,7 +147,7 @@ func (r *runner) release(ctx context.Context) error {
 	}
 	ctx, cancel := settleContext(ctx)
 	defer cancel()
-	err := r.engine.store.Release(ctx, r.log.lease)
+	err := r.engine.Member.release(ctx, r.log.lease, r.unfinished || r.wasCut)
 	if err != nil {
 		r.engine.actors.unreleased.Store(r.log.lease.Session, r.log.lease)
 	}

@@ -59,6 +59,9 @@ func (e *Engine) cleanUp(k Retention) {
 				e.log.Info("deleted old tool outputs", "files", n, "error", err)
 			}
 		}
+		if err := e.store.RemoveUnused(e.ctx); err != nil && e.ctx.Err() == nil {
+			e.log.Warn("could not delete unused large values", "error", err)
+		}
 		if f.cleanMore != nil {
 			f.cleanMore(now.Std().Add(-outputAge))
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/fold"
@@ -21,12 +22,15 @@ func (r *runner) turn(ctx context.Context) error {
 			return err
 		}
 		found := plan(s)
-		if _, none := found.(stop); !none {
-			r.actor.setRests(false)
+		if again, err := r.mayGoOn(ctx, s, found); err != nil {
+			return err
+		} else if again {
+			continue
 		}
 		switch next := found.(type) {
 		case repair:
 			err = r.repair(ctx, next.left) // close what a dead process left open
+			r.wasCut = true
 		case finalizeRevert:
 			if settled, failed := (rewinder{r}).settleRewind(ctx, s); settled || failed != nil {
 				err = failed // and look again
@@ -64,6 +68,18 @@ func (r *runner) turn(ctx context.Context) error {
 		}
 	}
 	return r.abort(ctx)
+}
+
+// mayGoOn looks, between two steps, whether another node continues the session, or this one the turn of another. It
+// reports whether to look again for what is to do.
+func (r *runner) mayGoOn(ctx context.Context, s state, found next) (again bool, err error) {
+	if _, none := found.(stop); !none {
+		if m := r.engine.Member; m.IsLeaving() || m.Fence != nil && !m.Has(s.session.Directory) { // nothing is lost
+			return false, errLeaving
+		}
+		r.actor.setRests(false)
+	}
+	return r.continueCut(ctx, s, found)
 }
 
 // load reads the state of the session.
@@ -227,6 +243,7 @@ func (r *runner) refuse(ctx context.Context, s state, err error) error {
 func (r *runner) abort(ctx context.Context) error {
 	settled, cancel := settleContext(ctx)
 	defer cancel()
+	r.unfinished = r.unfinished || errors.Is(context.Cause(ctx), errLost)
 	s, err := r.load(settled)
 	if err != nil {
 		return err

@@ -51,7 +51,7 @@ answers, stops, opens and archives sessions. Definitions of agents are in ` + "`
 func showBoard(ctx context.Context, a *cli.App, f boardFlags) error {
 	states := lathe.BoardStates()
 	if f.state != "" && !slices.Contains(states, lathe.BoardState(f.state)) {
-		return cli.Usagef("--state %s: want needs you, running, queued, interrupted, failed or done", termtext.Quote(f.state))
+		return cli.Usagef("--state %s: want needs you, running, queued, place away, interrupted, failed or done", termtext.Quote(f.state))
 	}
 	if f.most < 0 {
 		return cli.Usagef("-n %d: want 0 or more", f.most)

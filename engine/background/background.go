@@ -54,6 +54,7 @@ type Options struct {
 	Compose func(context.Context, lathe.SessionID, lathe.Prompt) (lathe.Submission, error)
 	Wake    func(lathe.SessionID) error
 	IsAwake func(lathe.SessionID) bool
+	Away    func(ctx context.Context, directory string) string // why no node runs its sessions; "" if one does
 	Cancel  func(context.Context, lathe.SessionID) error
 }
 

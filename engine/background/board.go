@@ -18,6 +18,7 @@ func (b *Registry) Board(ctx context.Context, q lathe.BoardQuery) ([]lathe.Board
 	if err != nil {
 		return nil, err
 	}
+	b.markAway(ctx, out)
 	branches := map[string]string{}
 	for i, e := range out {
 		name, known := branches[e.Directory]
@@ -30,4 +31,16 @@ func (b *Registry) Board(ctx context.Context, q lathe.BoardQuery) ([]lathe.Board
 		out[i].Branch = name
 	}
 	return out, nil
+}
+
+// markAway changes the state of sessions whose work waits for a node with their directory.
+func (b *Registry) markAway(ctx context.Context, all []lathe.BoardEntry) {
+	for i, e := range all {
+		if e.State != lathe.BoardQueued && e.State != lathe.BoardInterrupted {
+			continue
+		}
+		if why := b.o.Away(ctx, e.Directory); why != "" {
+			all[i].State, all[i].Last = lathe.BoardAway, why
+		}
+	}
 }

@@ -19,6 +19,8 @@ type Sessions struct {
 	ids     *lathe.IDs
 	now     func() lathe.Time
 	version string // of the program
+	// Away tells why no node of a cluster runs the sessions of a directory, "" if one does. It may be nil.
+	Away func(ctx context.Context, directory string) string
 }
 
 // NewSessions returns the sessions of a store. New ones note the version of the program.
@@ -264,7 +266,33 @@ func (r Sessions) HasMore(ctx context.Context, id lathe.SessionID) (bool, error)
 	return len(busy) > 0, err
 }
 
-// Statuses returns what every session in scope is doing, idle ones left out.
-func (r Sessions) Statuses(ctx context.Context, s lathe.Scope) (map[lathe.SessionID]lathe.Status, error) {
-	return r.store.Statuses(ctx, s)
+// Statuses returns what every session in scope is doing, idle ones left out. A session that waits for a node with its
+// directory says so.
+func (r Sessions) Statuses(ctx context.Context, scope lathe.Scope) (map[lathe.SessionID]lathe.Status, error) {
+	out, err := r.store.Statuses(ctx, scope)
+	if err != nil || r.Away == nil {
+		return out, err
+	}
+	found, err := r.store.Interruptions(ctx, scope.Session)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range found {
+		if !one.Dead && !one.HasQueued {
+			continue // it waits for its user
+		}
+		rec, err := r.store.Session(ctx, one.Session)
+		if err != nil || !scope.Includes(lathe.Event{Session: rec.ID, Directory: rec.Directory, Project: rec.Project}) {
+			continue // removed just now, or of no interest
+		}
+		if why := r.Away(ctx, rec.Directory); why != "" {
+			out[rec.ID] = AwayStatus(why, r.now())
+		}
+	}
+	return out, nil
+}
+
+// AwayStatus is the status of a session that waits for a node with its directory.
+func AwayStatus(why string, now lathe.Time) lathe.Status {
+	return lathe.Status{Type: lathe.Retrying, Attempt: 1, Message: why, Next: now + lathe.Time(time.Second.Milliseconds())}
 }

@@ -13,10 +13,16 @@ import (
 // failureOf is the error of a span: its code.
 func failureOf(err error) string { return string(lathe.CodeOf(err)) }
 
-// Turn counts and traces a turn until end is called.
-func (m *Recorder) Turn(ctx context.Context, id lathe.SessionID) (_ context.Context, end func(error)) {
+// Turn counts and traces a turn until end is called. The trace is that of the prompt: a turn that another process
+// continues belongs to the same one.
+func (m *Recorder) Turn(ctx context.Context, id lathe.SessionID, prompt func() lathe.MessageID) (_ context.Context, end func(error)) {
 	began := time.Now()
 	m.running.Add(1)
+	if m.Tracer != nil {
+		if p := prompt(); p != "" {
+			ctx = otlp.WithTrace(ctx, string(p))
+		}
+	}
 	ctx, endSpan := m.start(ctx, "turn", sessionAttr(id))
 	return ctx, func(err error) {
 		endSpan(err)

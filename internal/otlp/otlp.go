@@ -14,6 +14,7 @@ package otlp
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
 	"net/http"
@@ -28,6 +29,7 @@ type Options struct {
 	Headers  map[string]string // sent along: keys
 	Service  string
 	Version  string
+	Instance string // of the service; "" leaves it out
 	Client   *http.Client
 	Interval time.Duration // between two sendings; 0 is five seconds
 	Log      *slog.Logger
@@ -139,6 +141,22 @@ func WithRemoteParent(ctx context.Context, traceparent string) context.Context {
 		return ctx
 	}
 	return context.WithValue(ctx, spanKey{}, &s)
+}
+
+// WithTrace returns a context whose spans belong to the trace of a name: programs that use the same one add to the same
+// trace.
+func WithTrace(ctx context.Context, name string) context.Context {
+	sum := sha256.Sum256([]byte(name))
+	return context.WithValue(ctx, spanKey{}, &Span{trace: [16]byte(sum[:16])})
+}
+
+// Traceparent is the header that names the span of a context to another program, "" without one.
+func Traceparent(ctx context.Context) string {
+	s, ok := ctx.Value(spanKey{}).(*Span)
+	if !ok {
+		return ""
+	}
+	return "00-" + hex.EncodeToString(s.trace[:]) + "-" + hex.EncodeToString(s.id[:]) + "-01"
 }
 
 // Set adds an attribute to the span.

@@ -107,8 +107,12 @@ func (t *Tracer) post(spans []*Span) error {
 	for _, s := range spans {
 		out.Spans = append(out.Spans, s.wire())
 	}
+	from := []Attr{{Name: "service.name", Text: o.Service}, {Name: "service.version", Text: o.Version}}
+	if o.Instance != "" {
+		from = append(from, Attr{Name: "service.instance.id", Text: o.Instance})
+	}
 	data, err := json.Marshal(body{[]resourceSpans{{
-		Resource: resource{wireAttrs([]Attr{{Name: "service.name", Text: o.Service}, {Name: "service.version", Text: o.Version}})},
+		Resource: resource{wireAttrs(from)},
 		Scopes:   []scopeSpans{out},
 	}}})
 	if err != nil {

@@ -79,7 +79,7 @@ func BoardItems(all []lathe.BoardEntry, current lathe.SessionID, now time.Time) 
 			it.Mark = Waiting
 		case e.State == lathe.BoardRunning:
 			it.Mark = Running
-		case e.State == lathe.BoardInterrupted:
+		case e.State == lathe.BoardInterrupted, e.State == lathe.BoardAway:
 			it.Mark = Interrupted
 		case e.Session == current:
 			it.Mark = Current
