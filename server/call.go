@@ -109,6 +109,9 @@ func (c *call) place() (workspace.Place, lathe.Project, error) {
 
 // placeOf opens the instance of a directory. A directory that cannot be opened is the caller's mistake.
 func (c *call) placeOf(dir string) (workspace.Place, lathe.Project, error) {
+	if at, p, ok, err := c.storedPlace(dir); err != nil || ok {
+		return at, p, err
+	}
 	at, project, err := c.server.instances.Open(c.Context(), dir)
 	switch lathe.CodeOf(err) {
 	case lathe.NotFound, lathe.Denied, lathe.Invalid:

@@ -21,7 +21,7 @@ const longestProfile = 5 * time.Minute
 // s, so it refuses the same clients. It uses runtime/pprof, since importing net/http/pprof would add its routes
 // to the default mux of every program that imports this package.
 func (s *Server) Debug() *Server {
-	d := &Server{options: s.options, guard: s.guard, meters: &meters{}}
+	d := &Server{options: s.options, guard: s.guard, meters: &meters{}, peers: s.peers}
 	d.closing, d.close = context.WithCancel(context.Background())
 	d.mux = d.routes([]row{
 		raw(route("GET /debug/pprof", "", "", mayAll, "", nil, withoutDirectory), "text/plain", listProfiles),

@@ -54,7 +54,7 @@ func (s *Server) identify(c *call) error {
 // checkPlace rejects a directory that a device without all rights names, unless it is the server's or that of a session:
 // opening one reads its config and its files, which only the owner may cause.
 func (c *call) checkPlace() error {
-	if c.device.ID == "" || c.right >= device.Full || c.row.global {
+	if c.device.ID == "" || c.right >= device.Full || c.row.locality == global {
 		return nil
 	}
 	dir, err := c.directory()

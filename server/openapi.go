@@ -158,7 +158,7 @@ func (r row) queryParameters() []parameter {
 		out = append(out, parameter{Name: name, In: "query", Schema: querySchema(f.Type)})
 	}
 	for _, name := range []string{"directory", "workspace"} {
-		if !r.global && !have[name] {
+		if r.locality != global && !have[name] {
 			out = append(out, parameter{Name: name, In: "query", Schema: &schema{Type: "string"}})
 		}
 	}

@@ -182,5 +182,6 @@ var (
 	failsProject = failure{"404", "Project not found", "ProjectNotFoundError"}
 	failsPty     = failure{"404", "Terminal not found", "PtyNotFoundError"}
 	failsTicket  = failure{"403", "The ticket is not valid", "PtyForbiddenError"}
+	failsDown    = failure{"503", "Not available", "BadRequestError"}
 	failsApply   = failure{"400", "The patch cannot be applied", "VcsApplyError"}
 )

@@ -26,10 +26,10 @@ func (a *ptyAPI) routes() []row {
 		answer(route("PUT /pty/{ptyID}", "pty.update", "pty", mayAll, "Change the title or the size of a terminal", one), a.updateTerminal),
 		answer(route("DELETE /pty/{ptyID}", "pty.remove", "pty", mayAll, "Stop a terminal and its processes", one), a.removeTerminal),
 		answer(route("POST /pty/{ptyID}/connect-token", "pty.connectToken", "pty", mayAll,
-			"Get a ticket for one terminal connection, for clients that cannot send a password", []failure{failsBad, failsPty, failsTicket}), a.connectToken),
+			"Get a ticket for one terminal connection, for clients that cannot send a password", []failure{failsBad, failsPty, failsTicket}, in(atTicket)), a.connectToken),
 		// It is public because a ticket is as good as the password; connectTerminal asks for either.
 		raw(route("GET /pty/{ptyID}/connect", "pty.connect", "pty", anyone,
-			"Connect to a terminal over WebSocket", []failure{failsBad, failsPty, failsTicket}, withoutCompression), "application/octet-stream", a.connectTerminal),
+			"Connect to a terminal over WebSocket", []failure{failsBad, failsPty, failsTicket}, withoutCompression, in(anywhere)), "application/octet-stream", a.connectTerminal),
 	}
 }
 

@@ -34,6 +34,11 @@ const noTerminal websocket.StatusCode = 4404
 
 // connectTerminal checks the client and the request, and then serves the connection.
 func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
+	if to, err := a.connectElsewhere(c, q.Ticket); err != nil {
+		return err
+	} else if to != "" {
+		return c.forward(to)
+	}
 	if err := a.authorize(c, q.Ticket); err != nil { // before revealing anything
 		return err
 	}
@@ -83,6 +88,29 @@ func (a *ptyAPI) authorize(c *call, word *string) error {
 		return noTicket("the ticket is used, expired or for another terminal; request a new one")
 	}
 	return nil
+}
+
+// connectElsewhere returns the node with the terminal, "" for this one. That node judges a ticket unless it is from here.
+func (a *ptyAPI) connectElsewhere(c *call, word *string) (to string, err error) {
+	dir, err := c.directory()
+	if err != nil {
+		return "", nil // reported to those who may know
+	}
+	if to, err = c.node(dir, atTerminal); err != nil || to == "" {
+		return "", err
+	}
+	if word == nil {
+		return to, a.authorize(c, nil)
+	}
+	t, ok := a.tickets.take(*word, dir, lathe.PtyID(c.PathValue("ptyID")))
+	if !ok {
+		return to, nil
+	}
+	if t.device != "" && !c.hold(t.device) {
+		return "", noTicket("the ticket is used, expired or for another terminal; request a new one")
+	}
+	c.right = device.Full
+	return to, nil
 }
 
 // startOf reads a cursor: the offset in the output to start at.

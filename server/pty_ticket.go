@@ -69,18 +69,39 @@ func (ticketReply) schemaName() string { return "PtyTicketConnectToken" }
 
 // connectToken requires a header that a foreign page cannot send without a preflight.
 func (a *ptyAPI) connectToken(c *call, _, _ none) (ticketReply, error) {
-	at, t, err := a.terminal(c)
+	dir, id, err := a.ticketSubject(c)
 	if err != nil {
 		return ticketReply{}, err
 	}
 	if c.Header.Get("X-Opencode-Ticket") != "1" {
 		return ticketReply{}, noTicket("send the header x-opencode-ticket: 1 to get a ticket")
 	}
-	word := a.tickets.issue(at.Directory, t.Info().ID, c.device.ID)
+	word := a.tickets.issue(dir, id, c.device.ID)
 	if word == "" {
 		return ticketReply{}, lathe.Errorf(lathe.Limited, "too many unused tickets; try again in a minute")
 	}
 	return ticketReply{Ticket: word, Expires: int(ticketTime.Seconds())}, nil
+}
+
+// ticketSubject is the terminal of a ticket. One of another node is looked for when the ticket is used.
+func (a *ptyAPI) ticketSubject(c *call) (dir string, id lathe.PtyID, err error) {
+	if c.device.ID != "" {
+		name, err := c.pathID("ptyID", lathe.PrefixPty)
+		if err != nil {
+			return "", "", err
+		}
+		if dir, err = c.directory(); err != nil {
+			return "", "", err
+		}
+		if to, err := c.node(dir, atTerminal); err != nil || to != "" {
+			return dir, lathe.PtyID(name), err
+		}
+	}
+	at, t, err := a.terminal(c)
+	if err != nil {
+		return "", "", err
+	}
+	return at.Directory, t.Info().ID, nil
 }
 
 func noTicket(why string) error {

@@ -23,9 +23,9 @@ type row struct {
 	summary string
 	fails   []failure // possible error responses
 
-	global bool // is about no directory
-	plain  bool // is never compressed
-	tagged bool // rejects a bad body with OpenCode's second family of errors
+	locality locality // which nodes can answer
+	plain    bool     // is never compressed
+	tagged   bool     // rejects a bad body with OpenCode's second family of errors
 
 	query, body, reply reflect.Type
 	media              string // of a reply that is not JSON
@@ -57,7 +57,7 @@ func (r *row) isPublic() bool { return r.right == anyone }
 // trait is how a route differs from most.
 type trait func(*row)
 
-func withoutDirectory(r *row)   { r.global = true }
+func withoutDirectory(r *row)   { r.locality = global }
 func withoutCompression(r *row) { r.plain = true }
 func tagErrors(r *row)          { r.tagged = true }
 
@@ -221,6 +221,11 @@ func (e *endpoint) serve(c *call) error {
 	}
 	if err := c.checkPlace(); err != nil {
 		return err
+	}
+	if to, err := c.elsewhere(); err != nil {
+		return err
+	} else if to != "" {
+		return c.forward(to)
 	}
 	if c.row.body == reflect.TypeFor[none]() {
 		if err := c.skipBody(); err != nil {

@@ -89,6 +89,7 @@ type Backend struct {
 	Languages   Languages     // may be nil
 	Worktrees   Worktrees     // may be nil
 	Untils      api.Untils    // may be nil
+	Node        Node          // of a cluster
 }
 
 // Server answers requests. Make one with [New]; it is an [http.Handler].
@@ -101,6 +102,8 @@ type Server struct {
 	meters    *meters
 	watch     *watch
 	notifier  *push.Notifier // may be nil
+	node      Node
+	peers     *http.Transport // to other nodes
 
 	closing context.Context // ends when the server closes; streams and waits end with it
 	close   context.CancelFunc
@@ -119,7 +122,7 @@ func New(b Backend, o Options) *Server {
 	o.MaxBody = cmp.Or(max(o.MaxBody, 0), 64<<20)
 	events := publisher{engine: b.Engine, ids: o.IDs}
 	s := &Server{
-		options: o, guard: newGuard(o), instances: b.Instances, engine: b.Engine, meters: &meters{},
+		options: o, guard: newGuard(o), instances: b.Instances, engine: b.Engine, meters: &meters{}, node: b.Node, peers: newPeerTransport(),
 		watch: newWatch(events, b.Watcher, o.PollInterval),
 	}
 	if p := o.Pairing; p.Devices != nil && p.Push != nil {
@@ -133,4 +136,7 @@ func New(b Backend, o Options) *Server {
 }
 
 // Close ends streams and waits. Requests that come later are answered as before.
-func (s *Server) Close() { s.close() }
+func (s *Server) Close() {
+	s.close()
+	s.peers.CloseIdleConnections()
+}

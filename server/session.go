@@ -22,7 +22,7 @@ func (a sessionAPI) routes() []row {
 		answer(route("GET /session", "session.list", "session", mayRead,
 			"List the sessions of the project, most recently changed first", bad), inPlace(a.listSessions)),
 		answer(route("POST /session", "session.create", "session", mayAll,
-			"Create a session in the directory", []failure{failsTag}, tagErrors), inPlace(a.createSession)),
+			"Create a session in the directory", []failure{failsTag}, tagErrors, in(atPlace)), inPlace(a.createSession)),
 		answer(route("GET /session/status", "session.status", "session", mayRead,
 			"Get the status of the directory's busy sessions", bad), inPlace(a.sessionStatus)),
 		answer(route("GET /session/{sessionID}", "session.get", "session", mayRead, "Get a session", missing), a.getSession),
@@ -37,7 +37,7 @@ func (a sessionAPI) routes() []row {
 		answer(route("GET /session/{sessionID}/diff", "session.diff", "session", mayRead,
 			"Get the file changes of a session, or of one exchange", bad), a.sessionDiff),
 		answer(route("POST /session/{sessionID}/fork", "session.fork", "session", mayAll,
-			"Copy a session up to a message", missing), ofSession(a.fork)),
+			"Copy a session up to a message", missing, in(atPlace)), ofSession(a.fork)),
 	}
 }
 

@@ -43,7 +43,7 @@ func (a shareAPI) routes() []row {
 	}
 	return []row{
 		answer(route("POST /session/{sessionID}/share", "session.share", "session", mayAll,
-			"Share the session with everyone who has its URL; expires=7d ends the share automatically", missing), ofSession(a.share)),
+			"Share the session with everyone who has its URL; expires=7d ends the share automatically", missing, in(atPlaceOr)), ofSession(a.share)),
 		answer(route("DELETE /session/{sessionID}/share", "session.unshare", "session", mayAll, "Stop sharing the session", missing), ofSession(a.unshare)),
 		file("/share/page.js", "lathe.share.script", "text/javascript; charset=utf-8", shareScript),
 		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", []byte(webpage.Style())),

@@ -17,13 +17,13 @@ func (a turnAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
 		answer(route("POST /session/{sessionID}/message", "session.prompt", "session", mayAll,
-			"Send a prompt and wait for the answer. Disconnecting does not stop the turn", missing, withoutCompression), a.prompt),
+			"Send a prompt and wait for the answer. Disconnecting does not stop the turn", missing, withoutCompression, in(anywhere)), a.prompt),
 		answer(route("POST /session/{sessionID}/prompt_async", "session.prompt_async", "session", mayAll,
-			"Send a prompt; the answer arrives on the event stream", missing, withoutCompression), a.promptAsync),
+			"Send a prompt; the answer arrives on the event stream", missing, withoutCompression, in(atPlaceOr)), a.promptAsync),
 		answer(route("POST /session/{sessionID}/shell", "session.shell", "session", mayAll,
 			"Run the user's shell command in an idle session", busy, withoutCompression), ofSession(a.shell)),
 		answer(route("POST /session/{sessionID}/abort", "session.abort", "session", mayAnswer,
-			"Stop the turn of a session and its child sessions", []failure{failsBad}), a.abort),
+			"Stop the turn of a session and its child sessions", []failure{failsBad}, in(anywhere)), a.abort),
 		answer(route("POST /session/{sessionID}/revert", "session.revert", "session", mayAll,
 			"Undo messages and file changes from a message on", busy), ofSession(a.revert)),
 		answer(route("POST /session/{sessionID}/unrevert", "session.unrevert", "session", mayAll,
@@ -91,6 +91,9 @@ func needed(kind string) []string {
 	}
 }
 
+// MarshalJSON writes a part as it came.
+func (p partInput) MarshalJSON() ([]byte, error) { return lathe.Part(p).AppendJSON(nil), nil }
+
 // UnmarshalJSON reads a part and sees that nothing is missing.
 func (p *partInput) UnmarshalJSON(data []byte) error {
 	var have map[string]json.RawMessage
@@ -137,18 +140,43 @@ func (a turnAPI) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	m, err := a.engine.Submit(context.WithoutCancel(c.Context()), id, p)
+	to, err := c.promptNode()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	var m lathe.Message
+	if to != "" {
+		m, err = c.submitAt(to, id, in)
+	} else {
+		m, err = a.engine.Submit(context.WithoutCancel(c.Context()), id, p)
+	}
 	if err != nil || p.NoReply {
 		return m, err
 	}
 	return c.waitIdle(a.engine, id)
 }
 
+// promptNode returns the node that composes a prompt of the session, "" for this one.
+func (c *call) promptNode() (string, error) {
+	if c.server.node.Find == nil {
+		return "", nil
+	}
+	rec, err := c.session()
+	if err != nil {
+		return "", err
+	}
+	return c.node(rec.Directory, atPlaceOr)
+}
+
 // waitIdle waits until a session is idle, and returns its newest answer.
 func (c *call) waitIdle(turns Engine, id lathe.SessionID) (lathe.Message, error) {
 	ctx, stop := c.longContext()
 	defer stop()
-	return turns.Wait(ctx, id)
+	m, err := turns.Wait(ctx, id)
+	if err == nil && m.Data == nil {
+		err = lathe.Errorf(lathe.NotFound, "session %s has no messages", id)
+	}
+	return m, err
 }
 
 // promptAsync responds when the prompt is stored. A later failure, such as an unknown model, is

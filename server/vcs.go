@@ -23,7 +23,7 @@ func (a vcsAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
 		answer(route("GET /vcs", "vcs.get", "instance", mayRead,
-			"Get the branch and the default branch; both are null outside Git", bad), inPlace(a.vcs)),
+			"Get the branch and the default branch; both are null outside Git", bad, in(atPlaceOr)), inPlace(a.vcs)),
 		answer(route("GET /vcs/status", "vcs.status", "instance", mayRead,
 			"List the files that differ from the last commit", bad), inPlace(a.vcsStatus)),
 		answer(route("GET /vcs/diff", "vcs.diff", "instance", mayRead,
