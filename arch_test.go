@@ -101,7 +101,7 @@ var archImports = archtest.Table{
 	{From: "extension/hook", May: []string{".", "config/claudecode", "engine", "sandbox", "tool", "workspace/patch", "internal/*"}},
 	// It composes the program: config becomes an engine with all that its turns work with. Only commands, and
 	// programs that embed lathe, stand above it.
-	{From: "harness", May: []string{".", "api", "config", "config/claudecode", "config/datadir", "engine/...", "extension", "extension/hook", "harness/confine", "harness/insight", "harness/language", "harness/repeat", "harness/trees", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
+	{From: "harness", May: []string{".", "api", "bus/nats", "config", "config/claudecode", "config/datadir", "engine/...", "extension", "extension/hook", "harness/confine", "harness/insight", "harness/language", "harness/repeat", "harness/trees", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
 	// It brings language servers and formatters to the edits of turns, which know neither.
 	{From: "harness/language", May: []string{".", "engine", "tool", "tool/target", "workspace/...", "internal/*"}},
 	// It makes a profile for the sandbox of config, project and machine.

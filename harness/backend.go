@@ -31,7 +31,7 @@ type backend struct {
 // Backend returns the backend of an HTTP server. The caller closes it after the server.
 func (s *Harness) Backend() (server.Backend, io.Closer) {
 	e, b := s.Engine, s.newServed()
-	all := b.withFiles(server.Backend{Engine: e, Instances: b, Config: b, Providers: b, ToolServers: b, Watcher: b, Reports: b.reports(), Usage: b.reports(), Languages: languageSource{b}, Worktrees: trees.Trees{Engine: e}, Untils: Repeats(s)})
+	all := b.withFiles(server.Backend{Engine: e, Instances: b, Config: b, Providers: b, ToolServers: b, Watcher: b, Reports: b.reports(), Usage: b.reports(), Languages: languageSource{b}, Worktrees: trees.Trees{Engine: e}, Untils: Repeats(s), Node: nodeOf(s)})
 	b.terminals = all.Terminals
 	return all, b
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/tool/bash"
 	"github.com/lathe-agent/lathe/workspace/git"
 	term "github.com/lathe-agent/lathe/workspace/terminal"
 )
@@ -42,10 +43,10 @@ func (b *backend) git() *git.Git {
 	return git.New(git.Options{Program: program, Env: b.app.Environ()})
 }
 
-// withoutPassword returns an environment for other programs. It lacks the password of this server.
+// withoutPassword returns an environment for other programs. It lacks the passwords of this server and of its database.
 func withoutPassword(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return strings.HasSuffix(name, "_SERVER_PASSWORD")
+		return strings.HasSuffix(name, "_SERVER_PASSWORD") || bash.IsClusterSecret(name)
 	})
 }

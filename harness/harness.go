@@ -50,6 +50,7 @@ type Harness struct {
 	// serves means that clients of a server may answer permission requests.
 	serves  bool
 	wire    http.RoundTripper // records or replays; nil is the network
+	nodes   *peers            // of the cluster; nil if this program shares its sessions with no other
 	Keyless bool              // a recording asks for no key
 
 	Languages *Languages

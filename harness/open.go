@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/bus/nats"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/internal/otlp"
-	"github.com/lathe-agent/lathe/store/sqlite"
+	"github.com/lathe-agent/lathe/store/s3"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 	"github.com/lathe-agent/lathe/workspace/worktree"
@@ -26,8 +27,10 @@ type Options struct {
 	Environ    []string          // of commands; nil is the one of the program
 	Tracer     *otlp.Tracer
 	Buffers    builtin.Buffers // unsaved files of an editor; nil has none
+	Shared     Shared
 	// Wrap may put a layer between the engine and the config; nil adds none.
-	Wrap func(engine.Environment) engine.Environment
+	Wrap    func(engine.Environment) engine.Environment
+	Cluster Cluster
 }
 
 // Open opens an engine that runs turns, with all that they work with.
@@ -42,7 +45,7 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 	if o.Wrap != nil {
 		asks = o.Wrap(s)
 	}
-	s.Engine, err = openEngine(ctx, a, at, engine.Options{
+	with := engine.Options{
 		Environment: asks, Tracer: o.Tracer, Search: lathe.Some(a.SearchEnabled()),
 		OnDelete: func(id lathe.SessionID) {
 			s.extensionSets.hooks.end(id)
@@ -50,7 +53,10 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 			s.RemoveSessionServers(id)
 			confine.RemoveSessionTemp(at, id)
 		},
-	})
+	}
+	if err = o.Shared.connect(ctx, a, at, &with); err == nil {
+		s.Engine, err = openEngine(ctx, a, at, with, o.Cluster, func(p *peers) { join(s, p) })
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -65,14 +71,28 @@ func OpenSessions(ctx context.Context, a *Host) (*engine.Engine, error) {
 		return nil, err
 	}
 	// The config is not read for a command that only reads sessions: an index that is off stays empty in any case.
-	return openEngine(ctx, a, at, engine.Options{Search: lathe.Some(true), OnDelete: func(id lathe.SessionID) { confine.RemoveSessionTemp(at, id) }})
+	with := engine.Options{Search: lathe.Some(true), OnDelete: func(id lathe.SessionID) { confine.RemoveSessionTemp(at, id) }}
+	if err := (Shared{}).connect(ctx, a, at, &with); err != nil {
+		return nil, err
+	}
+	return openEngine(ctx, a, at, with, Cluster{}, nil)
 }
 
-func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Options) (*engine.Engine, error) {
+// openEngine opens the database and an engine on it. join is called before if this node shares its sessions with others.
+func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Options, c Cluster, join func(*peers)) (*engine.Engine, error) {
 	began := a.Now()
-	driver, err := sqlite.Open(ctx, sqlite.Options{Path: at.Database(), State: at.Owners})
+	driver, node, err := openDriver(ctx, a, at, c)
 	if err != nil {
 		return nil, err
+	}
+	if node != nil {
+		all := &peers{driver: node}
+		all.relay, _ = o.Relay.(*nats.Relay)
+		all.bucket, _ = o.Large.(*s3.Bucket)
+		o.Node = engine.Node{Fence: node.Fence(), Places: c.Places, Sweeps: c.Serves, Away: all.away, Announce: func(at []engine.Place) { node.SetPlaces(storedPlaces(at)) }}
+		if join != nil {
+			join(all)
+		}
 	}
 	o.Driver, o.Blobs, o.Outputs = driver, at.Blobs(), at.Outputs()
 	o.CleanUp = func(before time.Time) { confine.RemoveOldTemp(at, before) }

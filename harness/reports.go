@@ -18,10 +18,14 @@ import (
 
 // reports makes the reports about this harness and its engine.
 func (b *backend) reports() *insight.Reports {
-	return &insight.Reports{
+	out := &insight.Reports{
 		Engine: b.Engine, Source: reportSource{b}, Now: func() time.Time { return b.app.Now() },
 		UserDir: b.app.UserDir(), Home: b.app.Home(), DataDir: b.at.Data, Path: b.app.Env("PATH"),
 	}
+	if nodes := b.setup.nodes; nodes != nil {
+		out.Server = nodes.driver.String()
+	}
+	return out
 }
 
 // reportSource is the harness as reports see it.

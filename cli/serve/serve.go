@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -37,6 +38,8 @@ type serveFlags struct {
 	mdns            bool
 	mdnsDomain      string
 	debugAddr       string
+	shared          harness.Shared
+	node            nodeFlags
 }
 
 // New returns `lathe serve`.
@@ -52,6 +55,7 @@ func New(a *cli.App) *cobra.Command {
   lathe serve --hostname 0.0.0.0 --allow-host build.lan --tls-cert cert.pem --tls-key key.pem
   lathe serve --mdns                              # on the local network: http://opencode.local:4096
   lathe serve --hostname 0.0.0.0 --tls auto --pair # for your phone: prints a QR code
+  lathe serve --store postgres://db/lathe --place shop=/srv/shop   # one of several nodes
   curl -u opencode:$(cat ~/.local/state/lathe/server-password) http://127.0.0.1:4096/session`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return serveHTTP(c.Context(), a, f, c.Flags().Changed) },
@@ -72,7 +76,12 @@ func New(a *cli.App) *cobra.Command {
 	s.StringVar(&f.mdnsDomain, "mdns-domain", defaultDomain, "host `NAME` for --mdns")
 	s.BoolVar(&f.metrics, "metrics", false, "serve Prometheus metrics at /lathe/metrics, with the password")
 	s.StringVar(&f.debugAddr, "debug-addr", "", "loopback `ADDRESS` for go tool pprof, such as 127.0.0.1:6060")
+	s.StringVar(&f.node.store, "store", "", "`URL` of a PostgreSQL database that several nodes share (default LATHE_STORE)")
+	s.StringArrayVar(&f.node.places, "place", nil, "`NAME=PATH` of a directory whose sessions this node runs; repeatable")
+	s.StringVar(&f.node.addr, "node-addr", "", "`URL` at which the other nodes reach this one")
 	s.BoolVar(&f.traces, "traces", false, "send traces to the collector at OTEL_EXPORTER_OTLP_ENDPOINT")
+	s.StringVar(&f.shared.Bus, "bus", "", "`ADDRESS` of a NATS server that connects the nodes on one database, as nats://HOST:4222")
+	s.StringVar(&f.shared.Blobs, "blobs", "", "bucket for large values, as s3://`BUCKET/PREFIX`; default: files beside the database")
 	return cmd
 }
 
@@ -111,6 +120,11 @@ its X-Request-Id. At most 64 model requests run at once; the rest wait, in turn 
 --debug-addr 127.0.0.1:6060 serves profiles to clients with the password:
 go tool pprof http://opencode:PASSWORD@127.0.0.1:6060/debug/pprof/heap.
 
+--store keeps sessions in PostgreSQL, which any number of nodes may share: each session runs on one of
+them at a time, and on another within seconds if that one dies. Other local users see the flag; a URL
+with a password belongs into LATHE_STORE, or the password into ~/.pgpass. A node runs the sessions
+below its places, which have the same path on every node that has them, or all without --place.
+
 Ctrl-C stops the server. Interrupted turns are saved and can be resumed, also after a crash.`
 
 // serveHTTP listens until the context ends.
@@ -121,6 +135,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	}
 	settings := loaded.Server
 	f.fill(settings, given)
+	f.shared.Blobs, f.shared.Bus = cmp.Or(f.shared.Blobs, a.Env("LATHE_BLOBS")), cmp.Or(f.shared.Bus, a.Env("LATHE_BUS"))
 	if err := f.checkAnnounced(given("mdns")); err != nil {
 		return err
 	}
@@ -138,7 +153,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 
 // run serves with the given options until the context ends.
 func (f serveFlags) run(ctx context.Context, a *cli.App, o server.Options) (err error) {
-	if a.Tracer, err = openTracer(a, f.traces); err != nil {
+	if a.Tracer, err = openTracer(a, f.traces, f.node.addr); err != nil {
 		return err
 	}
 	defer func() { err = cli.CloseAfter(a.Tracer, err) }()
@@ -147,11 +162,15 @@ func (f serveFlags) run(ctx context.Context, a *cli.App, o server.Options) (err 
 	if err != nil {
 		return err
 	}
+	cluster, err := f.node.cluster()
+	if err != nil {
+		return err
+	}
 	l, where, err := f.listen(ctx, at.State, &o.Pairing)
 	if err != nil {
 		return err
 	}
-	setup, err := harness.Open(ctx, &a.Host, harness.Options{HasClients: true, Tracer: a.Tracer})
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{HasClients: true, Tracer: a.Tracer, Shared: f.shared, Cluster: reachable(cluster, where)})
 	if err != nil {
 		return cli.CloseAfter(l, err)
 	}
@@ -179,7 +198,9 @@ func (f serveFlags) run(ctx context.Context, a *cli.App, o server.Options) (err 
 	if err := f.showReady(ctx, a, o, where); err != nil {
 		return cli.CloseAfter(l, err)
 	}
-	if err := s.Serve(ctx, l); err != nil && !errors.Is(err, net.ErrClosed) {
+	serving, stop := leaveFirst(ctx, setup.Engine)
+	defer stop()
+	if err := s.Serve(serving, l); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil
@@ -264,6 +285,9 @@ func serverOptions(a *cli.App, f serveFlags, c config.Server) (server.Options, e
 	}
 	if f.mdns {
 		o.Hosts = append(o.Hosts, f.mdnsDomain)
+	}
+	if u, err := url.Parse(f.node.addr); err == nil && u.Hostname() != "" {
+		o.Hosts = append(o.Hosts, u.Hostname()) // other nodes ask by this name
 	}
 	at, err := datadir.Find(a.Env)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/lathe-agent/lathe/internal/otlp"
 )
 
-// openTracer returns the trace exporter. It returns nil unless both the config (or the flag) and the environment ask
+// openTracer returns the trace exporter; node is the address of this node of a cluster, "" for a server of its own. It returns nil unless both the config (or the flag) and the environment ask
 // for it, since the variable alone may be meant for another program.
-func openTracer(a *cli.App, wanted bool) (*otlp.Tracer, error) {
+func openTracer(a *cli.App, wanted bool, node string) (*otlp.Tracer, error) {
 	endpoint := a.Env("OTEL_EXPORTER_OTLP_ENDPOINT")
 	if !wanted {
 		return nil, nil
@@ -21,7 +21,7 @@ func openTracer(a *cli.App, wanted bool) (*otlp.Tracer, error) {
 		return nil, cli.Usagef("traces need OTEL_EXPORTER_OTLP_ENDPOINT: the address of an OTLP/HTTP collector, such as http://127.0.0.1:4318")
 	}
 	return otlp.Open(otlp.Options{
-		Endpoint: endpoint, Headers: otelHeaders(a.Env("OTEL_EXPORTER_OTLP_HEADERS")), Service: cmp.Or(a.Env("OTEL_SERVICE_NAME"), "lathe"), Version: a.Version,
+		Endpoint: endpoint, Headers: otelHeaders(a.Env("OTEL_EXPORTER_OTLP_HEADERS")), Service: cmp.Or(a.Env("OTEL_SERVICE_NAME"), "lathe"), Version: a.Version, Instance: node,
 		Client: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}, Log: a.Log,
 	}), nil
 }

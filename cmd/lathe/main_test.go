@@ -43,6 +43,7 @@ func (t tidying) Run() int {
 		if plainDir != "" {
 			_ = os.RemoveAll(plainDir) // what is left is in the folder for that
 		}
+		closeCluster()
 	}()
 	return t.M.Run()
 }

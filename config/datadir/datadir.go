@@ -21,6 +21,7 @@ type Folders struct {
 	State  string // recent models and other conveniences
 	Cache  string // files that can be downloaded again
 	DB     string // path of the database, if it is not in Data
+	Store  string // URL of a database for many nodes, instead of a file; it may have a password
 }
 
 func (f Folders) Database() string     { return cmp.Or(f.DB, filepath.Join(f.Data, "lathe.db")) }
@@ -58,18 +59,25 @@ func (f Folders) Blobs() string {
 	return filepath.Join(f.Data, "blobs")
 }
 
+// BlobCache is the folder for copies of large values that a bucket has.
+func (f Folders) BlobCache() string { return filepath.Join(f.Cache, "blobs") }
+
 // Exists reports whether the database exists. It is true if that cannot be determined, so that
 // opening the database reports the reason.
 func (f Folders) Exists() bool {
+	if f.Store != "" {
+		return true
+	}
 	_, err := os.Lstat(f.Database())
 	return !os.IsNotExist(err)
 }
 
 // Find reads the environment. LATHE_DB names another database, relative to the data folder. Its
 // blobs and locks are beside it: processes that share a database must see each other's locks.
-// OpenCode's own variable is not read, since its database has another format.
+// OpenCode's own variable is not read, since its database has another format. LATHE_STORE names a PostgreSQL database.
 func Find(env func(string) string) (Folders, error) {
 	at, err := dataFolders(env)
+	at.Store = env("LATHE_STORE")
 	if db := env("LATHE_DB"); db != "" && err == nil {
 		if db == ":memory:" {
 			return at, lathe.Errorf(lathe.Invalid, "LATHE_DB must be a file path; for a temporary database set LATHE_DATA to a temporary folder")

@@ -343,5 +343,5 @@ func (r *Reports) checkDatabase(ctx context.Context) api.Check {
 	if err != nil {
 		return fail(err.Error(), "Run `lathe db check`.")
 	}
-	return ok(phrase.Size(st.Bytes) + " in " + r.tilde(r.DataDir))
+	return ok(phrase.Size(st.Bytes) + " in " + cmp.Or(r.Server, r.tilde(r.DataDir)))
 }

@@ -54,6 +54,7 @@ type Reports struct {
 	UserDir string           // the folder of the user's config
 	Home    string
 	DataDir string // the folder of the database
+	Server  string // the address of the database instead, without its password
 	Path    string // where programs are looked up
 }
 

@@ -141,6 +141,9 @@ func Scrub(env, known, keep []string) []string {
 	}
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
+		if IsClusterSecret(name) {
+			return true
+		}
 		if secretWord(name) < 0 || slices.ContainsFunc(keep, func(k string) bool { return environ.SameName(k, name) }) {
 			return false
 		}
@@ -150,6 +153,16 @@ func Scrub(env, known, keep []string) []string {
 		vendor, _, _ := strings.Cut(strings.ToUpper(name), "_")
 		return slices.Contains(vendors, vendor)
 	})
+}
+
+// IsClusterSecret reports whether a variable holds the address of what nodes share, which may have a password.
+func IsClusterSecret(name string) bool {
+	switch strings.ToUpper(name) {
+	case "LATHE_STORE", "LATHE_BUS", "LATHE_BLOBS":
+		return true
+	default:
+		return false
+	}
 }
 
 // secretWord returns where in a name the first word of a secret stands; -1 is nowhere.

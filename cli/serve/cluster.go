@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
+	"github.com/lathe-agent/lathe/store/postgres"
+)
+
+// nodeFlags are the flags of a server that shares its sessions with others.
+type nodeFlags struct {
+	store, addr string
+	places      []string
+}
+
+// cluster reads the flags of a node.
+func (f nodeFlags) cluster() (harness.Cluster, error) {
+	c := harness.Cluster{Store: f.store, Addr: f.addr, Serves: true}
+	if f.store != "" && !postgres.IsURL(f.store) {
+		return c, cli.Usagef("--store wants the URL of a PostgreSQL database: postgres://user@host/database")
+	}
+	if u, err := url.Parse(f.addr); f.addr != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return c, cli.Usagef("--node-addr wants the URL at which other nodes reach this one: http://10.0.0.3:4096")
+	}
+	seen := map[string]engine.Place{}
+	for _, s := range f.places {
+		p, err := harness.ParsePlace(s)
+		if err != nil {
+			return c, cli.Usagef("%s", err)
+		}
+		if _, twice := seen[p.Name]; twice {
+			return c, cli.Usagef("--place %s is given twice", p.Name)
+		}
+		seen[p.Name] = p
+		c.Places = append(c.Places, p)
+	}
+	return c, nil
+}
+
+// leaveTime is how long turns of a node have to end their step when it is asked to end.
+const leaveTime = 60 * time.Second
+
+// leaveFirst returns a context that ends after ctx, once other nodes have the sessions of this one.
+func leaveFirst(ctx context.Context, e *engine.Engine) (context.Context, func()) {
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		defer end()
+		left, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+		defer cancel()
+		_ = e.Member.Leave(left) // turns that have not ended by then are interrupted
+	})
+	return serving, func() { stop(); end() }
+}
+
+// reachable fills in the address at which other nodes reach this one, if it listens at only one address that other
+// machines can have, too.
+func reachable(c harness.Cluster, where string) harness.Cluster {
+	u, err := url.Parse(where)
+	if c.Addr != "" || err != nil {
+		return c
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && !ip.IsLoopback() && !ip.IsUnspecified() && !ip.IsLinkLocalUnicast() {
+		c.Addr = where
+	}
+	return c
+}
