@@ -7,12 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/store/postgres"
 )
 
 // New returns `lathe db`.
@@ -38,6 +40,8 @@ with a semicolon. The tables are internal and can change with any version; scrip
 			"  lathe db check || echo \"restore a backup\"", func(ctx context.Context, e *engine.Engine) error { return checkDatabase(ctx, a, e) }),
 		dbCommand(a, "vacuum", "Return unused space to the system", "  lathe db vacuum", func(ctx context.Context, e *engine.Engine) error { return vacuumDatabase(ctx, a, e) }),
 		newDBPath(a),
+		newDBMigrate(a),
+		newDBCopy(a),
 	)
 	queryFlags(a, cmd)
 	return cmd
@@ -58,7 +62,7 @@ func newDBPath(a *cli.App) *cobra.Command {
 	return a.JSONFlag(&cobra.Command{
 		Use:     "path",
 		Short:   "Print the path of the database",
-		Long:    "Print the path of the database file, whether it exists or not.",
+		Long:    "Print the path of the database file, whether it exists or not, or the address of the server in LATHE_STORE without\nits password.",
 		Example: `  cp "$(lathe db path)" backup.db   # with no other lathe running`,
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -67,12 +71,28 @@ func newDBPath(a *cli.App) *cobra.Command {
 				return err
 			}
 			if a.JSON {
-				return a.PrintJSON(pathsJSON{at.Database(), at.Blobs(), at.Owners})
+				return a.PrintJSON(pathsJSON{nameOf(at), at.Blobs(), at.Owners})
 			}
-			a.Printf("%s\n", at.Database())
+			a.Printf("%s\n", nameOf(at))
 			return nil
 		},
 	})
+}
+
+// nameOf is the path of the database, or the address of its server.
+func nameOf(at datadir.Folders) string {
+	if at.Store != "" {
+		return postgres.Redact(at.Store)
+	}
+	return at.Database()
+}
+
+// refuseServer is for queries, which read the file.
+func refuseServer(at datadir.Folders) error {
+	if at.Store == "" {
+		return nil
+	}
+	return lathe.Errorf(lathe.Invalid, "the database is on a server: %s; query it with psql, or unset LATHE_STORE to query the file", nameOf(at))
 }
 
 // pathsJSON is the output of `lathe db path --json`.
@@ -127,12 +147,12 @@ func databaseStats(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	}
 	if a.JSON {
 		return a.PrintJSON(statsJSON{
-			at.Database(), st.Feed, st.Counter, st.Floor, st.Projects, st.Sessions, st.Messages, st.Parts, st.Open,
+			nameOf(at), st.Feed, st.Counter, st.Floor, st.Projects, st.Sessions, st.Messages, st.Parts, st.Open,
 			st.Tombstones, st.Bytes, st.FreeBytes, st.Blobs, st.BlobBytes,
 			snapshotsJSON{at.Snapshots(), kept.Worktrees, kept.Steps, kept.Objects, kept.Bytes},
 		})
 	}
-	rows := append([][2]string{{"Database", termtext.Plain(termtext.Tilde(at.Database(), a.Env("HOME")))}}, statsRows(st)...)
+	rows := append([][2]string{{"Database", termtext.Plain(termtext.Tilde(nameOf(at), a.Env("HOME")))}}, statsRows(st)...)
 	return layout.Pairs(a.Out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", termtext.ByteSize(kept.Bytes), termtext.Plural(kept.Steps, "step"), termtext.Plural(kept.Worktrees, "work tree"))}))
 }
 

@@ -38,6 +38,9 @@ func queryFlags(a *cli.App, cmd *cobra.Command) {
 // answerSQL prints the rows of a query: a header line and a line per row, or a list of objects.
 func answerSQL(ctx context.Context, a *cli.App, sql string, asJSON bool) error {
 	at, err := a.ExistingFolders()
+	if err == nil {
+		err = refuseServer(at)
+	}
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,9 @@ type sqlShell struct {
 // shellSQL runs the queries from standard input. On a terminal it continues after an error; otherwise an error ends it.
 func shellSQL(a *cli.App, c *cobra.Command, format string) error {
 	at, err := datadir.Find(a.Env)
+	if err == nil {
+		err = refuseServer(at)
+	}
 	if err != nil {
 		return err
 	}
