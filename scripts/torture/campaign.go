@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/lathe-agent/lathe/scripts/turncheck"
 )
 
 // earliest is when after its start a child may be killed.
@@ -27,7 +29,7 @@ type campaign struct {
 	seed     uint64
 	dir      string
 	provider *provider
-	client   *client
+	client   *turncheck.Reader
 	from     []int           // of each slot, the first prompt that was not admitted for sure
 	admitted map[string]bool // tokens of the prompts that were
 	wrong    []string
@@ -43,7 +45,7 @@ func newCampaign(out io.Writer, seed uint64, dir string) (*campaign, error) {
 		return nil, err
 	}
 	return &campaign{
-		out: out, seed: seed, dir: dir, provider: p, client: newClient(), from: make([]int, slots), admitted: map[string]bool{},
+		out: out, seed: seed, dir: dir, provider: p, client: turncheck.NewReader(), from: make([]int, slots), admitted: map[string]bool{},
 		count: counts{began: time.Now()},
 	}, nil
 }
@@ -78,7 +80,7 @@ func (c *campaign) child(run int, after time.Duration) error {
 		return err
 	}
 	work, err := json.Marshal(job{
-		Dir: c.dir, URL: c.provider.url, Seed: c.seed, Run: run, Cursor: c.client.at.String(), From: c.from, Finish: after == 0,
+		Dir: c.dir, URL: c.provider.url, Seed: c.seed, Run: run, Cursor: c.client.At.String(), From: c.from, Finish: after == 0,
 	})
 	if err != nil {
 		return err
@@ -122,7 +124,7 @@ func (c *campaign) listen(out io.Reader) {
 		line = strings.TrimSuffix(line, "\n")
 		switch rest := line[1:]; line[0] {
 		case reportEvent:
-			if err := c.client.event(rest); err != nil {
+			if err := takeLine(c.client, rest); err != nil {
 				c.violation("feed: %v", err)
 			}
 		case reportAdmitted:

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/scripts/turncheck"
 )
 
 // checkTime bounds the reading at the end.
@@ -48,8 +49,8 @@ func (c *campaign) check() error {
 			c.violation("%s was admitted and is not in any history", token)
 		}
 	}
-	c.count.sessions, c.count.prompts, c.count.events, c.count.faults = len(all), len(c.admitted), c.client.events, c.provider.faults
-	c.count.retries = c.client.retries
+	c.count.sessions, c.count.prompts, c.count.events, c.count.faults = len(all), len(c.admitted), c.client.Events, c.provider.faults
+	c.count.retries = c.client.Retries
 	return c.everywhere(ctx, e, all)
 }
 
@@ -83,11 +84,11 @@ func (c *campaign) catchUp(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	for ev, err := range e.Events(ctx, lathe.Scope{}, lathe.Some(c.client.at)) {
+	for ev, err := range e.Events(ctx, lathe.Scope{}, lathe.Some(c.client.At)) {
 		if err != nil {
 			return err
 		}
-		if err := c.client.take(ev, e.Feed()); err != nil {
+		if err := c.client.Take(ev, e.Feed()); err != nil {
 			c.violation("feed: %v", err)
 		}
 		if lathe.SessionOf(ev.Fact) == mark.ID {
@@ -111,38 +112,28 @@ func (c *campaign) session(ctx context.Context, e *engine.Engine, s lathe.Sessio
 
 // same holds that the client has seen what the store has.
 func (c *campaign) same(id lathe.SessionID, stored []lathe.Message) {
-	t := c.client.sessions[id]
-	if t == nil {
-		c.violation("%s: the client never heard of it", id)
-		return
-	}
-	if t.Status().Type != lathe.Idle || len(t.Asks()) > 0 {
-		c.violation("%s: the client believes it is %s with %d asks", id, t.Status().Type, len(t.Asks()))
-	}
-	seen := t.Messages()
-	for i := range max(len(seen), len(stored)) {
-		var a, b []byte
-		if i < len(stored) {
-			a, _ = json.Marshal(stored[i])
-		}
-		if i < len(seen) {
-			b, _ = json.Marshal(seen[i])
-		}
-		if string(a) != string(b) {
-			c.violation("%s: message %d is in the store\n\t%s\nand with the client\n\t%s", id, i, a, b)
-			return
-		}
+	if d := c.client.Differs(id, stored); d != "" {
+		c.violation("%s: %s", id, d)
 	}
 }
 
-func textOf(m lathe.Message) string {
-	var b strings.Builder
-	for _, p := range m.Parts {
-		if t, ok := p.Body.(*lathe.Text); ok {
-			b.WriteString(t.Text)
-		}
+// prompts holds that every prompt is there once and came to an end.
+func (c *campaign) prompts(s lathe.Session, history []lathe.Message, prompts map[string]int) {
+	e := turncheck.Ends{MayCancel: c.mayCancel, Violation: c.violation}
+	e.Check(s, history, prompts)
+	n := &c.count
+	n.answers, n.canceled, n.rejected = n.answers+e.Answers, n.canceled+e.Canceled, n.rejected+e.Rejected
+	n.cut, n.resumed = n.cut+e.Cut, n.resumed+e.Resumed
+}
+
+// mayCancel says that the user of the session, or of its parent, wanted this.
+func (c *campaign) mayCancel(s lathe.Session) bool {
+	id := s.ID
+	if s.Parent != "" {
+		id = s.Parent
 	}
-	return b.String()
+	slot, ok := slotOf(id)
+	return ok && (order{c.seed, slot}).mayCancel(id)
 }
 
 // calls holds that nothing is open (I3), that every call has one end (I4), and that the files

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/scripts/turncheck"
 )
 
 // childName as the first argument makes the program a child.
@@ -85,7 +86,7 @@ func (c *child) run(ctx context.Context) (err error) {
 	watching.Go(func() { c.watch(ctx) })
 	watching.Go(func() { c.allow(ctx) })
 	group.Go(func() { c.recover(ctx) })
-	if dice(c.Seed, "recover first", c.Run, 0)%2 == 0 {
+	if turncheck.Dice(c.Seed, "recover first", c.Run, 0)%2 == 0 {
 		<-c.recovered
 	}
 	for slot := range c.From {
@@ -135,7 +136,7 @@ func (c *child) allow(ctx context.Context) {
 		}
 		if ask, ok := ev.Fact.(*lathe.PermissionAsked); ok {
 			thinking.Go(func() {
-				rest(ctx, time.Duration(dice(c.Seed, string(ask.ID), 0, 0)%30)*time.Millisecond)
+				rest(ctx, time.Duration(turncheck.Dice(c.Seed, string(ask.ID), 0, 0)%30)*time.Millisecond)
 				c.reply(ctx, ask.ID)
 			})
 		}
@@ -146,9 +147,9 @@ func (c *child) reply(ctx context.Context, ask lathe.AskID) {
 	say, words := lathe.Once, ""
 	switch {
 	case c.Finish:
-	case dice(c.Seed, string(ask), 1, 0)%8 == 0:
+	case turncheck.Dice(c.Seed, string(ask), 1, 0)%8 == 0:
 		say = lathe.Reject
-	case dice(c.Seed, string(ask), 1, 0)%8 == 1:
+	case turncheck.Dice(c.Seed, string(ask), 1, 0)%8 == 1:
 		say, words = lathe.Reject, "Not like this."
 	}
 	err := c.Reply(ctx, ask, say, words)
@@ -162,7 +163,7 @@ func (c *child) reply(ctx context.Context, ask lathe.AskID) {
 
 // user says what the slot has to say. What may have been admitted is sent again.
 func (c *child) user(ctx context.Context, o order, from int) {
-	if dice(c.Seed, "patient", c.Run, o.slot)%2 == 0 { // else it speaks while recovery is at work
+	if turncheck.Dice(c.Seed, "patient", c.Run, o.slot)%2 == 0 { // else it speaks while recovery is at work
 		<-c.recovered
 		if _, err := c.Get(ctx, o.session(from)); err == nil {
 			_, err := c.Wait(ctx, o.session(from))

@@ -6,21 +6,11 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/scripts/turncheck"
 )
 
-// client follows the feed through all restarts, as one that stays connected would: it keeps
-// what it has seen and its cursor, and never reads a history.
-type client struct {
-	at       lathe.Cursor
-	sessions map[lathe.SessionID]*lathe.Transcript
-	events   int
-	retries  int // that a status named
-}
-
-func newClient() *client { return &client{sessions: map[lathe.SessionID]*lathe.Transcript{}} }
-
-// event takes in a line: number, last, feed, event.
-func (c *client) event(line string) error {
+// takeLine adds an event to the reader from a line: number, last, feed, event.
+func takeLine(c *turncheck.Reader, line string) error {
 	var ev lathe.Event
 	var last int
 	head := strings.SplitN(line, " ", 4)
@@ -35,34 +25,5 @@ func (c *client) event(line string) error {
 		return fmt.Errorf("%w in %s", err, head[3])
 	}
 	ev.Seq, ev.Last = seq, last == 1
-	return c.take(ev, head[2])
-}
-
-func (c *client) take(ev lathe.Event, feed string) error {
-	c.events++
-	if _, ok := ev.Fact.(*lathe.ServerResync); ok {
-		return fmt.Errorf("the cursor %s could not be resumed from", c.at)
-	}
-	if ev.Last && ev.Seq < c.at.Seq {
-		return fmt.Errorf("number %d comes after %d", ev.Seq, c.at.Seq)
-	}
-	if s, ok := ev.Fact.(*lathe.StatusChanged); ok && s.Status.Type == lathe.Retrying {
-		c.retries++
-	}
-	if id := lathe.SessionOf(ev.Fact); id != "" {
-		t := c.sessions[id]
-		if t == nil {
-			t = lathe.NewTranscript(lathe.Session{ID: id}, nil)
-			c.sessions[id] = t
-		}
-		was := t.Stale()
-		t.Apply(ev)
-		if t.Stale() && !was {
-			return fmt.Errorf("a delta of session %s does not fit the earlier events: %s", id, ev.AppendWithOffset(nil))
-		}
-	}
-	if ev.Last {
-		c.at = lathe.Cursor{Seq: ev.Seq, Feed: feed}
-	}
-	return nil
+	return c.Take(ev, head[2])
 }

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/scripts/turncheck"
 )
 
 const (
@@ -42,7 +42,7 @@ func (o order) message(n int) lathe.MessageID {
 }
 
 // token is the word by which a prompt is found again.
-func (o order) token(n int) string { return fmt.Sprintf("prompt-%d-%d;", o.slot, n) }
+func (o order) token(n int) string { return turncheck.Token(o.slot, n) }
 
 func (o order) prompt(n int) lathe.Prompt {
 	p := lathe.Prompt{
@@ -89,12 +89,4 @@ func slotOf(id lathe.SessionID) (slot int, ok bool) {
 func (o order) hurries(n int) bool { return o.dice("hurry", n)%4 == 0 }
 
 // dice is a number that only depends on the seed and what it is for.
-func (o order) dice(what string, n int) uint64 { return dice(o.seed, what, o.slot, n) }
-
-func dice(seed uint64, what string, a, b int) uint64 {
-	h := fnv.New64a()
-	fmt.Fprint(h, seed, what, a, b)
-	x := h.Sum64()
-	x ^= x >> 32 // its low bits alone know little of what came first
-	return x * 0x9E3779B97F4A7C15 >> 16
-}
+func (o order) dice(what string, n int) uint64 { return turncheck.Dice(o.seed, what, o.slot, n) }

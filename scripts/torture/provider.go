@@ -5,30 +5,17 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
-)
-
-// The words by which the provider knows where a conversation is.
-const (
-	doneWord      = "done: " // begins a final answer, before the tokens of the prompts it answers
-	endWord       = "END"    // ends it
-	continueWords = "The program ended before your last answer"
+	"github.com/lathe-agent/lathe/scripts/turncheck"
 )
 
 // childPrefix begins the token of a prompt to a session below another.
 var childPrefix = fmt.Sprintf("prompt-%d-", childSlot)
-
-// tokens finds the prompts in a text.
-func tokens(text string) []string {
-	return regexp.MustCompile(`prompt-\d+-\d+;`).FindAllString(text, -1)
-}
 
 // provider plays the models. Each child talks to its own server behind one address, so that
 // what was asked is looked at and let go after each kill.
@@ -88,18 +75,18 @@ func (p *provider) answer(r modeltest.Request) modeltest.Answer {
 	if a := p.fault(); a != nil {
 		return a
 	}
-	at := standing(r.Prompt.Messages)
-	if len(at.pending) > 0 && !p.brief.Load() {
-		last := at.pending[len(at.pending)-1]
-		if at.steps < int(dice(p.seed, last, 0, 0)%4) {
-			return p.broken(p.calls(at.steps, strings.HasPrefix(last, childPrefix)))
+	at := turncheck.PositionIn(r.Prompt.Messages)
+	if len(at.Pending) > 0 && !p.brief.Load() {
+		last := at.Pending[len(at.Pending)-1]
+		if at.Steps < int(turncheck.Dice(p.seed, last, 0, 0)%4) {
+			return p.broken(p.calls(at.Steps, strings.HasPrefix(last, childPrefix)))
 		}
 	}
-	words := modeltest.Text{doneWord}
-	for _, t := range at.pending {
+	words := modeltest.Text{turncheck.DoneWord}
+	for _, t := range at.Pending {
 		words = append(words, t+" ")
 	}
-	return p.broken(modeltest.Answer{modeltest.Pause(p.short()), words, modeltest.Pause(p.short()), modeltest.Text{"and ", "that is the ", endWord}})
+	return p.broken(modeltest.Answer{modeltest.Pause(p.short()), words, modeltest.Pause(p.short()), modeltest.Text{"and ", "that is the ", turncheck.EndWord}})
 }
 
 // calls is a step with up to three calls, some after thoughts and words. A session below
@@ -152,42 +139,4 @@ func (p *provider) countFault() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.faults++
-}
-
-// stands is where a conversation is.
-type stands struct {
-	pending []string // prompts that are not answered
-	steps   int      // with calls, since the last prompt
-}
-
-// standing reads a conversation. An answer that the engine says was cut off is none, even
-// if all its words arrived.
-func standing(messages []model.Message) (at stands) {
-	var before []string
-	for _, m := range messages {
-		called := false
-		for _, c := range m.Content {
-			switch c := c.(type) {
-			case model.TextContent:
-				switch {
-				case m.Role == model.AssistantRole && strings.Contains(c.Text, endWord):
-					before, at.pending = at.pending, nil
-				case m.Role == model.UserRole:
-					if strings.Contains(c.Text, continueWords) && len(at.pending) == 0 {
-						at.pending = before
-					}
-					if found := tokens(c.Text); len(found) > 0 {
-						at.pending, at.steps = append(at.pending, found...), 0
-					}
-				}
-			case model.CallContent:
-				called = true
-			case model.ReasoningContent, model.FileContent, model.ResultContent:
-			}
-		}
-		if called {
-			at.steps++
-		}
-	}
-	return at
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/scripts/turncheck"
 )
 
 // The test binary is the child, too.
@@ -72,7 +73,7 @@ func TestCheck_Notices(t *testing.T) {
 		"an open one":  {"k1\n", func(h []lathe.Message) []lathe.Message { assistant(&h[2]).Completed = 0; return h }, "has no end"},
 		"a failed one": {"k1\n", func(h []lathe.Message) []lathe.Message { assistant(&h[1]).Error = &lathe.UnknownFault{}; return h }, "failed"},
 		"cancelled by nobody": {"k1\n", func(h []lathe.Message) []lathe.Message {
-			assistant(&h[2]).Error = &lathe.AbortedFault{Message: canceledWords}
+			assistant(&h[2]).Error = &lathe.AbortedFault{Message: turncheck.CanceledWords}
 			return h
 		}, "was not canceled"},
 		"a rejected call": {"k1\n", func(h []lathe.Message) []lathe.Message {
@@ -124,8 +125,8 @@ func TestCheck_Client(t *testing.T) {
 	for name, missed := range map[string]int{"nothing": 0, "the last message": 1, "all": 3} {
 		t.Run(name, func(t *testing.T) {
 			h := history()
-			c := &campaign{client: newClient()}
-			c.client.sessions["ses_1"] = lathe.NewTranscript(lathe.Session{ID: "ses_1"}, h[:len(h)-missed])
+			c := &campaign{client: turncheck.NewReader()}
+			c.client.Sessions["ses_1"] = lathe.NewTranscript(lathe.Session{ID: "ses_1"}, h[:len(h)-missed])
 			c.same("ses_1", h)
 			if (len(c.wrong) > 0) != (missed > 0) {
 				t.Errorf("missed %d messages and noticed %q", missed, c.wrong)
@@ -153,15 +154,15 @@ func TestOrder_MayCancel(t *testing.T) {
 }
 
 func TestClient_Resync(t *testing.T) {
-	c := newClient()
-	good := c.event(`7 1 feed {"id":"evt_1","type":"session.idle","properties":{"sessionID":"ses_1"}}`)
-	if good != nil || c.at != (lathe.Cursor{Seq: 7, Feed: "feed"}) {
-		t.Errorf("%v, at %s", good, c.at)
+	c := turncheck.NewReader()
+	good := takeLine(c, `7 1 feed {"id":"evt_1","type":"session.idle","properties":{"sessionID":"ses_1"}}`)
+	if good != nil || c.At != (lathe.Cursor{Seq: 7, Feed: "feed"}) {
+		t.Errorf("%v, at %s", good, c.At)
 	}
-	if err := c.take(lathe.Event{Seq: 9, Last: true, Fact: &lathe.ServerResync{}}, "feed"); err == nil {
+	if err := c.Take(lathe.Event{Seq: 9, Last: true, Fact: &lathe.ServerResync{}}, "feed"); err == nil {
 		t.Error("a feed that begins anew is not noticed")
 	}
-	if err := c.take(lathe.Event{Seq: 3, Last: true, Fact: &lathe.ServerConnected{}}, "feed"); err == nil {
+	if err := c.Take(lathe.Event{Seq: 3, Last: true, Fact: &lathe.ServerConnected{}}, "feed"); err == nil {
 		t.Error("a number that goes back is not noticed")
 	}
 }
