@@ -22,10 +22,10 @@ say = @echo "==> $(1)"
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture torture-trees tasks docs web pictures demo release release-check image-test clean
+.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture torture-trees cluster cluster-torture tasks docs web pictures demo release release-check image-test clean
 
 help: ## list these targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the static binary ./bin/lathe
 	$(call say,build $(VERSION))
@@ -57,10 +57,11 @@ quick: ## under a minute: unit and golden tests without the race detector, chang
 # With the race detector a transcript runs on one wire, attacks on the sandbox as one user, no memory is measured, and the arch tests
 # do not run: they only read files, in a sixth of the time without it. This runs the rest.
 wires: arch
-	$(call say,transcripts on every wire$(comma) attacks as another user$(comma) memory of imports)
+	$(call say,transcripts on every wire$(comma) attacks as another user$(comma) memory of imports$(comma) faults in a cluster)
 	@$(PLAIN) test -trimpath -vet=off -run '^Test(Transcripts|Turn_|Events_Property|Compact_TwoHundred)' ./engine
 	@$(PLAIN) test -trimpath -vet=off -run '^TestEscape_AsUser$$' ./sandbox
 	@$(PLAIN) test -trimpath -vet=off -run '^TestImport_Memory$$' ./cmd/lathe
+	@LATHE_CAMPAIGN=short $(PLAIN) test -trimpath -vet=off -run '^TestCluster$$' ./scripts/cluster
 
 check: fmt-check vet lint ## all that a change must pass: format, vet, staticcheck, arch test, race tests
 	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \
@@ -100,6 +101,14 @@ torture: ## kill a process that runs turns, KILLS=1000 times, and look whether a
 
 torture-trees: ## kill a process that makes, merges and drops worktrees, KILLS=200 times
 	@LATHE_KILLS=$(if $(filter command line,$(origin KILLS)),$(KILLS),200) LATHE_SEED=$(SEED) $(GO) test ./harness/trees -run TestKill -v -count 1 -timeout 1h
+
+# How many minutes faults happen. SEED=n repeats the same faults.
+MINUTES ?= 5
+cluster: build ## start three nodes with a PostgreSQL, NATS and S3 of their own, and move a turn between them; KEEP=1 leaves them running
+	@$(GO) run ./scripts/cluster -lathe bin/lathe $(if $(KEEP),-keep) demo
+
+cluster-torture: ## kill, stop and cut off the nodes of a cluster under load, MINUTES=5 long, and look whether all was kept
+	@$(GO) run ./scripts/cluster -seed $(SEED) -for $(MINUTES)m torture
 
 # How long turns run, how long the server rests then, and turns a second.
 FOR  ?= 12m

@@ -162,7 +162,7 @@ var archFences = []archtest.Restriction{
 	{Import: "zombiezen.com/go/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
 	{Import: "modernc.org/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
 	{Import: "github.com/jackc/pgx", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
-	{Import: "github.com/nats-io", Only: []string{"bus/*"}, Why: "only the bus knows other nodes"},
+	{Import: "github.com/nats-io", Only: []string{"bus/*", "scripts/cluster"}, Why: "only the bus knows other nodes, and only the cluster for tests runs a server for them"},
 	{Import: "github.com/spf13", Only: []string{"cmd/...", "cli/..."}, Why: "only commands read flags"},
 	{Import: "charm.land/catwalk", Only: []string{"model/catalog"}, Why: "its types and its mistakes stay behind our own catalogue"},
 	{Import: "github.com/aws", Only: []string{"model/aws"}, Why: "only the package that signs for Amazon needs Amazon's code"},
@@ -184,7 +184,7 @@ var archOutside = map[string]string{"internal/mdns": "golang.org/x/net", "intern
 // archSuites are the suites that a program may link: the scripted model, which the demo shows
 // to people and which the torture of processes needs in its own program; and a long session,
 // for measuring.
-var archSuites = map[string]string{"cli/debug": "model/modeltest", "cli/demo": "model/modeltest", "scripts/tasks": "model/modeltest", "scripts/torture": "model/modeltest", "scripts/tuibench": "lathetest"}
+var archSuites = map[string]string{"cli/debug": "model/modeltest", "cli/demo": "model/modeltest", "scripts/cluster": "model/modeltest", "scripts/tasks": "model/modeltest", "scripts/torture": "model/modeltest", "scripts/tuibench": "lathetest"}
 
 // archLimits are the sizes at which a reader asks why.
 var archLimits = archtest.Limits{FunctionLines: 60, FileLines: 500}
@@ -217,7 +217,7 @@ func TestArch_Code(t *testing.T) {
 		"Init":        tree.Inits,
 		"Participles": tree.Participles,
 		"Prints":      func() []archtest.Problem { return tree.Prints("cmd", "examples", "scripts") },
-		"SQL":         func() []archtest.Problem { return tree.SQL("store") },
+		"SQL":         func() []archtest.Problem { return tree.SQL("store", "scripts/cluster") },
 		"Sleeps":      tree.Sleeps,
 		"Switches":    tree.IncompleteSwitches,
 	}
