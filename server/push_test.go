@@ -5,6 +5,8 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/ecdh"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
@@ -14,6 +16,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -41,6 +44,7 @@ type pushService struct {
 type pushed struct {
 	path   string
 	header http.Header
+	size   int
 	text   string
 	note   struct {
 		Kind, Session, Project, Ask, Title, Text string
@@ -58,7 +62,7 @@ func newPushService(t *testing.T) *pushService {
 	tries := 0
 	p.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		one := pushed{path: r.URL.Path, header: r.Header, text: p.decrypt(body)}
+		one := pushed{path: r.URL.Path, header: r.Header, size: len(body), text: p.decrypt(body)}
 		_ = json.Unmarshal([]byte(one.text), &one.note)
 		status := http.StatusCreated
 		switch r.URL.Path {
@@ -102,6 +106,39 @@ func (p *pushService) decrypt(body []byte) string {
 		return err.Error()
 	}
 	return strings.TrimSuffix(strings.TrimRight(string(plain), "\x00"), "\x02")
+}
+
+// verify does what a service does to know who sends a request (RFC 8292).
+func (p *pushService) verify(t *testing.T, header string) {
+	t.Helper()
+	token, public, _ := strings.Cut(strings.TrimPrefix(header, "vapid t="), ", k=")
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		t.Fatalf("it is signed with %q", header)
+	}
+	var raw [3][]byte
+	for i, s := range []string{parts[1], parts[2], public} {
+		var err error
+		if raw[i], err = base64.RawURLEncoding.DecodeString(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var claims struct {
+		Aud, Sub string
+		Exp      int64
+	}
+	lasts := func() time.Duration { return time.Until(time.Unix(claims.Exp, 0)) }
+	if err := json.Unmarshal(raw[0], &claims); err != nil || claims.Aud != p.URL || lasts() < time.Hour || lasts() > 24*time.Hour || !strings.HasPrefix(claims.Sub, "https://") {
+		t.Errorf("%+v, %v", claims, err)
+	}
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), raw[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	if !ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(raw[1][:32]), new(big.Int).SetBytes(raw[1][32:])) {
+		t.Error("the signature is wrong")
+	}
 }
 
 // subscription is the body of PUT /lathe/push for a path of the service.
@@ -187,12 +224,13 @@ status 400 "no such model"`, false)
 			t.Errorf("%s is %q", name, got)
 		}
 	}
-	if !strings.HasPrefix(needs.header.Get("Authorization"), "vapid t=") || len(needs.header.Get("Topic")) != 32 || needs.header.Get("Cookie") != "" {
+	p.verify(t, needs.header.Get("Authorization"))
+	if len(needs.header.Get("Topic")) != 32 || needs.header.Get("Cookie") != "" {
 		t.Errorf("%v", needs.header)
 	}
 	w.want(http.StatusOK, nil, "POST", "/permission/"+needs.note.Ask+"/reply", `{"reply":"once"}`, page...)
-	if done := p.next(t); done.note.Kind != "done" || done.note.Session != string(id) || done.header.Get("Topic") != needs.header.Get("Topic") {
-		t.Errorf("it is done: %s", done.text)
+	if done := p.next(t); done.note.Kind != "done" || done.note.Session != string(id) || done.header.Get("Topic") != needs.header.Get("Topic") || done.size != needs.size {
+		t.Errorf("it is done: %s, %d and %d bytes", done.text, done.size, needs.size)
 	}
 	w.want(http.StatusNoContent, nil, "POST", "/session/"+string(id)+"/prompt_async", prompt("again"), owner...)
 	if failed := p.next(t); failed.note.Kind != "failed" {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/SherClockHolmes/webpush-go"
+
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/filelock"
 	"github.com/lathe-agent/lathe/internal/phrase"
@@ -77,7 +79,7 @@ func (n *Notifier) Key(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return PublicKey(private)
+	return publicKey(private)
 }
 
 func (n *Notifier) key(ctx context.Context) (string, error) { return n.Devices.PushKey(ctx, NewKey) }
@@ -310,9 +312,9 @@ func (n *Notifier) send(ctx context.Context, one note) {
 	if n.Text {
 		one.Title, one.Text = clip(rec.Title), clip(one.words)
 	}
-	urgency := "normal"
+	urgency := webpush.UrgencyNormal
 	if one.Kind == Needs {
-		urgency = "high"
+		urgency = webpush.UrgencyHigh
 	}
 	sum := sha256.Sum256([]byte(one.Session))
 	topic := base64.RawURLEncoding.EncodeToString(sum[:24]) // 32 characters, which is the limit

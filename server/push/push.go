@@ -51,7 +51,7 @@ func Check(s device.Subscription, reach Reach) error {
 	if err := reach.CheckURL(u); err != nil {
 		return lathe.Errorf(lathe.Invalid, "endpoint: %w", err)
 	}
-	if _, err := parseKeys(s.Key, s.Auth); err != nil {
+	if err := checkKeys(s.Key, s.Auth); err != nil {
 		return err
 	}
 	if len(s.Kinds) == 0 {

@@ -1,7 +1,6 @@
 package push
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/SherClockHolmes/webpush-go"
+
 	"github.com/lathe-agent/lathe/server/device"
 )
 
@@ -22,7 +23,10 @@ const (
 	deadline   = 5 * time.Minute  // of a notification, with its retries
 	firstRetry = time.Second
 	lastRetry  = time.Minute
-	keepTime   = "14400" // seconds that a service keeps a notification for a device that is off
+	// keepSeconds is how long a service keeps a notification for a device that is off.
+	keepSeconds = 4 * 60 * 60
+	// contact is how the operator of a push service finds out what sends the requests. Services require an address.
+	contact = "https://github.com/lathe-agent/lathe"
 )
 
 // message is a notification for one device.
@@ -30,7 +34,7 @@ type message struct {
 	to      device.Subscription
 	body    []byte // not encrypted
 	topic   string // a newer one replaces those that the service still keeps
-	urgency string
+	urgency webpush.Urgency
 	until   time.Time
 }
 
@@ -120,41 +124,28 @@ func (s *sender) deliver(ctx context.Context, id string, m message) error {
 	}
 }
 
-// try makes one request.
+// try makes one request. All bodies have the same length, so that it does not tell what they are about.
 func (s *sender) try(ctx context.Context, id string, m message) error {
-	to, err := url.Parse(m.to.Endpoint)
-	if err != nil {
-		return err
-	}
-	k, err := parseKeys(m.to.Key, m.to.Auth)
-	if err != nil {
-		return err
-	}
-	body, err := encrypt(m.body, k)
-	if err != nil {
-		return err
-	}
 	private, err := s.key(ctx)
 	if err != nil {
 		return err
 	}
-	signature, err := authorize(private, to, time.Now())
+	public, err := publicKey(private)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.to.Endpoint, bytes.NewReader(body))
+	res, err := webpush.SendNotificationWithContext(ctx, m.body, &webpush.Subscription{
+		Endpoint: m.to.Endpoint, Keys: webpush.Keys{P256dh: m.to.Key, Auth: m.to.Auth},
+	}, &webpush.Options{
+		HTTPClient: s.client, Subscriber: contact, VAPIDPublicKey: public, VAPIDPrivateKey: private,
+		TTL: keepSeconds, Topic: m.topic, Urgency: m.urgency,
+	})
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		return errTry{error: fmt.Errorf("send: %w", failed.Err)} // the outer error has the address, which is a secret
+	}
 	if err != nil {
 		return err
-	}
-	for name, value := range map[string]string{
-		"Authorization": signature, "Content-Encoding": "aes128gcm", "Content-Type": "application/octet-stream",
-		"TTL": keepTime, "Topic": m.topic, "Urgency": m.urgency, "User-Agent": "lathe",
-	} {
-		r.Header.Set(name, value)
-	}
-	res, err := s.client.Do(r)
-	if err != nil {
-		return errTry{error: fmt.Errorf("send: %w", errors.Unwrap(err))} // the outer error has the address, which is a secret
 	}
 	defer res.Body.Close()
 	_, _ = io.CopyN(io.Discard, res.Body, 4096) // the rest is of no use
