@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
-	_ "embed"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -14,15 +13,16 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/server/webpage"
+	"github.com/lathe-agent/lathe/web"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
 // A share is a page of this server at a URL that cannot be guessed: its last part is a secret, which
-// is stored only in the session's record. The server renders the conversation, and a script follows it
-// while the session runs. Nothing there reads or sets a cookie. It is gone when the record has no share or the time in its URL is over.
+// is stored only in the session's record. The server renders the conversation for clients without scripts; the renderer of the
+// web app draws it and follows it while the session runs. Nothing there reads or sets a cookie. It is gone when the record has no
+// share or the time in its URL is over.
 
-//go:embed share/page.js
-var shareScript []byte
+const cssType = "text/css; charset=utf-8"
 
 // shareAPI shares sessions and serves the pages of shares.
 type shareAPI struct {
@@ -34,19 +34,12 @@ type shareAPI struct {
 // routes are those that create shares, and the public ones that need no password.
 func (a shareAPI) routes() []row {
 	missing := []failure{failsBad, failsMissing}
-	file := func(path, name, media string, data []byte) row {
-		return raw(route("GET "+path, name, "lathe", anyone, "Part of the page of a share", nil, withoutDirectory), media,
-			func(c *call, _ none) error {
-				c.w.page(media, data)
-				return nil
-			})
-	}
 	return []row{
 		answer(route("POST /session/{sessionID}/share", "session.share", "session", mayAll,
 			"Share the session with everyone who has its URL; expires=7d ends the share automatically", missing, in(atPlaceOr)), ofSession(a.share)),
 		answer(route("DELETE /session/{sessionID}/share", "session.unshare", "session", mayAll, "Stop sharing the session", missing), ofSession(a.unshare)),
-		file("/share/page.js", "lathe.share.script", "text/javascript; charset=utf-8", shareScript),
-		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", []byte(webpage.Style())),
+		raw(route("GET /share/page.css", "lathe.share.style", "lathe", anyone, "Get the style of a share without scripts", nil, withoutDirectory),
+			cssType, func(c *call, _ none) error { return c.w.page(cssType, []byte(webpage.Style())) }),
 		raw(route("GET /share/{sessionID}/{secret}", "lathe.share.page", "lathe", anyone,
 			"Read a shared session as a page", missing, withoutDirectory), "text/html; charset=utf-8", func(c *call, _ none) error {
 			return a.sharePage(c)
@@ -59,7 +52,7 @@ func (a shareAPI) routes() []row {
 }
 
 // page writes a part of the page, which may load its own script and style and nothing else.
-func (w *writer) page(media string, data []byte) {
+func (w *writer) page(media string, data []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", media)
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
@@ -67,6 +60,7 @@ func (w *writer) page(media string, data []byte) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
 	w.whole(http.StatusOK, data)
+	return nil
 }
 
 // share gives a session its URL. A shared session keeps its URL.
@@ -172,6 +166,7 @@ type shareReply struct {
 	Title    string          `json:"title"`
 	Session  lathe.SessionID `json:"sessionID"`
 	Created  lathe.Time      `json:"created"`
+	Status   lathe.Status    `json:"status"`
 	Cursor   string          `json:"cursor" doc:"where its event stream goes on"`
 	Messages messages        `json:"messages"`
 }
@@ -182,21 +177,16 @@ func (a shareAPI) sharePage(c *call) error {
 	if err != nil {
 		return err
 	}
-	cursor, err := a.now(c, lathe.Scope{Session: rec.ID})
-	if err != nil {
-		return err
-	}
 	all, err := a.engine.Messages(c.Context(), rec.ID, lathe.Position{}, 0)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	p := webpage.Shared(&out, rec, cursor, time.UTC)
+	p := webpage.Shared(&out, rec, webpage.App{Script: web.Asset("share", ".js"), Style: web.Asset("style", ".css")}, time.UTC)
 	if err := cmp.Or(p.Messages(all.Messages), p.End()); err != nil {
 		return err
 	}
-	c.w.page("text/html; charset=utf-8", out.Bytes())
-	return nil
+	return c.w.page("text/html; charset=utf-8", out.Bytes())
 }
 
 // shareData is the conversation; of the record only what the page shows.
@@ -210,10 +200,20 @@ func (a shareAPI) shareData(c *call, _, _ none) (shareReply, error) {
 		return shareReply{}, err
 	}
 	page, err := a.engine.Messages(c.Context(), rec.ID, lathe.Position{}, 0)
+	if err != nil {
+		return shareReply{}, err
+	}
+	status := lathe.Status{Type: lathe.Idle}
+	all, err := a.engine.Statuses(c.Context(), lathe.Scope{Session: rec.ID})
+	if busy, ok := all[rec.ID]; ok {
+		status = busy
+	}
 	h := c.w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
-	return shareReply{Title: rec.Title, Session: rec.ID, Created: rec.Created, Cursor: cursor, Messages: append(messages{}, page.Messages...)}, err
+	return shareReply{
+		Title: rec.Title, Session: rec.ID, Created: rec.Created, Status: status, Cursor: cursor, Messages: append(messages{}, page.Messages...),
+	}, err
 }
 
 // now is the cursor of this moment.

@@ -58,7 +58,7 @@ func TestShare_Page(t *testing.T) {
 	w.ok(err)
 	without := w.want(http.StatusOK, nil, "GET", at.Path, "")
 	got := string(without.body)
-	for _, part := range []string{"Hello", "Good <strong>day</strong>", `<span class="del">-old`, `<span class="add">+&lt;b&gt;new`, "<details", "&lt;script&gt;alert", "data-cursor="} {
+	for _, part := range []string{"Hello", "Good <strong>day</strong>", `<span class="del">-old`, `<span class="add">+&lt;b&gt;new`, "<details", "&lt;script&gt;alert", `src="/assets/share-`, `href="/assets/style-`} {
 		if !strings.Contains(got, part) {
 			t.Errorf("the page has no %q:\n%s", part, got)
 		}
@@ -71,7 +71,7 @@ func TestShare_Page(t *testing.T) {
 			t.Errorf("the page tells %q", secret)
 		}
 	}
-	for _, path := range []string{at.Path, at.Path + "/data", "/share/page.js", "/share/page.css"} {
+	for _, path := range []string{at.Path, at.Path + "/data", "/share/page.css"} {
 		a := w.want(http.StatusOK, nil, "GET", path, "", page[:2]...)
 		if len(a.Cookies()) > 0 || a.Header.Get("X-Robots-Tag") != "noindex, nofollow" || a.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %v", path, a.Header)

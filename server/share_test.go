@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,9 @@ import (
 func TestShare_IsReadWithoutAPassword(t *testing.T) {
 	log := &logBuffer{}
 	w := begin(t, `text "Once " "more."
-finish stop`, func(o *server.Options) { o.Password, o.Log = "secret", slog.New(slog.NewTextHandler(log, nil)) })
+finish stop`, func(o *server.Options) {
+		o.Password, o.Log = "secret", slog.New(slog.NewTextHandler(log, nil))
+	})
 	me := []string{"Authorization", basic("opencode", "secret")}
 	var s lathe.Session
 	w.want(http.StatusOK, &s, "POST", "/session", `{"title":"<b>Shared</b>"}`, me...)
@@ -31,8 +34,8 @@ finish stop`, func(o *server.Options) { o.Password, o.Log = "secret", slog.New(s
 	if !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") || !strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("the page has %v", page.Header)
 	}
-	for _, file := range []string{"/share/page.js", "/share/page.css"} {
-		w.want(http.StatusOK, nil, "GET", file, "")
+	for _, file := range regexp.MustCompile(`(?:href|src)="(/[^"]+)"`).FindAllStringSubmatch(string(page.body), -1) {
+		w.want(http.StatusOK, nil, "GET", file[1], "")
 	}
 	l := w.listen(at.Path + "/event")
 	w.want(http.StatusNoContent, nil, "POST", own+"/prompt_async", prompt("hi"), me...)

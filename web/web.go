@@ -67,6 +67,15 @@ func Open(name string) (File, bool) {
 	return f, true
 }
 
+// Asset returns the path of the script or style of this name. Its file name has a hash.
+func Asset(name, ext string) string {
+	all, err := fs.Glob(dist, "dist/assets/"+name+"-*"+ext)
+	if err != nil || len(all) != 1 {
+		return "" // web_test.go forbids it
+	}
+	return strings.TrimPrefix(all[0], "dist")
+}
+
 // smaller returns a compressed form unless it is not smaller.
 func smaller(name string, than []byte) []byte {
 	b, err := fs.ReadFile(dist, name)

@@ -22,7 +22,7 @@ func TestOpen_Size(t *testing.T) {
 			t.Errorf("Open(%q) is %v", name, ok)
 		}
 		switch {
-		case !ok || strings.Contains(name, "terminal-") || strings.HasSuffix(name, ".png"):
+		case !ok || strings.Contains(name, "terminal-") || strings.Contains(name, "share-") || strings.HasSuffix(name, ".png"):
 		case f.Brotli == nil:
 			total += len(f.Body)
 		default:
@@ -42,6 +42,18 @@ func TestOpen_OnlyItsFiles(t *testing.T) {
 	}
 	if f, ok := web.Open("/"); !ok || f.Immutable || !strings.HasPrefix(f.Type, "text/html") || f.Brotli == nil || f.Gzip == nil {
 		t.Errorf("the page is %+v, %v", f.Type, ok)
+	}
+}
+
+// The page of a share names files that are here.
+func TestAsset(t *testing.T) {
+	for name, ext := range map[string]string{"share": ".js", "style": ".css"} {
+		if f, ok := web.Open(web.Asset(name, ext)); !ok || !f.Immutable {
+			t.Errorf("no %s%s", name, ext)
+		}
+	}
+	if got := web.Asset("sha*", ".css"); got != "" {
+		t.Errorf("a file that is not there is at %q", got)
 	}
 }
 

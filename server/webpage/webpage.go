@@ -28,10 +28,14 @@ var style string
 // Style is the style of a page that does not have it inside.
 func Style() string { return style }
 
+// App has the paths of the script and the style that draw a shared session as the web app does.
+type App struct{ Script, Style string }
+
 // Page is a file that is being written. Begin with Write, then add the messages, then End.
 type Page struct {
 	out io.Writer
 	at  *time.Location
+	end raw // of what Shared opened
 	err error
 }
 
@@ -66,8 +70,9 @@ func Write(out io.Writer, s lathe.Session, at *time.Location) *Page {
 	return p
 }
 
-// Shared begins the page of a share, with its title alone. The page follows the events after a cursor.
-func Shared(out io.Writer, s lathe.Session, cursor string, at *time.Location) *Page {
+// Shared begins the page of a share, with its title alone. It is complete without a script; with one, the app's own renderer
+// replaces what is here and follows the session.
+func Shared(out io.Writer, s lathe.Session, app App, at *time.Location) *Page {
 	p := &Page{out: out, at: at}
 	title := cmp.Or(s.Title, string(s.ID))
 	p.write(`<!doctype html>
@@ -77,20 +82,25 @@ func Shared(out io.Writer, s lathe.Session, cursor string, at *time.Location) *P
 <meta name="robots" content="noindex, nofollow"/>
 <meta name="referrer" content="no-referrer"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="color-scheme" content="light dark"/>
 <title>%s</title>
 <link rel="stylesheet" href="/share/page.css"/>
-<script src="/share/page.js" defer="defer"></script>
+<link rel="stylesheet" href="%s" media="not all"/>
+<script type="module" src="%s"></script>
 </head>
 <body>
-<header><h1>%s</h1><p class="note">Shared session, read-only · %s</p><p id="state" role="status"></p></header>
-<main data-cursor="%s">
-`, text(title), text(title), text(p.time(s.Created)), text(cursor))
+<div id="app"></div>
+<div id="rendered">
+<header><h1>%s</h1><p class="note">Shared session, read-only · %s</p></header>
+<main>
+`, text(title), text(app.Style), text(app.Script), text(title), text(p.time(s.Created)))
+	p.end = "</div>\n"
 	return p
 }
 
 // End completes the page and returns the first error of the writer.
 func (p *Page) End() error {
-	p.write("</main>\n</body>\n</html>\n")
+	p.write("</main>\n%s</body>\n</html>\n", p.end)
 	return p.err
 }
 

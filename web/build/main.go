@@ -79,7 +79,7 @@ func build(web, out string) error {
 		return err
 	}
 	files := map[string][]byte{}
-	o.EntryPoints = []string{"src/main.tsx", "src/style.css"}
+	o.EntryPoints = []string{"src/main.tsx", "src/share.tsx", "src/style.css"}
 	o.Format, o.Splitting, o.Metafile, o.Outdir = api.FormatESModule, true, true, "out"
 	o.EntryNames, o.ChunkNames = "assets/[name]-[hash]", "assets/[name]-[hash]"
 	done := api.Build(o)
@@ -95,7 +95,7 @@ func build(web, out string) error {
 	if err != nil {
 		return err
 	}
-	replace := strings.NewReplacer("{{script}}", "/"+first["src/main.tsx"], "{{style}}", "/"+first["src/style.css"])
+	replace := strings.NewReplacer("{{script}}", "/"+first["src/main.tsx"], "{{style}}", "/"+first["src/style.css"], "{{chunks}}", preloads(done.Metafile, first["src/main.tsx"]))
 	files["index.html"] = []byte(replace.Replace(string(page)))
 	for _, name := range []string{"manifest.webmanifest", "icon.svg", "icon-192.png", "icon-512.png"} {
 		if files[name], err = os.ReadFile(filepath.Join(web, "src", "static", name)); err != nil {
@@ -123,7 +123,7 @@ func worker(web string, files map[string][]byte) ([]byte, error) {
 	for _, name := range all {
 		fmt.Fprintf(sum, "%s %d\n", name, len(files[name]))
 		sum.Write(files[name])
-		if name != "index.html" && !strings.Contains(name, "terminal-") {
+		if name != "index.html" && !onDemand(name) {
 			names = append(names, "/"+name)
 		}
 	}
@@ -138,6 +138,11 @@ func worker(web string, files map[string][]byte) ([]byte, error) {
 		return nil, err
 	}
 	return done.OutputFiles[0].Contents, nil
+}
+
+// onDemand reports whether the app works without a file until somebody opens a terminal, or never needs it.
+func onDemand(name string) bool {
+	return strings.HasPrefix(name, "assets/terminal-") || strings.HasPrefix(name, "assets/share-")
 }
 
 // entries maps a source to its file in the bundle.
@@ -156,6 +161,24 @@ func entries(metafile string) map[string]string {
 		}
 	}
 	return out
+}
+
+// preloads are links to what a script imports at once, so that a browser requests all of it together.
+func preloads(metafile, script string) string {
+	var meta struct {
+		Outputs map[string]struct {
+			Imports []struct{ Path, Kind string } `json:"imports"`
+		} `json:"outputs"`
+	}
+	var out []string
+	if json.Unmarshal([]byte(metafile), &meta) == nil {
+		for _, i := range meta.Outputs["out/"+script].Imports {
+			if i.Kind == "import-statement" {
+				out = append(out, `<link rel="modulepreload" href="/`+strings.TrimPrefix(i.Path, "out/")+`">`)
+			}
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 func problems(r api.BuildResult) error {
@@ -192,7 +215,7 @@ func write(out string, files map[string][]byte) error {
 			}
 			all[name+".br"], all[name+".gz"] = br.Bytes(), gz.Bytes()
 			fmt.Printf("%7d %6d %s\n", len(data), br.Len(), name)
-			if strings.Contains(name, "terminal-") {
+			if onDemand(name) {
 				lazy += br.Len()
 			} else {
 				total += br.Len()

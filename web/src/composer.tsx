@@ -3,6 +3,7 @@
 import type { JSX } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { ApiError, at, get, lathePath, newID, post, sessionPath } from "./api"
+import { Svg } from "./icon"
 import { keep, load } from "./kept"
 import { abort, complain, say } from "./store"
 import { bytes, visible } from "./text"
@@ -236,8 +237,6 @@ function Pick(p: { label: string; value: string; set: (v: string) => void; optio
   )
 }
 
-const Svg = (p: { d: string }): JSX.Element => <svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d={p.d} /></svg>
 const Clip = (): JSX.Element => <Svg d="M20 11l-8.5 8.5a5 5 0 0 1-7-7L13 4a3.4 3.4 0 0 1 5 5l-8.500 8.500a1.700 1.700 0 0 1-2.500-2.500L15 7" />
 const Camera = (): JSX.Element => <Svg d="M4 8h3l2-3h6l2 3h3v11H4zM12 17a4 4 0 1 0 0-8 4 4 0 0 0 0 8z" />
 const Arrow = (): JSX.Element => <Svg d="M12 20V4M5 11l7-7 7 7" />
-export { Svg }

@@ -31,6 +31,9 @@ export class Parser {
   }
 }
 
+// Source is where the stream comes from, and the statuses with which the server says that it will never come.
+export interface Source { path: string; credentials: RequestCredentials; refused: number[] }
+
 const quiet = 25_000 // without a heartbeat, after which a connection counts as lost
 
 export class Feed {
@@ -40,7 +43,7 @@ export class Feed {
   private wake: (() => void) | undefined
   private closed = false
 
-  constructor(private readonly to: FeedEvents) {}
+  constructor(private readonly to: FeedEvents, private readonly from: Source = { path: "/global/event", credentials: "same-origin", refused: [401, 403] }) {}
 
   start(): void {
     void this.run()
@@ -77,8 +80,8 @@ export class Feed {
     const alive = (): void => { clearTimeout(timer); timer = setTimeout(() => this.stop.abort(), quiet) }
     let got = false
     try {
-      const res = await fetch("/global/event?" + query, { signal: this.stop.signal, cache: "no-store", headers: { "X-Lathe-Page": "1" } })
-      if (res.status === 401 || res.status === 403) { this.close(); this.to.denied(); return false }
+      const res = await fetch(this.from.path + "?" + query, { signal: this.stop.signal, cache: "no-store", credentials: this.from.credentials, headers: { "X-Lathe-Page": "1" } })
+      if (this.from.refused.includes(res.status)) { this.close(); this.to.denied(); return false }
       if (res.status === 400 && this.cursor) { this.cursor = ""; this.to.resync(); return true }
       if (!res.ok || !res.body) return false
       const reader = res.body.pipeThrough(new TextDecoderStream()).getReader()
@@ -101,7 +104,7 @@ export class Feed {
   private take(data: string): void {
     let raw: any
     try { raw = JSON.parse(data) } catch { return }
-    const e = raw?.payload
+    const e = raw?.payload ?? raw // the stream of all directories wraps its events
     if (!e || typeof e.type !== "string") return
     if (e.type === "server.connected") this.to.connected()
     else if (e.type === "server.resync") this.to.resync()

@@ -2,6 +2,7 @@
 // stays where it is when rows above it come, go or grow, and at the end the list follows what is new.
 import { type ComponentChild, type JSX, options } from "preact"
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks"
+import { Svg } from "./icon"
 
 export interface Row { key: string; guess: number; draw: () => ComponentChild }
 
@@ -25,13 +26,13 @@ const sizeOf = (el: HTMLElement): string => el.scrollHeight + " " + el.clientHei
 export interface ListControl { toEnd(): void; toStart(): void; page(n: number): void }
 
 export function List(p: {
-  rows: Row[]; label: string; follow: boolean; onTop?: (() => void) | undefined; onBottom?: (() => void) | undefined; onStick: (at: boolean) => void
+  rows: Row[]; label: string; follow: boolean; fromStart?: boolean; onTop?: (() => void) | undefined; onBottom?: (() => void) | undefined; onStick: (at: boolean) => void
   control: { current: ListControl | null }; children?: ComponentChild
 }): JSX.Element {
   const box = useRef<HTMLDivElement>(null), inner = useRef<HTMLDivElement>(null)
   const [, redraw] = useReducer((n: number) => n + 1, 0)
   const ref = useRef<Held | null>(null)
-  const h = (ref.current ??= { heights: new Map(), stick: true, anchor: undefined, range: [0, 0], all: false, offsets: new Float64Array(1), rows: [], width: 0, ours: -1, size: "" })
+  const h = (ref.current ??= { heights: new Map(), stick: !p.fromStart, anchor: undefined, range: [0, 0], all: false, offsets: new Float64Array(1), rows: [], width: 0, ours: -1, size: "" })
   h.rows = p.rows
 
   const measure = (): void => {
@@ -155,8 +156,10 @@ export function List(p: {
     const pad = inner.current!
     pad.style.paddingTop = h.offsets[h.range[0]]! + "px"
     pad.style.paddingBottom = h.offsets[h.rows.length]! - h.offsets[h.range[1]]! + "px"
+    const el = box.current
+    if (el && !h.stick && p.fromStart && p.follow && el.scrollHeight - el.clientHeight < 40) { h.stick = true; p.onStick(true) } // all of it is on the screen
     place()
-    if (box.current) more(box.current)
+    if (el) more(el)
   })
 
   return (
@@ -168,3 +171,9 @@ export function List(p: {
     </div>
   )
 }
+
+export const ToEnd = (p: { go: () => void }): JSX.Element => (
+  <button type="button" class="to-end" onClick={p.go} aria-label="To the latest message">
+    <Svg d="M12 4v16M5 13l7 7 7-7" />
+  </button>
+)

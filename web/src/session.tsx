@@ -5,12 +5,14 @@ import { at, get, lathePath, post, send, sessionPath } from "./api"
 import { Asks } from "./ask"
 import { useCell } from "./cell"
 import { copy } from "./code"
-import { Composer, store as keep, Svg } from "./composer"
-import { List, type ListControl, type Row } from "./list"
+import { Composer, store as keep } from "./composer"
+import { Svg } from "./icon"
+import { List, type ListControl, ToEnd } from "./list"
 import { memo } from "./memo"
 import { announce, setTitle } from "./notice"
-import { Foot, isShown, PartRow, type Place, Spinner, Todos } from "./parts"
+import { type Place, Spinner, Todos } from "./parts"
 import { go, href, route } from "./route"
+import { rowsOf, UserBody } from "./rows"
 import { abort, board, close, complain, line, may, type Opened, open, rename, resume, say } from "./store"
 import { Limited } from "./sessions"
 import { base, count, money, num, prose, titleOf, visible } from "./text"
@@ -104,6 +106,7 @@ function SessionMenu(p: { s: Session }): JSX.Element | null {
           const n = await post<Session & { share?: { url: string } }>(sessionPath(s.id, "/share"))
           if (n.share) await copy(n.share.url).then(() => say("Copied the address of the share."), () => prompt("Address of the share", n.share!.url))
         })}>Share…</button>
+        {s.share && <button type="button" onClick={run(async () => { await send("DELETE", sessionPath(s.id, "/share")); say("Nobody can read the share any more.") })}>Stop sharing</button>}
         <button type="button" onClick={run(async () => { await send("PATCH", sessionPath(s.id), { time: { archived: Date.now() } }); go("#/") })}>Archive</button>
         <button type="button" onClick={() => { box.current!.open = false; print() }}>Print…</button>
         <button type="button" class="danger" onClick={run(async () => { if (confirm("Delete this session and its sub-agents?")) { await send("DELETE", sessionPath(s.id)); go("#/") } })}>Delete…</button>
@@ -118,7 +121,8 @@ function Chat(p: { o: Opened; t: Transcript }): JSX.Element {
   const [atEnd, setAtEnd] = useState(true)
   const list = useRef<ListControl | null>(null)
   const busy = t.status.type !== "idle"
-  const rows = useMemo(() => rowsOf(t, o), [t, t.structure, o.rows.value, t.session.revert?.messageID])
+  const place: Place = { directory: t.session.directory, depth: 0 }
+  const rows = useMemo(() => rowsOf(t, place, () => <Older />, (m) => <UserMessage m={m} place={place} o={o} />), [t, t.structure, o.rows.value, t.session.revert?.messageID])
   const onTop = useCallback(() => { void o.older() }, [o])
   const onBottom = useCallback(() => { void o.newer() }, [o])
   useAnnounced(t, busy)
@@ -127,7 +131,7 @@ function Chat(p: { o: Opened; t: Transcript }): JSX.Element {
   return (
     <div class="chat">
       <List rows={rows} label="Messages" follow={!t.detached} onTop={onTop} onBottom={onBottom} onStick={setAtEnd} control={list} />
-      {(!atEnd || t.detached) && <button type="button" class="to-end" onClick={toEnd} aria-label="To the latest message"><Svg d="M12 4v16M5 13l7 7 7-7" /></button>}
+      {(!atEnd || t.detached) && <ToEnd go={toEnd} />}
       <div class="dock"><div>
         <Working t={t} o={o} />
         <Asks session={o.id} />
@@ -145,40 +149,8 @@ function Older(): JSX.Element {
   return <div class="rule">{useCell(line) === "offline" ? <span>Older messages need a connection</span> : <Spinner />}</div>
 }
 
-// rowsOf makes the rows of the list. An answer of many steps is one piece for the reader: only its end has a foot.
-function rowsOf(t: Transcript, o: Opened): Row[] {
-  const out: Row[] = [], place: Place = { directory: t.session.directory, depth: 0 }
-  if (!t.hasOlder) out.push({ key: "top", guess: 40, draw: () => <div class="rule"><span>{new Date(t.session.time.created).toLocaleString()}</span></div> })
-  else out.push({ key: "more", guess: 40, draw: () => <Older /> })
-  let asked = 0
-  for (let i = 0; i < t.messages.length; i++) {
-    const m = t.messages[i]!
-    if (t.session.revert && m.info.id === t.session.revert.messageID) break
-    if (m.info.role === "user") asked = m.info.time.created
-    addMessage(out, m, t.messages[i + 1], asked, place, o)
-  }
-  return out
-}
-
-function addMessage(out: Row[], m: MessageView, next: MessageView | undefined, asked: number, place: Place, o: Opened): void {
-  const user = m.info.role === "user"
-  if (user) {
-    out.push({ key: m.info.id, guess: 80, draw: () => <UserMessage m={m} place={place} o={o} /> })
-    return
-  }
-  for (const v of m.parts) {
-    if (isShown(v.part)) out.push({ key: v.part.id, guess: v.part.type === "tool" ? 44 : 90, draw: () => <PartRow view={v} user={false} place={place} /> })
-  }
-  const last = !next || next.info.role === "user"
-  if (m.info.error || last && m.info.time.completed) {
-    const took = asked && m.info.time.completed ? m.info.time.completed - asked : 0
-    out.push({ key: m.info.id + "/foot", guess: 36, draw: () => <Foot view={m} took={took} /> })
-  }
-}
-
 const UserMessage = memo((p: { m: MessageView; place: Place; o: Opened }): JSX.Element => {
   const box = useRef<HTMLDetailsElement>(null)
-  const shown = p.m.parts.filter((v) => isShown(v.part)), own = shown.filter((v) => !v.part.synthetic)
   const text = (): string => p.m.parts.filter((v) => v.part.type === "text" && !v.part.synthetic).map((v) => v.text).join("\n")
   const run = (f: () => Promise<unknown>) => (): void => { box.current!.open = false; f().catch(complain) }
   const undo = async (): Promise<void> => {
@@ -190,10 +162,7 @@ const UserMessage = memo((p: { m: MessageView; place: Place; o: Opened }): JSX.E
   }
   return (
     <article class="user" aria-label="You">
-      <div class="user-side">
-        {own.length > 0 && <div class="user-body">{own.map((v) => <PartRow key={v.part.id} view={v} user place={p.place} />)}</div>}
-        {shown.filter((v) => v.part.synthetic).map((v) => <PartRow key={v.part.id} view={v} user place={p.place} />)}
-      </div>
+      <UserBody m={p.m} place={p.place} />
       <details class="menu" ref={box}>
         <summary class="icon" aria-label="Message actions"><Svg d="M5 12h.01M12 12h.01M19 12h.01" /></summary>
         <div class="menu-body">

@@ -7,6 +7,7 @@ export interface Session {
   id: string; projectID: string; directory: string; title: string; parentID?: string; agent?: string; cost?: number
   time: { created: number; updated: number; archived?: number }
   model?: { id: string; providerID: string; variant?: string }
+  share?: { url: string }
   revert?: { messageID: string; partID?: string }
   summary?: { additions: number; deletions: number; files: number }
   tokens?: Tokens
@@ -16,7 +17,7 @@ export interface Fault { name: string; data?: { message?: string } }
 export interface Message {
   id: string; sessionID: string; role: "user" | "assistant"; time: { created: number; completed?: number }
   agent?: string; model?: Model; modelID?: string; providerID?: string; variant?: string; cost?: number; tokens?: Tokens
-  finish?: string; error?: Fault; summary?: unknown; parentID?: string
+  finish?: string; error?: Fault; summary?: unknown; parentID?: string; path?: { cwd?: string }
 }
 export interface ToolState {
   status: "pending" | "running" | "completed" | "error"; input?: Record<string, unknown>; title?: string; output?: string; error?: string

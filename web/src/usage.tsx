@@ -2,7 +2,7 @@
 import type { JSX } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import { get } from "./api"
-import { Svg } from "./composer"
+import { Svg } from "./icon"
 import { Spinner } from "./parts"
 import { base, count, money, num, visible } from "./text"
 

@@ -68,6 +68,12 @@ finish stop
 	w.do("see the changes", chromedp.Evaluate[chromedp.Void](`location.hash += "/changes"`))
 	w.wait(`document.body.innerText.includes("onerror=\"window.owned=21\"")`)
 	w.inert("the changes")
+	w.do("open the share", chromedp.Navigate(w.share(id)))
+	w.shows("The end of the attack.")
+	w.wait(`!document.getElementById("rendered")`)
+	w.do("open all", chromedp.Evaluate[chromedp.Void](`for (const b of document.querySelectorAll('[aria-expanded="false"]')) b.click()`))
+	w.wait(`document.querySelector(".list").innerText.includes("<b>red</b>")`)
+	w.inert("the share")
 	w.quiet()
 }
 
