@@ -7,9 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/systeminfo"
 	"github.com/chromedp/chromedp"
 
 	"github.com/lathe-agent/lathe/lathetest"
@@ -98,8 +101,26 @@ func TestLoad(t *testing.T) {
 	w.shows("Prompt 0: look at package p0")
 	w.bounded("at its start", 60)
 	f = w.figures()
-	t.Logf("to the start: longest task %.0f ms, longest frame %.0f ms; heap %.1f MB", f.Long, f.Gap, eval[float64](w, "performance.memory.usedJSHeapSize / 1e6"))
+	t.Logf("to the start: longest task %.0f ms, longest frame %.0f ms; heap %.1f MB, %s", f.Long, f.Gap, eval[float64](w, "performance.memory.usedJSHeapSize / 1e6"), w.memory())
 	w.quiet()
+}
+
+// memory is that of the process that draws the page, with its share of what processes have in common; only Linux tells.
+func (w *world) memory() string {
+	w.Helper()
+	all, err := chromedp.CallBrowser(w.ctx, systeminfo.GetProcessInfo, cdp.Empty{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	most := 0
+	for _, p := range all.ProcessInfo {
+		rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", p.ID))
+		if _, rest, found := strings.Cut(string(rollup), "\nPss:"); p.Type == "renderer" && err == nil && found {
+			n, _ := strconv.Atoi(strings.Fields(rest)[0])
+			most = max(most, n)
+		}
+	}
+	return fmt.Sprintf("process %.0f MB", float64(most)/1e3)
 }
 
 // bounded checks the size of the page, and the number of requests since the last check.
