@@ -81,17 +81,20 @@ func (n *node) run(ctx context.Context) {
 	defer close(n.done)
 	t := time.NewTicker(renewEvery)
 	defer t.Stop()
-	for failing := false; ; {
+	for last := ""; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		}
-		err := n.renew(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
-			n.driver.log.Warn("could not renew the lease of this node", "error", err)
+		why := ""
+		if err := n.renew(ctx); err != nil {
+			why = err.Error()
 		}
-		failing = err != nil
+		if why != "" && why != last && ctx.Err() == nil { // a lost connection is often only the first sign of something else
+			n.driver.log.Warn("could not renew the lease of this node", "error", why)
+		}
+		last = why
 	}
 }
 

@@ -1,0 +1,56 @@
+package postgres_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lathe-agent/lathe/store/postgres"
+)
+
+// lines is a log that may be read while it is written.
+type lines struct {
+	mu   sync.Mutex // guards the field below
+	text bytes.Buffer
+}
+
+func (l *lines) Write(data []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(data)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// The log says why a node has no lease, also if the reason changes while it has none.
+func TestNode_LogsEachReason(t *testing.T) {
+	dsn := start(t).Fresh(t)
+	var log lines
+	d, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	says := func(reason string) {
+		t.Helper()
+		end := time.After(10 * time.Second)
+		for !strings.Contains(log.String(), reason) {
+			select {
+			case <-end:
+				t.Fatalf("no %q in the log:\n%s", reason, &log)
+			case <-time.Tick(50 * time.Millisecond):
+			}
+		}
+	}
+	sql(t, dsn, `ALTER TABLE node RENAME TO away`)
+	says("does not exist")
+	sql(t, dsn, `BEGIN; ALTER TABLE away RENAME TO node; UPDATE lathe_schema SET oldest = 999; COMMIT`)
+	says("newer version of lathe")
+}
