@@ -101,6 +101,9 @@ func migrate(ctx context.Context, c *conn, steps []step) error {
 		return fail("lock", err)
 	}
 	version, _, err := versionOf(ctx, c)
+	if err == nil && version == 0 {
+		err = checkEncoding(ctx, c)
+	}
 	if err != nil {
 		return fail("lock", err)
 	}
@@ -118,6 +121,16 @@ func migrate(ctx context.Context, c *conn, steps []step) error {
 	clear(c.known) // plans of the old tables
 	_, err = c.pg.Exec(ctx, `DEALLOCATE ALL`).ReadAll()
 	return explain(err)
+}
+
+// checkEncoding refuses a database that cannot store every character. SQL_ASCII stores bytes as they are.
+func checkEncoding(ctx context.Context, c *conn) error {
+	return c.query(ctx, `SELECT getdatabaseencoding()::text`, nil, func(r *row) error {
+		if name := r.Text(0); name != "UTF8" && name != "SQL_ASCII" {
+			return lathe.Errorf(lathe.Invalid, "the database has the encoding %s, which cannot store every character; create one with `createdb -T template0 -E UTF8`", name)
+		}
+		return nil
+	})
 }
 
 // Renumber lets a table that got rows with numbers continue after them.

@@ -29,6 +29,24 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
+// A database that cannot store every character is refused before anything is in it.
+func TestOpen_Encoding(t *testing.T) {
+	server := start(t)
+	for encoding, want := range map[string]string{"LATIN1": "the database has the encoding LATIN1", "SQL_ASCII": ""} {
+		name := strings.ToLower(encoding)
+		if err := server.Exec("postgres", `CREATE DATABASE `+name+` TEMPLATE template0 LOCALE 'C' ENCODING '`+encoding+`'`); err != nil {
+			t.Fatal(err)
+		}
+		d, err := postgres.Open(t.Context(), postgres.Options{DSN: server.DSN(name)})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", encoding, err)
+		}
+		if err == nil {
+			_ = d.Close()
+		}
+	}
+}
+
 // The log says why a node has no lease, also if the reason changes while it has none.
 func TestNode_LogsEachReason(t *testing.T) {
 	dsn := start(t).Fresh(t)
