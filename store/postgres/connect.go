@@ -62,6 +62,7 @@ func parse(dsn string) (*pgconn.Config, error) {
 	}
 	for name, value := range map[string]string{
 		"lock_timeout":                        millis(lockWait),
+		"statement_timeout":                   "0", // not that of the user or the database: a check or a copy takes its time
 		"idle_in_transaction_session_timeout": millis(idleReaderWait),
 		"client_encoding":                     "UTF8",
 		"timezone":                            "UTC",

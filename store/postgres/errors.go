@@ -79,8 +79,8 @@ func explainCode(e *pgconn.PgError) error {
 		return lathe.Errorf(lathe.Unavailable, "another node has been writing for more than %s; try again when it is done (SQLSTATE 55P03)", lockWait)
 	case e.Code == "25P03":
 		return say(lathe.Unavailable, "this node was stopped for longer than a transaction may wait; the change was undone")
-	case e.Code == "57014":
-		return context.Canceled
+	case e.Code == "57014": // nobody here cancels statements; a connection whose caller gave up is closed
+		return say(lathe.Unavailable, "the database stopped a statement, by a time limit or its administrator; try again; saved data is not lost")
 	case e.Code == "42501":
 		return say(lathe.Unavailable, "the user of the database may not do this; grant it the tables, or run `lathe db migrate` as their owner")
 	case e.Code == "54000":

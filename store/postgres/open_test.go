@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/store/postgres"
 )
 
@@ -44,6 +46,29 @@ func TestOpen_Encoding(t *testing.T) {
 		if err == nil {
 			_ = d.Close()
 		}
+	}
+}
+
+// A time limit that an administrator set for the statements of a user ends none of ours.
+func TestOpen_StatementTimeout(t *testing.T) {
+	server := start(t)
+	dsn := server.Fresh(t)
+	sql(t, dsn, `CREATE ROLE hurried LOGIN SUPERUSER; ALTER ROLE hurried SET statement_timeout = 1`)
+	d, err := postgres.Open(t.Context(), postgres.Options{DSN: strings.Replace(dsn, "postgres://lathe", "postgres://hurried", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	if err := d.Read(t.Context(), func(r store.Reader) error {
+		return r.Query(`SELECT pg_sleep(0.1)::text`, nil, func(store.Row) error { return nil })
+	}); err != nil {
+		t.Error(err)
+	}
+	err = d.Read(t.Context(), func(r store.Reader) error {
+		return r.Query(`SELECT pg_cancel_backend(pg_backend_pid())::text, pg_sleep(1)::text`, nil, func(store.Row) error { return nil })
+	})
+	if lathe.CodeOf(err) != lathe.Unavailable || !strings.Contains(err.Error(), "stopped a statement") {
+		t.Errorf("canceled by an administrator: %v", err)
 	}
 }
 
