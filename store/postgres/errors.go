@@ -67,6 +67,8 @@ func explainCode(e *pgconn.PgError) error {
 	switch class := e.Code[:min(2, len(e.Code))]; {
 	case e.Code == "28P01" || e.Code == "28000":
 		return lathe.Errorf(lathe.Unavailable, "the database refused the sign-in; check user, password and pg_hba.conf (SQLSTATE %s)", e.Code)
+	case e.Code == "42704" && e.Severity == "FATAL": // while connecting
+		return say(lathe.Invalid, "the address of the database has a parameter that the server does not know; correct or remove it")
 	case e.Code == "3D000":
 		return say(lathe.Unavailable, "the database does not exist on this server; create it with createdb")
 	case e.Code == "53100":

@@ -190,6 +190,7 @@ func TestOpen_WrongAddress(t *testing.T) {
 		"postgres://u:hunter2@nowhere.invalid/db":           "cannot connect",
 		"postgres://lathe:hunter2@/nothing?" + sock:         "does not exist",
 		"postgres://stranger:hunter2@/postgres?" + sock:     "refused the sign-in",
+		server.DSN("postgres", "hunter=hunter2"):            `does not know; correct or remove it: unrecognized configuration parameter "hunter"`,
 	} {
 		_, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
