@@ -26,7 +26,6 @@ func (a *Host) openBlobs(at datadir.Folders, bucket string) (*s3.Bucket, error) 
 func (a *Host) checkBlobs(ctx context.Context, b *s3.Bucket) error {
 	err := b.Check(ctx)
 	if lathe.CodeOf(err) == lathe.Unavailable {
-		a.Log.Warn("large values cannot be stored now; retrying with each of them", "bucket", b.String(), "error", err)
 		a.Notify("Warning: %v", err)
 		return nil
 	}

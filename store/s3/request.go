@@ -66,13 +66,17 @@ func (b *Bucket) retry(ctx context.Context, verb string, do func(context.Context
 	}
 }
 
-// note remembers that an operation fails, until one of its kind succeeds.
+// note remembers that an operation fails, until one of its kind succeeds. It logs when that begins and ends.
 func (b *Bucket) note(ctx context.Context, verb string, err error) {
 	switch {
 	case err == nil:
-		b.faults.Delete(verb)
+		if _, failed := b.faults.LoadAndDelete(verb); failed {
+			b.log.Info("the bucket for large values works again", "bucket", b.String(), "request", verb)
+		}
 	case ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged):
-		b.faults.Store(verb, err)
+		if _, failed := b.faults.Swap(verb, err); !failed {
+			b.log.Warn("the bucket for large values does not work, and is tried again with each of them", "bucket", b.String(), "request", verb, "error", err)
+		}
 	}
 }
 
@@ -93,6 +97,9 @@ func (b *Bucket) explain(verb string, err error) error {
 	var known *lathe.Error
 	if errors.As(err, &known) {
 		return err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("no answer from %s within %s", b.base.Host, patience)
 	}
 	return lathe.Errorf(lathe.Unavailable, "cannot %s a large value in %s: %w", verb, b, err)
 }

@@ -214,6 +214,21 @@ func TestBucket_RequestHangs(t *testing.T) {
 	}
 }
 
+// silent is a network on which no answer comes in time.
+type silent struct{}
+
+func (silent) RoundTrip(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }
+
+func TestBucket_NoAnswer(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	hash, data := value("x")
+	err := p.bucket(func(o *s3.Options) { o.Transport = silent{} }).Put(t.Context(), hash, data)
+	if want := "no answer from " + strings.TrimPrefix(p.URL, "http://"); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // Faults that stay are errors that say what to do, and never the secret.
 func TestBucket_StayingFaults(t *testing.T) {
 	for _, c := range []struct {
@@ -257,12 +272,19 @@ func TestBucket_StayingFaults(t *testing.T) {
 			if got := b.Faults(); len(got) != 1 || got[0].Error() != err.Error() {
 				t.Errorf("faults %v", got)
 			}
+			_ = b.Put(t.Context(), hash, data) // a second failure is no news
+			if n := strings.Count(log.String(), "level=WARN"); n != 1 || !strings.Contains(log.String(), "s3://values/team/one") {
+				t.Errorf("%d warnings in the log:\n%s", n, &log)
+			}
 			if all := err.Error() + log.String(); strings.Contains(all, secret) || strings.Contains(all, "\x1b") || strings.Contains(all, "AWS4-HMAC") {
 				t.Errorf("the error or the log has what it must not: %q", all)
 			}
 			p.fail(nil)
 			if err := b.Put(t.Context(), hash, data); err != nil || len(b.Faults()) > 0 {
 				t.Errorf("afterwards: %v, faults %v", err, b.Faults())
+			}
+			if !strings.Contains(log.String(), "works again") {
+				t.Errorf("the log does not say that it works again:\n%s", &log)
 			}
 		})
 	}
