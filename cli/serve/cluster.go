@@ -42,6 +42,25 @@ func (f nodeFlags) cluster() (harness.Cluster, error) {
 	return c, nil
 }
 
+// checkNode refuses flags that would start a server of its own where someone wants a node: those that got an empty
+// variable, and places and addresses without the database that nodes share.
+func (f *serveFlags) checkNode(given func(string) bool, stored string) error {
+	if _, err := f.node.cluster(); err != nil {
+		return err
+	}
+	for name, value := range map[string]string{"store": f.node.store, "bus": f.shared.Bus, "blobs": f.shared.Blobs} {
+		if given(name) && value == "" {
+			return cli.Usagef("--%s is empty; give it a value, or leave it out", name)
+		}
+	}
+	for _, name := range []string{"place", "node-addr"} {
+		if given(name) && f.node.store == "" && stored == "" {
+			return cli.Usagef("--%s is for a node of a cluster; name its database with --store or LATHE_STORE", name)
+		}
+	}
+	return nil
+}
+
 // leaveTime is how long turns of a node have to end their step when it is asked to end.
 const leaveTime = 60 * time.Second
 

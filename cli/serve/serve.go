@@ -133,6 +133,9 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	if err != nil {
 		return err
 	}
+	if err := f.checkNode(given, a.Env("LATHE_STORE")); err != nil {
+		return err
+	}
 	settings := loaded.Server
 	f.fill(settings, given)
 	f.shared.Blobs, f.shared.Bus = cmp.Or(f.shared.Blobs, a.Env("LATHE_BLOBS")), cmp.Or(f.shared.Bus, a.Env("LATHE_BUS"))
