@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/store/postgres"
 )
 
@@ -59,6 +60,13 @@ func (f *serveFlags) checkNode(given func(string) bool, stored string) error {
 		}
 	}
 	return nil
+}
+
+// warnOfPlaces tells people at the terminal which places are missing. The log, readiness and metrics say it at any time.
+func warnOfPlaces(a *cli.App, missing []engine.Place) {
+	for _, p := range missing {
+		a.Notify("Warning: the place %q is away: %s does not exist or is not a directory. Its sessions wait, or run on a node that has it.", p.Name, termtext.Plain(p.Path))
+	}
 }
 
 // leaveTime is how long turns of a node have to end their step when it is asked to end.

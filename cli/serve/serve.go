@@ -194,6 +194,7 @@ func (f serveFlags) run(ctx context.Context, a *cli.App, o server.Options) (err 
 	defer announceServer(a, f, l.Addr())()
 	defer register(a, at.Servers(), runningServer{Address: f.localAddress(where), Open: o.Password == ""})()
 	f.describe(a, o, where)
+	warnOfPlaces(a, setup.Engine.Member.MissingPlaces())
 	a.Printf("opencode server listening on %s\n", where)
 	if err := a.Out.Flush(); err != nil {
 		return cli.CloseAfter(l, err)

@@ -119,19 +119,24 @@ func TestCluster_PlaceDisappears(t *testing.T) {
 	until(t, func() bool { return !strings.Contains(near.answer("GET", "/lathe/ready", ""), "warnings") })
 }
 
-// A node without its bus and its bucket works, and says what it lacks.
+// A node without its bus, its bucket and a place works, and says what it lacks.
 func TestCluster_Warnings(t *testing.T) {
 	n := startNodes(t, "")
 	bucket := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	defer bucket.Close()
 	n.env = []string{"AWS_ENDPOINT_URL_S3=" + bucket.URL, "AWS_ACCESS_KEY_ID=k", "AWS_SECRET_ACCESS_KEY=s", "AWS_REGION=us-east-1"}
-	n.args = []string{"--bus", "nats://127.0.0.1:1", "--blobs", "s3://values/p"}
+	n.args = []string{"--bus", "nats://127.0.0.1:1", "--blobs", "s3://values/p", "--place", "gone=" + filepath.Join(n.shop, "gone")}
 	at := n.start(n.shop)
-	defer at.end()
 	text := at.ask(http.StatusOK, nil, "GET", "/lathe/ready", "")
 	for _, want := range []string{"The bus cannot be reached", "cannot store a large value in s3://values/p"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	at.end()
+	for _, want := range []string{`Warning: the place "gone" is away`, "Warning: cannot store a large value"} {
+		if !strings.Contains(at.stderr.String(), want) {
+			t.Errorf("no %q at the terminal:\n%s", want, at.stderr)
 		}
 	}
 }
