@@ -285,6 +285,9 @@ func (a *actor) loop() {
 	defer a.engine.Watch()()
 	for {
 		msg, err := a.runTurns()
+		if errors.Is(err, errLost) && a.engine.Member.regain(a.engine.ctx) {
+			continue // those who wait get the answer of the node that has the session now, or of this one
+		}
 		a.reportFailure(err)
 		if a.leave(msg, err) {
 			if a.failed != nil { // its rest was perhaps not written down
@@ -369,9 +372,9 @@ func (a *actor) runTurns() (msg lathe.Message, err error) {
 	}()
 	for {
 		err := a.turn(ctx, r)
-		if errors.Is(err, errLeaving) { // another node continues it
+		if cut := cutOff(r, err); cut != nil { // another node continues it
 			r.unfinished = true
-			return r.result(), err
+			return r.result(), cut
 		}
 		a.reportFailure(err) // before clients see the session idle and disconnect
 		if idle := r.publishIdle(ctx); err == nil {

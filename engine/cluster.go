@@ -299,6 +299,33 @@ func (m *Member) takeOver(ctx context.Context, due []store.Interruption) {
 	forEach(len(due), func(i int) { m.continueSession(ctx, due[i]) })
 }
 
+// cutOff returns why a turn that ended here continues elsewhere, or here later; nil if it does not.
+func cutOff(r *runner, err error) error {
+	switch {
+	case errors.Is(err, errLeaving):
+		return err
+	case r.engine.Member.Fence != nil && (err == nil && r.unfinished || errors.Is(err, store.ErrLeaseLost)):
+		return errLost
+	}
+	return nil
+}
+
+// regain waits until this node has its lease in the database again. It is false if the node ends before.
+func (m *Member) regain(ctx context.Context) bool {
+	tick := time.NewTicker(fenceLook)
+	defer tick.Stop()
+	for m.Fence.Valid() != nil {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-m.leaving:
+			return false
+		case <-tick.C:
+		}
+	}
+	return ctx.Err() == nil && !m.IsLeaving()
+}
+
 // continueCut continues the turn of a dead node in a session that was woken before the sweep was done with it: someone
 // waits here for its answer. It reports whether there may be more to do.
 func (r *runner) continueCut(ctx context.Context, s state, found next) (again bool, err error) {

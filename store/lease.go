@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -171,6 +172,9 @@ func (t *txn) leftBusy(s *sessionRow, continued bool) (left bool, err error) {
 const sessionOfLease = `SELECT session.n, directory, project FROM session JOIN lease ON lease.session = session.n
 	WHERE session.id = $1 AND epoch = $2 AND owner = $3`
 
+// ErrLeaseLost says that another process has taken the lease of a session.
+var ErrLeaseLost = errors.New("the lease was lost")
+
 // checkLease checks the lease and finds its session.
 func (t *txn) checkLease(l Lease) (*sessionRow, error) {
 	if s := t.known.leases[l]; s != nil {
@@ -179,7 +183,7 @@ func (t *txn) checkLease(l Lease) (*sessionRow, error) {
 	s, err := one(t.tx, sessionOfLease, []any{string(l.Session), l.Epoch, t.store.driver.Owner()}, sessionRowOf(l.Session))
 	if err == nil && s == nil {
 		t.store.writer.refused.Add(1)
-		err = lathe.Errorf(lathe.Conflict, "the lease of session %s was lost", l.Session)
+		err = lathe.Errorf(lathe.Conflict, "session %s: %w", l.Session, ErrLeaseLost)
 	}
 	return s, err
 }

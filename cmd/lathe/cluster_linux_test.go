@@ -246,13 +246,17 @@ finish stop
 	}
 }
 
-// A node that is stopped does nothing once another one has its session, and nothing when it runs again.
+// A node that is stopped does nothing once another one has its session, and nothing when it runs again. Who waited there
+// for the answer gets that of the other node.
 func TestCluster_Stop(t *testing.T) {
 	n := startNodes(t, strings.ReplaceAll(shopScript, "echo once >> effects; sleep 60", "while :; do echo tick >> effects; sleep 0.02; done"))
 	a, b := n.start(n.shop), n.start(n.shop)
 	defer b.end()
 	id := n.session(a)
-	n.prompt(a, id)
+	answer := make(chan string, 1)
+	go func() {
+		answer <- a.answer("POST", "/session/"+id+"/message", `{"parts":[{"type":"text","text":"begin"}]}`)
+	}()
 	until(t, func() bool { return n.effects() != "" })
 	if err := a.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -264,6 +268,9 @@ func TestCluster_Stop(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, func() bool { return a.ask(http.StatusOK, nil, "GET", "/session/"+id+"/message", "") == before }) // it works again
+	if got := <-answer; !strings.Contains(got, "There.") {
+		t.Errorf("who waited at the stopped node gets %s", got)
+	}
 	if got := n.effects(); got != after {
 		t.Errorf("the stopped node wrote %d more bytes after another one had its session", len(got)-len(after))
 	}
