@@ -171,8 +171,16 @@ func TestPackaging_Compose(t *testing.T) {
 	if nodes != 3 {
 		t.Errorf("%d nodes", nodes)
 	}
+	// The comment at the top sets every variable that must be set.
+	text := readRepositoryFile(t, "packaging/cluster/compose.yaml")
+	usage, _, _ := strings.Cut(text, "x-node:")
+	for _, m := range regexp.MustCompile(`\$\{(\w+):\?`).FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(usage, m[1]+"=") {
+			t.Errorf("the comment does not set %s", m[1])
+		}
+	}
 	// Every secret is asked for: none has a default.
-	for _, m := range regexp.MustCompile(`\$\{(\w*(?:PASSWORD|SECRET)\w*)(:?\W)`).FindAllStringSubmatch(readRepositoryFile(t, "packaging/cluster/compose.yaml"), -1) {
+	for _, m := range regexp.MustCompile(`\$\{(\w*(?:PASSWORD|SECRET)\w*)(:?\W)`).FindAllStringSubmatch(text, -1) {
 		if m[2] != ":?" {
 			t.Errorf("%s has a default", m[1])
 		}
