@@ -27,7 +27,11 @@ func chart(t *testing.T, change func(values map[string]any)) (map[string]map[str
 	change(values)
 	funcs := template.FuncMap{
 		"quote": func(v any) string { return fmt.Sprintf("%q", fmt.Sprint(v)) },
-		"fail":  func(text string) (string, error) { return "", errors.New(text) },
+		"toJson": func(v any) (string, error) {
+			b, err := json.Marshal(v)
+			return string(b), err
+		},
+		"fail": func(text string) (string, error) { return "", errors.New(text) },
 	}
 	files, err := filepath.Glob("packaging/helm/lathe/templates/*.yaml")
 	if err != nil || len(files) < 6 {
@@ -40,7 +44,7 @@ func chart(t *testing.T, change func(values map[string]any)) (map[string]map[str
 			t.Fatal(err)
 		}
 		var text strings.Builder
-		if err := tmpl.Execute(&text, map[string]any{"Values": values, "Release": map[string]any{"Name": "team"}}); err != nil {
+		if err := tmpl.Execute(&text, map[string]any{"Values": values, "Release": map[string]any{"Name": "7", "Namespace": "tools"}}); err != nil {
 			return nil, err
 		}
 		object := map[string]any{}
@@ -75,12 +79,18 @@ func valueAt(v any, path ...any) any {
 func TestPackaging_Chart(t *testing.T) {
 	objects, err := chart(t, func(v map[string]any) {
 		v["image"], v["blobs"], v["hosts"] = "r/lathe:1", "s3://b/p", []string{"lathe.example.org"}
+		v["resources"] = map[string]any{"limits": map[string]any{"cpu": 2}}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if objects["HorizontalPodAutoscaler"] != nil {
 		t.Error("the autoscaler is not asked for")
+	}
+	for kind, object := range objects {
+		if name, isText := valueAt(object, "metadata", "name").(string); !isText {
+			t.Errorf("the name of the %s is %v, which is no text", kind, name)
+		}
 	}
 	pod := valueAt(objects["Deployment"], "spec", "template", "spec")
 	box := valueAt(pod, "containers", 0)
@@ -96,6 +106,7 @@ func TestPackaging_Chart(t *testing.T) {
 		{valueAt(box, "readinessProbe", "httpGet", "path"), "/lathe/ready"},
 		{valueAt(box, "livenessProbe", "httpGet", "path"), "/lathe/live"},
 		{valueAt(box, "volumeMounts", 0, "mountPath"), "/work"},
+		{valueAt(box, "resources"), map[string]any{"limits": map[string]any{"cpu": uint64(2)}}},
 		{valueAt(box, "volumeMounts", 1, "mountPath"), valueAt(box, "env", 0, "value")},
 		{valueAt(box, "volumeMounts", 1, "name"), "place"},
 	} {
@@ -104,7 +115,7 @@ func TestPackaging_Chart(t *testing.T) {
 		}
 	}
 	args := fmt.Sprint(valueAt(box, "args"))
-	for _, want := range []string{"serve", "--place=work=/work", "--place=trees=/data/lathe-worktrees", "--allow-host=lathe.example.org", "--node-addr=http://$(POD_IP):4096"} {
+	for _, want := range []string{"serve", "--place=work=/work", "--place=trees=/data/lathe-worktrees", "--allow-host=lathe.example.org", "--allow-host=7.tools.svc.cluster.local", "--node-addr=http://$(POD_IP):4096"} {
 		if !strings.Contains(args, want) {
 			t.Errorf("no %s in %s", want, args)
 		}
