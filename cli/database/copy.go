@@ -64,7 +64,8 @@ func newDBCopy(a *cli.App) *cobra.Command {
 		Long: `Copy all sessions from one database into another one, which must be empty. Each is the path of a
 database file, a postgres:// URL, or LATHE_STORE for the URL in that variable. The copy is one
 transaction, and each row is compared before its end. The source does not change. Large values stay in
-their files: copy the blobs folder (lathe db path --json) if the new database is used elsewhere.`,
+their files or in their bucket: copy the blobs folder (lathe db path --json) if the new database is used
+elsewhere, and set LATHE_BLOBS if it is a bucket.`,
 		Example: `  lathe db copy "$(lathe db path)" LATHE_STORE
   lathe db copy postgres://db/lathe backup.db`,
 		Args: cli.RangeArgs(2, 2),

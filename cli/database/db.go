@@ -2,8 +2,11 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +74,7 @@ func newDBPath(a *cli.App) *cobra.Command {
 				return err
 			}
 			if a.JSON {
-				return a.PrintJSON(pathsJSON{nameOf(at), at.Blobs(), at.Owners})
+				return a.PrintJSON(pathsJSON{nameOf(at), cmp.Or(a.Env("LATHE_BLOBS"), at.Blobs()), at.Owners})
 			}
 			a.Printf("%s\n", nameOf(at))
 			return nil
@@ -198,6 +201,9 @@ func checkDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 		if !a.JSON {
 			a.Printf("%s\n", termtext.Plain(line))
 		}
+	}
+	if a.Env("LATHE_STORE") != "" && a.Env("LATHE_BLOBS") == "" && slices.ContainsFunc(found, func(line string) bool { return strings.Contains(line, "large value") }) {
+		a.Notify("Large values were looked for in files. If the nodes have them in a bucket (--blobs), set LATHE_BLOBS and check again.")
 	}
 	a.Notify("%s found. Nothing was changed. Restore a backup, or export readable sessions with `lathe export ID -o FILE`.", termtext.Plural(len(found), "problem"))
 	return cli.Reported{Code: cli.ExitFailed}

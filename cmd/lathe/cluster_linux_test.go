@@ -338,6 +338,21 @@ func TestServe_WrongCluster(t *testing.T) {
 	}
 }
 
+// A check that looks for large values in the wrong place says where they may be.
+func TestDB_CheckWithoutBucket(t *testing.T) {
+	n := startNodes(t, "")
+	at := n.start(n.shop)
+	id := n.session(at)
+	at.ask(http.StatusOK, nil, "POST", "/session/"+id+"/message", `{"noReply":true,"parts":[{"type":"text","text":"`+strings.Repeat("long ", 20_000)+`"}]}`)
+	at.end()
+	cmd := command(t, t.TempDir(), "db", "check")
+	cmd.Env = append(cmd.Env, "LATHE_STORE="+n.dsn)
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "cannot read the file of a large value") || !strings.Contains(string(out), "set LATHE_BLOBS and check again") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // The database moves to a server and back, by the commands that people use.
 func TestDB_CopyToServer(t *testing.T) {
 	n := startNodes(t, "")
