@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -214,11 +215,7 @@ func (all *actors) any() *actor {
 }
 
 // isAwake reports whether any session is.
-func (all *actors) isAwake() bool {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	return len(all.awake) > 0
-}
+func (all *actors) isAwake() bool { return all.any() != nil }
 
 // find returns a session that is awake here, nil if it is not.
 func (all *actors) find(id lathe.SessionID) *actor {
@@ -365,8 +362,8 @@ func (a *actor) runTurns() (msg lathe.Message, err error) {
 		return msg, err
 	}
 	defer func() {
-		err = errors.Join(err, r.release(ctx))
-		if err == nil {
+		failed := r.release(ctx) // after a turn that failed, too, for the same reason
+		if err = cmp.Or(err, failed); err == nil {
 			a.engine.actors.cache.Put(r.log.mem)
 		}
 	}()
