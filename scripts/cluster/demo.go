@@ -119,6 +119,7 @@ func (c *cluster) history(ctx context.Context, l *load, id lathe.SessionID) erro
 	if err != nil {
 		return err
 	}
+	asked := c.provider.taken()
 	for _, m := range page.Messages {
 		switch d := m.Data.(type) {
 		case *lathe.User:
@@ -127,7 +128,8 @@ func (c *cluster) history(ctx context.Context, l *load, id lathe.SessionID) erro
 			var parts []string
 			for _, p := range m.Parts {
 				if call, ok := p.Body.(*lathe.ToolCall); ok {
-					parts = append(parts, fmt.Sprintf("call %s %s", call.CallID, call.State.Status()))
+					node, _, _ := strings.Cut(asked[strings.TrimPrefix(call.CallID, "call_")].life, ".")
+					parts = append(parts, fmt.Sprintf("call %s of node %s %s", call.CallID, node, call.State.Status()))
 				}
 			}
 			end := d.Finish
