@@ -52,7 +52,7 @@ func migrateDatabase(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	a.Notify("The database at %s has schema %d of lathe %s", termtext.Plain(postgres.Redact(dsn)), d.Schema(), a.Version)
+	a.Notify("The database at %s has schema %d, which lathe %s can use", termtext.Plain(postgres.Redact(dsn)), d.Schema(), a.Version)
 	return d.Close()
 }
 

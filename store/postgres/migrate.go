@@ -17,6 +17,9 @@ import (
 //go:embed migrations/*.sql
 var schemaFiles embed.FS
 
+// schema is the newest version of the tables that this program knows, and the one they had when they were opened.
+type schema struct{ known, found int }
+
 // step is one migration.
 type step struct{ name, sql string }
 
@@ -41,22 +44,22 @@ func loadSteps(files fs.FS) ([]step, error) {
 }
 
 // prepare makes sure that the schema exists and fits this program. A newer schema fits if it
-// says that it serves this version too. An unchanged one needs no right to change it.
-func prepare(ctx context.Context, c *conn, steps []step) error {
+// says that it serves this version too. An unchanged one needs no right to change it. It returns the version.
+func prepare(ctx context.Context, c *conn, steps []step) (version int, err error) {
 	version, oldest, err := versionOf(ctx, c)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if version < len(steps) {
 		if err := migrate(ctx, c, steps); err != nil {
-			return err
+			return 0, err
 		}
 		return prepare(ctx, c, steps)
 	}
 	if oldest > len(steps) {
-		return tooNew(oldest, len(steps))
+		return 0, tooNew(oldest, len(steps))
 	}
-	return nil
+	return version, nil
 }
 
 // tooNew refuses tables that this program no longer understands. Its node must not write to them.
@@ -138,5 +141,5 @@ func (d *Driver) Renumber(tx store.Tx, table string) error {
 	return tx.Do(`SELECT setval(pg_get_serial_sequence($1::text, 'n'), greatest((SELECT max(n) FROM `+table+`), 1))`, table)
 }
 
-// Schema is the version of the tables, after Open.
-func (d *Driver) Schema() int { return d.known }
+// Schema is the version that the tables had when they were opened. It can be newer than this program.
+func (d *Driver) Schema() int { return d.schema.found }

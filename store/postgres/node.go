@@ -137,8 +137,8 @@ func (n *node) renew(ctx context.Context) (err error) {
 	if err != nil {
 		return explain(err)
 	}
-	if oldest > n.driver.known {
-		return tooNew(oldest, n.driver.known)
+	if oldest > n.driver.schema.known {
+		return tooNew(oldest, n.driver.schema.known)
 	}
 	n.fence.Extend(sent + leaseTime - leaseMargin)
 	n.compareClocks(asked, n.now(), theirs)

@@ -43,7 +43,7 @@ type Driver struct {
 	config  *pgconn.Config
 	address string // for people
 	log     *slog.Logger
-	known   int                     // the newest schema of this program
+	schema  schema
 	wait    time.Duration           // for an answer
 	suffix  string                  // of the feed's name: the timeline of the server
 	moved   atomic.Bool             // to another server
@@ -69,7 +69,7 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 		return nil, err
 	}
 	d := &Driver{
-		config: config, address: Redact(o.DSN), log: o.Log, known: len(steps), wait: answerWait, pool: make(chan *conn, readers), spare: make(chan struct{}, readers), ended: make(chan struct{}),
+		config: config, address: Redact(o.DSN), log: o.Log, schema: schema{known: len(steps)}, wait: answerWait, pool: make(chan *conn, readers), spare: make(chan struct{}, readers), ended: make(chan struct{}),
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -85,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 		return nil, err
 	}
 	fail := func(err error) (*Driver, error) { return nil, errors.Join(err, c.close()) }
-	if err = prepare(ctx, c, steps); err != nil {
+	if d.schema.found, err = prepare(ctx, c, steps); err != nil {
 		return fail(err)
 	}
 	if d.suffix, err = timeline(ctx, c); err != nil {
