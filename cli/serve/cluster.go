@@ -62,6 +62,16 @@ func (f *serveFlags) checkNode(given func(string) bool, stored string) error {
 	return nil
 }
 
+// directory is where requests without a directory work: this one, or the first place if this one is in none and nobody
+// asked for it.
+func (f nodeFlags) directory(dir string, asked bool) string {
+	c, err := f.cluster()
+	if err != nil || asked || engine.Covers(c.Places, dir) {
+		return dir
+	}
+	return c.Places[0].Path
+}
+
 // warnOfPlaces tells people at the terminal which places are missing. The log, readiness and metrics say it at any time.
 func warnOfPlaces(a *cli.App, missing []engine.Place) {
 	for _, p := range missing {

@@ -124,6 +124,7 @@ go tool pprof http://opencode:PASSWORD@127.0.0.1:6060/debug/pprof/heap.
 them at a time, and on another within seconds if that one dies. Other local users see the flag; a URL
 with a password belongs into LATHE_STORE, or the password into ~/.pgpass. A node runs the sessions
 below its places, which have the same path on every node that has them, or all without --place.
+Requests without a directory use that of the server, or its first place if it starts outside of all.
 
 Ctrl-C stops the server. Interrupted turns are saved and can be resumed, also after a crash.`
 
@@ -149,6 +150,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	if err != nil {
 		return err
 	}
+	o.Directory = f.node.directory(o.Directory, given("dir"))
 	defer o.Pairing.Devices.Close()
 	o.Pairing.Push = &push.Options{Reach: a.WebConfig(loaded.WebFetch, tool.Limits{}), Text: settings.Push.Text, Grace: pushGrace}
 	return f.run(ctx, a, o)

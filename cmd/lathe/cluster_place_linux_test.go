@@ -67,6 +67,17 @@ func TestCluster_Place(t *testing.T) {
 	}
 }
 
+// A node that starts outside of its places works in the first one, unless a request says where.
+func TestCluster_PlaceByDefault(t *testing.T) {
+	n := startNodes(t, "")
+	at := n.start(n.shop)
+	defer at.end()
+	var s lathe.Session
+	if at.ask(http.StatusOK, &s, "POST", "/session", "{}"); s.Directory != n.shop {
+		t.Errorf("the session is in %q, want %q", s.Directory, n.shop)
+	}
+}
+
 // A place that disappears is away until it is back, and its node says so. Prompts wait, at that node, too.
 func TestCluster_PlaceDisappears(t *testing.T) {
 	n := startNodes(t, "text \"One.\"\nfinish stop\n--\ntext \"Two.\"\nfinish stop\n")
