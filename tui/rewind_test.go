@@ -52,3 +52,16 @@ func TestRewind_ConversationOnly(t *testing.T) {
 		s.lacks("Files and conversation", "Only files", "Fork into a worktree")
 	})
 }
+
+// A rewind of the files alone leaves no mark in the session, so the engine decides whether there is anything to redo.
+func TestRedo_FilesAlone(t *testing.T) {
+	c := rewindSample()
+	onStage(t, c, inSample(), func(s *stage) {
+		s.slash("redo")
+		s.did("redo ses_1")
+		s.sees("Redone; files changed: 1, left unchanged: 1")
+		c.fails = map[string]error{"redo": lathe.Errorf(lathe.NotFound, "nothing is undone in ses_1")}
+		s.slash("redo")
+		s.sees("Nothing to redo")
+	})
+}

@@ -157,14 +157,18 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 	})
 }
 
-// redo restores the messages and changes of the last undo.
+// redo restores the messages and changes of the last undo. Only the engine knows whether the files alone were rewound.
 func (t *turns) redo() tea.Cmd {
 	session := t.state.Current
-	if o := t.state.Shown(); o == nil || o.Transcript.Session().Revert == nil {
-		return t.notify(toast.Info, "Nothing to redo")
+	nothing := func() tea.Cmd { return t.notify(toast.Info, "Nothing to redo") }
+	if t.state.Shown() == nil {
+		return nothing()
 	}
 	return t.call("redo the message", func(ctx context.Context, e Engine) (then, error) {
 		done, err := e.Redo(ctx, session, lathe.Undo{})
+		if lathe.CodeOf(err) == lathe.NotFound {
+			return nothing, nil
+		}
 		return onSuccess(err, func() tea.Cmd {
 			t.drafts.restoreNextReverted(done.Session)
 			return t.reportUndo("Redone", done)
