@@ -56,7 +56,7 @@ var archCeilings = map[string]archtest.Exception{
 	"lines engine":                          {Max: 10800, Why: "the loop of turns, with retries, compaction, sub-agents, recovery, nodes of a cluster and their places, rewinds and merges of worktrees"},
 	"lines lathe":                           {Max: 5690, Why: "the vocabulary of the wire"},
 	"lines sandbox":                         {Max: 7400, Why: "three systems behind one interface"},
-	"lines server":                          {Max: 8860, Why: "one file for each family of routes, and what every route needs: the credentials of devices, and the way to the node with a directory"},
+	"lines server":                          {Max: 8870, Why: "one file for each family of routes, and what every route needs: the credentials of devices, and the way to the node with a directory"},
 	"lines tui":                             {Max: 7120, Why: "the controllers of the screen"},
 	"lines store":                           {Max: 6950, Why: "SQL is written nowhere else: sessions, feed, leases and their takeover, budgets, background commands, the board, the search and its index, the life of large values, and what is read ahead over a network"},
 	"lines workspace/snapshot":              {Max: 5900, Why: "one store of trees; see its DESIGN.md"},

@@ -8,6 +8,7 @@ type SearchQuery struct {
 	Typing  bool      // the last word may be incomplete
 	Session SessionID // only this one
 	Project string    // ID
+	Path    string    // only sessions in this path below the worktree, or anything under it
 	Model   string    // provider/model, or a model of any provider
 	Tool    string
 	Since   Time

@@ -46,7 +46,7 @@ func (b background) MoveToBackground(ctx context.Context, id lathe.SessionID) (i
 // Search finds places in the sessions of all projects.
 func (b background) Search(ctx context.Context, q lathe.SearchQuery) (out lathe.SearchResult, err error) {
 	v := url.Values{"q": {q.Text}}
-	for name, value := range map[string]string{"session": string(q.Session), "project": q.Project, "model": q.Model, "tool": q.Tool, "cursor": q.Cursor} {
+	for name, value := range map[string]string{"session": string(q.Session), "project": q.Project, "path": q.Path, "model": q.Model, "tool": q.Tool, "cursor": q.Cursor} {
 		if value != "" {
 			v.Set(name, value)
 		}

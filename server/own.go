@@ -45,6 +45,7 @@ type searchQuery struct {
 	Typing  bool   `query:"typing"`
 	Session string `query:"session"`
 	Project string `query:"project"`
+	Path    string `query:"path"`
 	Model   string `query:"model"`
 	Tool    string `query:"tool"`
 	Since   int    `query:"since"` // milliseconds
@@ -54,7 +55,7 @@ type searchQuery struct {
 
 func (a latheAPI) search(c *call, q searchQuery, _ none) (lathe.SearchResult, error) {
 	return a.engine.Search(c.Context(), lathe.SearchQuery{
-		Text: q.Text, Typing: q.Typing, Session: lathe.SessionID(q.Session), Project: q.Project, Model: q.Model, Tool: q.Tool,
+		Text: q.Text, Typing: q.Typing, Session: lathe.SessionID(q.Session), Project: q.Project, Path: q.Path, Model: q.Model, Tool: q.Tool,
 		Since: lathe.Time(q.Since), Limit: q.Limit, Cursor: q.Cursor,
 	})
 }

@@ -132,12 +132,12 @@ func (f *finder) words() (out []IndexWord) {
 
 const hitSQL = `SELECT session.id, session.title, session.project, session.directory, message.id, message.role, message.created, message.data,
 	part.id, part.type, part.data FROM part JOIN message ON message.n = part.message JOIN session ON session.n = message.session
-	WHERE part.n = $1 AND part.open = 0 AND message.created >= $2`
+	WHERE part.n = $1 AND part.open = 0 AND message.created >= $2 AND ($3 = '' OR session.path = $3 OR session.path > $4 AND session.path < $5)`
 
 // take reads a candidate, and adds it if it fits.
 func (f *finder) take(part int64) error {
 	f.work += candidateWork
-	return f.r.Query(hitSQL, []any{part, float64(f.q.Since)}, func(row Row) error {
+	return f.r.Query(hitSQL, []any{part, float64(f.q.Since), f.q.Path, f.q.Path + "/", f.q.Path + "0"}, func(row Row) error {
 		h := lathe.SearchHit{
 			Session: lathe.SessionID(row.Text(0)), Title: row.Text(1), Project: row.Text(2), Directory: row.Text(3),
 			Message: lathe.MessageID(row.Text(4)), Time: lathe.Time(row.Float(6)),

@@ -131,13 +131,14 @@ func resolveFilters(ctx context.Context, a *cli.App, e api.Engine, f searchFlags
 	}
 	if local, ok := e.(*engine.Engine); ok {
 		found, err := cli.FindProject(ctx, a, local, f.project)
-		q.Project = found.Project
+		q.Project, q.Path = found.Project, found.Path
 		return err
 	}
 	q.Project = f.project
 	if filepath.IsAbs(f.project) || f.project == "." {
 		at, err := e.Location(ctx, strings.TrimPrefix(f.project, "."))
-		q.Project = at.Project
+		found := cli.QueryFor(at)
+		q.Project, q.Path = found.Project, found.Path
 		return err
 	}
 	return nil

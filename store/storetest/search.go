@@ -110,7 +110,7 @@ func testSearchWords(r *env) {
 
 func testSearchFilters(r *env) {
 	a := r.held(named("ses_a"))
-	b := r.held(named("ses_b"), func(s *lathe.Session) { s.Project = "other" })
+	b := r.held(named("ses_b"), func(s *lathe.Session) { s.Project, s.Path = "other", new("pkg/deep") })
 	ua, aa := r.said(a, "needle")
 	ub, ab := r.said(b, "needle")
 	of := func(m ...lathe.Message) (out []lathe.PartID) {
@@ -125,6 +125,8 @@ func testSearchFilters(r *env) {
 	}{
 		"all":           {lathe.SearchQuery{}, of(ab, ub, aa, ua)},
 		"project":       {lathe.SearchQuery{Project: "other"}, of(ab, ub)},
+		"path":          {lathe.SearchQuery{Path: "pkg"}, of(ab, ub)},
+		"path above":    {lathe.SearchQuery{Path: "p"}, nil},
 		"no project":    {lathe.SearchQuery{Project: "none"}, nil},
 		"session":       {lathe.SearchQuery{Session: "ses_a"}, of(aa, ua)},
 		"model":         {lathe.SearchQuery{Model: "m-1"}, of(ab, ub, aa, ua)},
