@@ -90,6 +90,7 @@ type Rewound struct {
 	Files   []UndoneFile `json:"files"`
 	Undone  int          `json:"undone" doc:"steps after that one"`
 	Pruned  []int        `json:"pruned,omitempty" doc:"undone steps whose snapshots are deleted, so that their files cannot be restored"`
+	CutOff  []int        `json:"cutOff,omitempty" doc:"undone steps in which a command ended with its process: what it changed is not known, and stays"`
 	Problem string       `json:"problem,omitempty" doc:"of a dry run: why files cannot be rewound; the conversation can"`
 }
 

@@ -170,6 +170,9 @@ func (r rewinder) rewind(ctx context.Context, s state, in lathe.Rewind) (lathe.R
 			out.Session, err = r.commitRevert(ctx, m, back)
 		}
 	}
+	if err == nil && len(out.CutOff) > 0 {
+		r.log.publish(&lathe.TUIToast{Title: "Changes not known", Message: "lathe ended during a command of " + rewind.Ranges(out.CutOff) + ". What it changed stays.", Variant: "warning"})
+	}
 	out.Files = undo.Describe(s.session, "", m.changes).Files
 	return out, err
 }
@@ -206,6 +209,7 @@ func (r rewinder) planRewind(ctx context.Context, s state, to rewind.Target, out
 		return m, nil
 	}
 	out.Pruned = rewind.Numbers(s.messages[to.From:], to.Step, w.Pruned(m.steps))
+	out.CutOff = rewind.CutOff(s.messages[to.From:], to.Step)
 	err = m.plan(ctx)
 	out.Files = undo.Describe(s.session, "", m.changes).Files
 	if err == nil && len(out.Pruned) > 0 {
@@ -238,11 +242,20 @@ func (r rewinder) redoRewind(ctx context.Context, s state, in lathe.Rewind) (lat
 	return out, err
 }
 
-// loadSettled is load after a rewind was completed that a dead process left between its files and the store.
+// loadSettled is load after that was completed which a dead process left: a step, whose changed files are only in its
+// journal, and a rewind between its files and the store.
 func (r rewinder) loadSettled(ctx context.Context) (state, error) {
 	s, err := r.load(ctx)
 	if err != nil {
 		return s, err
+	}
+	if left := s.open(); len(left) > 0 {
+		if err = r.repair(ctx, left); err == nil {
+			s, err = r.load(ctx)
+		}
+		if err != nil {
+			return s, err
+		}
 	}
 	done, err := r.settleRewind(ctx, s)
 	if err != nil || !done {

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/engine/rewind"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/harness/trees"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -217,6 +218,9 @@ func printRewound(a *cli.App, done lathe.Rewound, redo bool) error {
 	did, would := fmt.Sprintf("Rewound %s to step %d", what, done.Step), fmt.Sprintf("Would rewind %s to step %d", what, done.Step)
 	if redo {
 		did, would = "Redid everything", "Would redo everything"
+	}
+	if len(done.CutOff) > 0 {
+		a.Notify("lathe ended during a command of %s. What it changed is not known, and stays as it is.", rewind.Ranges(done.CutOff))
 	}
 	printUndone(a, undoneJSON{DryRun: done.DryRun, Session: done.Session, Files: done.Files}, did, would)
 	return failOnRewind(a, done)

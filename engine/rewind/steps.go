@@ -41,7 +41,7 @@ func Describe(m lathe.Message) lathe.Step {
 	if a.Error != nil {
 		out.Error = clip(lathe.FaultMessage(a.Error))
 	}
-	finished := false
+	requested := false
 	for _, p := range m.Parts {
 		switch b := p.Body.(type) {
 		case *lathe.Text:
@@ -52,12 +52,12 @@ func Describe(m lathe.Message) lathe.Step {
 			addCall(&out, b)
 		case *lathe.Patch:
 			out.Files = appendSome(out.Files, b.Files...)
-		case *lathe.StepFinish:
-			finished = true
+		case *lathe.StepStart, *lathe.StepFinish:
+			requested = true
 		default:
 		}
 	}
-	if !finished && out.Kind == lathe.ModelStep && len(out.Commands) == 1 && out.Tokens == 0 && out.Text == "" {
+	if !requested && out.Kind == lathe.ModelStep && len(out.Commands) == 1 && out.Tokens == 0 && out.Text == "" {
 		out.Kind = lathe.ShellStep // no request was made for it
 	}
 	return out
@@ -199,6 +199,24 @@ func Numbers(messages []*history.Message, after int, keys []string) (numbers []i
 	}
 	if len(numbers) < len(wanted) && (len(numbers) == 0 || numbers[0] != after+1) {
 		numbers = slices.Insert(numbers, 0, after+1)
+	}
+	return numbers
+}
+
+// CutOff lists the steps with a command whose process died, so that nothing is known of what it changed. after is the number
+// of the step before the messages.
+func CutOff(messages []*history.Message, after int) (numbers []int) {
+	for _, h := range messages {
+		if _, ok := h.Data.(*lathe.Assistant); !ok {
+			continue
+		}
+		after++
+		if slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
+			c, ok := p.Body.(*lathe.ToolCall)
+			return ok && c.Tool == "bash" && history.HasMark(history.MetadataOf(c.State), history.InterruptedMark)
+		}) {
+			numbers = append(numbers, after)
+		}
 	}
 	return numbers
 }

@@ -56,6 +56,10 @@ func TestDescribe(t *testing.T) {
 			answer("a", lathe.Assistant{Model: ref}, call("bash", `{"command":"make"}`, `{}`)),
 			lathe.Step{Message: "a", Kind: lathe.ShellStep, Model: "p/m", Files: []string{}, Tools: []string{}, Commands: []lathe.StepCommand{{Command: "make"}}},
 		},
+		"cut off": {
+			answer("a", lathe.Assistant{Model: ref}, &lathe.StepStart{}, call("bash", `{"command":"make"}`, `{}`)),
+			lathe.Step{Message: "a", Kind: lathe.ModelStep, Model: "p/m", Files: []string{}, Tools: []string{}, Commands: []lathe.StepCommand{{Command: "make"}}},
+		},
 		"summary": {
 			answer("a", lathe.Assistant{Model: ref, Summary: lathe.Yes}, &lathe.StepFinish{}),
 			lathe.Step{Message: "a", Kind: lathe.CompactionStep, Model: "p/m", Files: []string{}, Tools: []string{}, Commands: []lathe.StepCommand{}},
