@@ -66,7 +66,7 @@ export function Composer(p: ComposerProps): JSX.Element {
   const [queue, setQueue] = useState(false), [over, setOver] = useState(false)
   const [offers, setOffers] = useState<Offer[]>([]), [chosen, setChosen] = useState(0)
   const area = useRef<HTMLTextAreaElement>(null), pick = useRef<HTMLInputElement>(null), camera = useRef<HTMLInputElement>(null)
-  const id = useRef("") // of the message, the same for each attempt
+  const id = useRef("") // of the message, the same for each attempt to send a text
 
   useEffect(() => { setText(load(p.draft)); setFiles([]); setFailed(""); id.current = "" }, [p.draft])
   useEffect(() => {
@@ -85,7 +85,7 @@ export function Composer(p: ComposerProps): JSX.Element {
     a.style.height = Math.min(a.scrollHeight, innerHeight * 0.4) + "px"
   }, [text])
 
-  const write = (t: string): void => { setText(t); store(p.draft, t); setFailed(""); void suggest(t) }
+  const write = (t: string): void => { setText(t); store(p.draft, t); setFailed(""); id.current = ""; void suggest(t) }
 
   const suggest = async (t: string): Promise<void> => {
     const end = area.current?.selectionStart ?? t.length
@@ -139,7 +139,8 @@ export function Composer(p: ComposerProps): JSX.Element {
     try {
       const session = p.session ?? await p.create!()
       await deliver(session)
-      setText(""); store(p.draft, ""); setFiles([]); id.current = ""
+      const now = area.current?.value ?? text // with what was typed since
+      write(now.startsWith(text) ? now.slice(text.length) : now); setFiles([])
       p.sent?.(session.id)
     } catch (e) {
       setFailed(e instanceof ApiError ? e.message : String(e))
@@ -149,25 +150,28 @@ export function Composer(p: ComposerProps): JSX.Element {
     const [provider, ...rest] = model.split("/")
     const ref: Model | undefined = provider && rest.length > 0 ? { providerID: provider, modelID: rest.join("/") } : undefined
     const common = { ...(agent ? { agent } : {}), ...(variant ? { variant } : {}) }
+    id.current ||= newID("msg")
     const slash = /^\/([\w:./-]+)(?:\s+([\s\S]*))?$/.exec(text.trim())
     if (slash && all?.commands.some((c) => c.name === slash[1])) {
-      post(sessionPath(s.id, "/command"), { command: slash[1], arguments: slash[2] ?? "", ...common, ...(ref ? { model } : {}), ...(files.length ? { parts: files.map((f) => ({ type: "file", mime: f.mime, filename: f.name, url: f.url })) } : {}) }).catch(complain) // it ends with the turn
-      return
+      return stored(s, post(sessionPath(s.id, "/command"), { messageID: id.current, command: slash[1], arguments: slash[2] ?? "", ...common, ...(ref ? { model } : {}), ...(files.length ? { parts: files.map((f) => ({ type: "file", mime: f.mime, filename: f.name, url: f.url })) } : {}) }))
     }
     if (text.startsWith("!")) {
-      post(sessionPath(s.id, "/shell"), { command: text.slice(1).trim(), agent: agent || "build", ...(ref ? { model: ref } : {}) }).catch(complain)
-      return
+      return stored(s, post(sessionPath(s.id, "/shell"), { messageID: id.current, command: text.slice(1).trim(), agent: agent || "build", ...(ref ? { model: ref } : {}) }))
     }
-    id.current ||= newID("msg")
     const body = { messageID: id.current, parts: parts(), ...common, ...(ref ? { model: ref } : {}), ...(queue && p.busy ? { delivery: "queue" } : {}) }
-    try {
-      await post(lathePath(s.id, "/prompt"), body)
-    } catch (e) {
-      // The answer may be lost although the prompt was stored.
-      if (!(e instanceof ApiError) || e.status !== 0 && e.status !== 409) throw e
-      const there = await get(sessionPath(s.id, "/message/" + id.current)).then(() => true, () => false)
-      if (!there) throw e
-    }
+    return stored(s, post(lathePath(s.id, "/prompt"), body))
+  }
+  // stored waits until the server has the message. Requests for commands end only with the turn, and the answer of any may be
+  // lost although the message was stored.
+  const stored = async (s: Session, work: Promise<unknown>): Promise<void> => {
+    const message = sessionPath(s.id, "/message/" + id.current), there = (): Promise<boolean> => get(message).then(() => true, () => false)
+    let over = false
+    const end = work.then(() => true, async (e: unknown) => {
+      if (over) complain(e)
+      else if (!(e instanceof ApiError) || e.status !== 0 && e.status !== 409 || !await there()) throw e
+      return true
+    })
+    while (!over) over = await Promise.race([end, new Promise<void>((done) => { setTimeout(done, 250) }).then(there)])
   }
 
   const onKey = (e: KeyboardEvent): void => {

@@ -62,6 +62,32 @@ func TestRestart_KeepsTypedText(t *testing.T) {
 	w.quiet()
 }
 
+// What begins a slash command or a shell command is kept as well until the server has it, and is sent once.
+func TestRestart_KeepsCommands(t *testing.T) {
+	w := begin(t, "pause 2s\ntext \"I have looked around.\"\nfinish stop\n")
+	id := w.session("Restart")
+	w.size(1280, 800)
+	w.see(id)
+	w.wait(`document.querySelectorAll(".pick").length >= 2`)
+	for _, text := range []string{"!echo kept; sleep 2", "/init this project"} {
+		w.do("type "+text, chromedp.SendKeys("#prompt", text))
+		w.kill()
+		w.click("Send")
+		w.wait(`document.querySelector(".composer .note.bad")?.innerText.includes("Your text is kept")`)
+		w.wait(`document.querySelector("#prompt").value === ` + quote(text))
+		w.launch("--port", w.url[strings.LastIndex(w.url, ":")+1:], "--no-auth")
+		w.wait(`!document.querySelector(".offline")`)
+		w.do("reload", chromedp.Reload())
+		w.wait(`document.querySelector("#prompt")?.value === ` + quote(text) + ` && document.querySelectorAll(".pick").length >= 2`)
+		w.click("Send")
+		w.wait(`document.querySelector("#prompt").value === "" && document.querySelector(".working .spinner")`) // before the command ends
+		w.wait(`!document.querySelector(".working .spinner")`)
+	}
+	w.shows("I have looked around.")
+	w.wait(`document.querySelectorAll("article.user").length === 2 && document.querySelector(".rows").innerText.includes("kept")`)
+	w.quiet()
+}
+
 // A device is paired with a link that works once. When it is revoked in the middle of a turn, it sees no more, neither on
 // the screen nor in what it has stored.
 func TestDevice_RevokedMidStream(t *testing.T) {
