@@ -66,6 +66,7 @@ export function Composer(p: ComposerProps): JSX.Element {
   const [queue, setQueue] = useState(false), [over, setOver] = useState(false)
   const [offers, setOffers] = useState<Offer[]>([]), [chosen, setChosen] = useState(0)
   const area = useRef<HTMLTextAreaElement>(null), pick = useRef<HTMLInputElement>(null), camera = useRef<HTMLInputElement>(null)
+  const taken = useRef(new Set<string>()) // files from the list: their names may have spaces
   const id = useRef("") // of the message, the same for each attempt to send a text
 
   useEffect(() => { setText(load(p.draft)); setFiles([]); setFailed(""); id.current = "" }, [p.draft])
@@ -106,10 +107,12 @@ export function Composer(p: ComposerProps): JSX.Element {
     const a = area.current!, end = a.selectionStart
     const start = Math.max(0, text.slice(0, end).search(/[@/][^\s]*$/))
     const next = text.slice(0, start) + o.take + text.slice(end)
+    if (o.take[0] === "@") taken.current.add(o.text)
+    a.value = next // at once, so that what is typed next comes after it
+    a.focus()
+    a.setSelectionRange(start + o.take.length, start + o.take.length)
     write(next)
     setOffers([])
-    a.focus()
-    requestAnimationFrame(() => a.setSelectionRange(start + o.take.length, start + o.take.length))
   }
 
   const add = (list: Iterable<File>): void => {
@@ -122,15 +125,21 @@ export function Composer(p: ComposerProps): JSX.Element {
     }
   }
 
-  const parts = (): unknown[] => {
-    const out: unknown[] = [{ type: "text", text }]
-    for (const m of text.matchAll(/(?:^|\s)@([^\s@]+[^\s@.,;:!?)])/g)) {
-      const path = m[1]!
-      if (/^[\w.-]+(\/|\.)/.test(path)) out.push({ type: "file", mime: path.endsWith("/") ? "application/x-directory" : "text/plain", filename: path, url: "file://" + encodeURI(p.directory + "/" + path) })
-    }
-    for (const f of files) out.push({ type: "file", mime: f.mime, filename: f.name, url: f.url })
-    return out
+  // named are the files and folders of the project that the text names. An @ is in other words, too.
+  const named = async (): Promise<string[]> => {
+    const words = [...text.matchAll(/(?:^|\s)@(\S*[^\s.,;:!?)])/g)].map((m) => m[1]!)
+    const found = await Promise.all([...new Set(words)].slice(0, 20).map(async (w) => {
+      const all = await get<string[]>(at("/find/file?limit=20&query=" + encodeURIComponent(w), p.directory)).catch(() => [])
+      return all.find((f) => f === w || f === w + "/") ?? ""
+    }))
+    return [...new Set([...taken.current].filter((f) => text.includes("@" + f)).concat(found))].filter(Boolean)
   }
+
+  const parts = async (): Promise<unknown[]> => [
+    { type: "text", text },
+    ...(await named()).map((f) => ({ type: "file", mime: f.endsWith("/") ? "application/x-directory" : "text/plain", filename: f, url: "file://" + (p.directory + "/" + f).split("/").map(encodeURIComponent).join("/") })),
+    ...files.map((f) => ({ type: "file", mime: f.mime, filename: f.name, url: f.url })),
+  ]
 
   const submit = async (): Promise<void> => {
     if (busy || text.trim() === "" && files.length === 0) return
@@ -150,21 +159,21 @@ export function Composer(p: ComposerProps): JSX.Element {
     const [provider, ...rest] = model.split("/")
     const ref: Model | undefined = provider && rest.length > 0 ? { providerID: provider, modelID: rest.join("/") } : undefined
     const common = { ...(agent ? { agent } : {}), ...(variant ? { variant } : {}) }
-    id.current ||= newID("msg")
+    const messageID = id.current ||= newID("msg")
     const slash = /^\/([\w:./-]+)(?:\s+([\s\S]*))?$/.exec(text.trim())
     if (slash && all?.commands.some((c) => c.name === slash[1])) {
-      return stored(s, post(sessionPath(s.id, "/command"), { messageID: id.current, command: slash[1], arguments: slash[2] ?? "", ...common, ...(ref ? { model } : {}), ...(files.length ? { parts: files.map((f) => ({ type: "file", mime: f.mime, filename: f.name, url: f.url })) } : {}) }))
+      return stored(s, messageID, post(sessionPath(s.id, "/command"), { messageID, command: slash[1], arguments: slash[2] ?? "", ...common, ...(ref ? { model } : {}), ...(files.length ? { parts: files.map((f) => ({ type: "file", mime: f.mime, filename: f.name, url: f.url })) } : {}) }))
     }
     if (text.startsWith("!")) {
-      return stored(s, post(sessionPath(s.id, "/shell"), { messageID: id.current, command: text.slice(1).trim(), agent: agent || "build", ...(ref ? { model: ref } : {}) }))
+      return stored(s, messageID, post(sessionPath(s.id, "/shell"), { messageID, command: text.slice(1).trim(), agent: agent || "build", ...(ref ? { model: ref } : {}) }))
     }
-    const body = { messageID: id.current, parts: parts(), ...common, ...(ref ? { model: ref } : {}), ...(queue && p.busy ? { delivery: "queue" } : {}) }
-    return stored(s, post(lathePath(s.id, "/prompt"), body))
+    const body = { messageID, parts: await parts(), ...common, ...(ref ? { model: ref } : {}), ...(queue && p.busy ? { delivery: "queue" } : {}) }
+    return stored(s, messageID, post(lathePath(s.id, "/prompt"), body))
   }
   // stored waits until the server has the message. Requests for commands end only with the turn, and the answer of any may be
   // lost although the message was stored.
-  const stored = async (s: Session, work: Promise<unknown>): Promise<void> => {
-    const message = sessionPath(s.id, "/message/" + id.current), there = (): Promise<boolean> => get(message).then(() => true, () => false)
+  const stored = async (s: Session, messageID: string, work: Promise<unknown>): Promise<void> => {
+    const message = sessionPath(s.id, "/message/" + messageID), there = (): Promise<boolean> => get(message).then(() => true, () => false)
     let over = false
     const end = work.then(() => true, async (e: unknown) => {
       if (over) complain(e)
