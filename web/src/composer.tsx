@@ -56,6 +56,13 @@ export interface ComposerProps {
   focus?: boolean
 }
 
+// typeOf is the type of a file as models know it. Browsers take TypeScript for a video, and scripts for applications.
+async function typeOf(f: File): Promise<string> {
+  if (/^(image\/(?!svg)|audio\/|video\/(?!mp2t)|application\/pdf)/.test(f.type)) return f.type
+  const begin = new Uint8Array(await f.slice(0, 8000).arrayBuffer())
+  return begin.includes(0) ? f.type || "application/octet-stream" : "text/plain"
+}
+
 export function Composer(p: ComposerProps): JSX.Element {
   const [text, setText] = useState(() => load(p.draft))
   const [files, setFiles] = useState<Attached[]>([])
@@ -116,10 +123,12 @@ export function Composer(p: ComposerProps): JSX.Element {
   }
 
   const add = (list: Iterable<File>): void => {
+    let size = files.reduce((n, x) => n + x.size, 0)
     for (const f of list) {
-      if (files.reduce((n, x) => n + x.size, f.size) > most) { say(`${f.name} is too large: files of a prompt may have ${bytes(most)} together.`, true); continue }
+      if (size + f.size > most) { say(`${f.name} is too large: files of a prompt may have ${bytes(most)} together.`, true); continue }
+      size += f.size
       const r = new FileReader()
-      r.onload = () => setFiles((old) => [...old, { name: f.name || "image.png", mime: f.type || "text/plain", url: String(r.result), size: f.size }])
+      r.onload = () => { void typeOf(f).then((mime) => setFiles((old) => [...old, { name: f.name || "image.png", mime, url: String(r.result), size: f.size }])) }
       r.onerror = () => say(`${f.name} cannot be read.`, true)
       r.readAsDataURL(f)
     }

@@ -64,3 +64,32 @@ func TestFiles_Named(t *testing.T) {
 	}
 	w.quiet()
 }
+
+// Files that are dropped and pasted have the types that models know, whatever the browser calls them.
+func TestFiles_Types(t *testing.T) {
+	w := begin(t, "text \"Seen.\"\nfinish stop\n")
+	id := w.session("Types")
+	w.size(390, 800)
+	w.see(id)
+	w.do("drop and paste", chromedp.Evaluate[chromedp.Void](`{
+		const give = (event, files) => {
+			const data = new DataTransfer()
+			for (const f of files) data.items.add(f)
+			document.querySelector("#prompt").dispatchEvent(new (event === "drop" ? DragEvent : ClipboardEvent)(event, {bubbles: true, cancelable: true, dataTransfer: data, clipboardData: data}))
+		}
+		give("drop", [new File(["let a = 1"], "a.ts", {type: "video/mp2t"}), new File(["echo"], "b.sh", {type: "application/x-sh"}), new File(["{}"], "c")])
+		give("paste", [new File([new Uint8Array([137, 80, 78, 71, 0])], "d.png", {type: "image/png"}), new File([new Uint8Array([80, 75, 0])], "e.zip", {type: "application/zip"})])
+		give("drop", [new File([new Uint8Array(15 << 20)], "large"), new File([new Uint8Array(15 << 20)], "larger")])
+	}`))
+	w.shows("larger is too large")
+	w.wait(`document.querySelectorAll(".files li").length === 6`)
+	w.click("Remove large")
+	w.wait(`document.querySelectorAll(".files li").length === 5`)
+	w.prompt("See these.")
+	w.shows("Seen.")
+	want := []string{"a.ts text/plain", "b.sh text/plain", "c text/plain", "d.png image/png", "e.zip application/zip"}
+	if got := w.attached(id); !slices.Equal(got, want) {
+		t.Errorf("the prompt %q has %q, not %q", eval[string](w, `document.querySelector("article.user").innerText`), got, want)
+	}
+	w.quiet()
+}
