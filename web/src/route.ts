@@ -7,13 +7,16 @@ function read(): Route {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?")
   const [a, b, c] = path!.split("/")
   const q = new URLSearchParams(query ?? "")
-  if (a === "s" && b) return { screen: c === "changes" || c === "terminal" ? c : "session", session: decodeURIComponent(b), query: q }
+  if (a === "s" && b) return { screen: c === "changes" || c === "terminal" ? c : "session", session: b, query: q }
   if (a === "usage" || a === "settings" || a === "new") return { screen: a, session: "", query: q }
   return { screen: "sessions", session: "", query: q }
 }
 
 export const route = new Cell<Route>(read())
-addEventListener("hashchange", () => { route.value = read() })
+addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#pair=")) location.reload() // the link was opened where the page was open already
+  else route.value = read()
+})
 
 export const href = (session: string, part = ""): string => "#/s/" + encodeURIComponent(session) + (part && "/" + part)
 export const go = (to: string): void => { location.hash = to }

@@ -104,12 +104,14 @@ func TestDevice_RevokedMidStream(t *testing.T) {
 	w.screen("pair")
 	w.click("Pair")
 	w.shows("used or expired")
-	w.do("open the link", chromedp.Navigate(w.url+"/?b#pair="+link.Token))
+	w.do("open the link where the page is open", chromedp.Evaluate[chromedp.Void](`location.hash = "#pair=`+link.Token+`"`))
 	w.click("Pair")
 	w.shows("Secret work")
 	if at := eval[string](w, "location.href"); strings.Contains(at, link.Token) {
 		t.Errorf("the address keeps the token: %s", at)
 	}
+	w.do("open an address that is cut off", chromedp.Navigate(w.url+"/?d#/s/%E0%A4"))
+	w.shows("Try again")
 	w.see(id)
 	w.prompt("Begin.")
 	w.shows("One.")
