@@ -10,7 +10,7 @@ import { Svg } from "./icon"
 import { List, type ListControl, ToEnd } from "./list"
 import { memo } from "./memo"
 import { announce, setTitle } from "./notice"
-import { type Place, Spinner, Todos } from "./parts"
+import { faultText, type Place, Spinner, Todos } from "./parts"
 import { go, href, route } from "./route"
 import { rowsOf, UserBody } from "./rows"
 import { abort, board, close, complain, line, may, type Opened, open, rename, resume, say } from "./store"
@@ -213,7 +213,7 @@ function useAnnounced(t: Transcript, busy: boolean): void {
     if (!busy && was.current) {
       const last = t.messages[t.messages.length - 1]
       const text = last?.parts.filter((v) => v.part.type === "text").map((v) => v.text).join(" ") ?? ""
-      announce("Done. " + text.slice(0, 600))
+      announce((last?.info.error ? faultText(last.info.error) : "Done.") + " " + text.slice(0, 600))
     }
     was.current = busy
   }, [busy])

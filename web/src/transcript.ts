@@ -100,6 +100,7 @@ export class Transcript {
   private message(m: Message, read = false): void {
     const held = this.byId.get(m.id)
     if (held && held.info.time.created === m.time.created) {
+      if (!held.info.error !== !m.error || !held.info.time.completed !== !m.time.completed) this.structure++ // it has a foot then
       held.info = m; held.rev++; this.changed.add(held)
       return
     }

@@ -95,3 +95,18 @@ func TestDraft(t *testing.T) {
 	}
 	w.quiet()
 }
+
+// A turn that is stopped, or fails, says so at its end, also to screen readers.
+func TestEnd_Said(t *testing.T) {
+	w := begin(t, "text \"One.\"\nstall\n--\nstatus 400 \"That is too much.\"\n")
+	id := w.session("Ends")
+	w.size(390, 800)
+	w.see(id)
+	w.prompt("Begin.")
+	w.shows("One.")
+	w.click("Stop")
+	w.wait(`document.querySelector(".rows .note")?.innerText === "Stopped" && document.querySelector("#live").innerText.startsWith("Stopped")`)
+	w.prompt("Again.")
+	w.wait(`document.querySelector(".rows .note.bad")?.innerText.includes("That is too much.")`)
+	w.quiet()
+}
