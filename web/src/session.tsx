@@ -199,6 +199,7 @@ function Working(p: { t: Transcript; o: Opened }): JSX.Element | null {
         {s.type === "retry" && <><Spinner /><span>Attempt {s.attempt}: <bdi>{prose(s.message ?? "")}</bdi></span></>}
         {interrupted && <><span>The turn was interrupted.</span> {may("full") && <button type="button" class="ghost small" onClick={() => resume(p.o.id).catch(complain)}>Resume</button>}</>}
         <span class="grow" />
+        {s.type !== "idle" && may("answer") && !may("full") && <button type="button" class="danger small" onClick={() => void abort(p.o.id).catch(complain)}>Stop</button>}
         {left > 0 && <button type="button" class="ghost small" aria-expanded={open} onClick={() => setOpen(!open)}>{left} to do</button>}
       </div>
     </>

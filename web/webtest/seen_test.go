@@ -85,6 +85,30 @@ func TestSeen_SignedOut(t *testing.T) {
 	w.quiet()
 }
 
+// A device that may only answer allows once, rejects with words, and stops a turn; nothing on its screen offers more.
+func TestDevice_Answers(t *testing.T) {
+	w := locked(t, "call bash {\"command\":\"sh check.sh\"}\nfinish tool-calls\n--\ncall bash {\"command\":\"git push\"}\nfinish tool-calls\n--\ntext \"One.\"\nstall\n")
+	id := w.session("Secret work")
+	w.size(390, 800)
+	w.pair("answer")
+	w.see(id)
+	w.send(id, "Begin.")
+	w.wait(`document.querySelector(".ask .code")?.innerText.includes("sh check.sh")`)
+	if got := eval[string](w, `[...document.querySelectorAll(".ask .buttons button")].map(e => e.innerText).join()`); got != "Allow once,Reject…" {
+		t.Errorf("the request offers %s", got)
+	}
+	w.click("Allow once")
+	w.wait(`document.querySelector(".ask .code")?.innerText.includes("git push")`)
+	w.click("Reject…")
+	w.do("say why", chromedp.SendKeys(".ask input", "Not yet."))
+	w.click("Reject")
+	w.shows("One.")
+	w.click("Stop")
+	w.shows("Stopped")
+	w.wait(`!document.querySelector(".working")`)
+	w.quiet()
+}
+
 // locked starts a server with a password.
 func locked(t *testing.T, script string) *world {
 	t.Helper()
