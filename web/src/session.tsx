@@ -13,7 +13,7 @@ import { announce, setTitle } from "./notice"
 import { faultText, type Place, Spinner, Todos } from "./parts"
 import { go, href, route } from "./route"
 import { rowsOf, UserBody } from "./rows"
-import { abort, board, close, complain, line, may, type Opened, open, rename, resume, say } from "./store"
+import { abort, asks, asksOf, board, close, complain, line, may, type Opened, open, rename, resume, say } from "./store"
 import { Limited } from "./sessions"
 import { base, count, money, num, prose, titleOf, visible } from "./text"
 import type { MessageView, Transcript } from "./transcript"
@@ -58,6 +58,8 @@ const Back = (): JSX.Element => <a class="icon back" href="#/" aria-label="All s
 function Head(p: { o: Opened; t: Transcript }): JSX.Element {
   const s = p.t.session, r = useCell(route)
   const cost = num(s.cost)
+  useCell(asks)
+  const waiting = asksOf(s.id).length
   const entry = useCell(board)?.find((b) => b.id === s.id)
   return (
     <header class="bar">
@@ -67,7 +69,7 @@ function Head(p: { o: Opened; t: Transcript }): JSX.Element {
         <p class="muted"><bdi>{visible(base(s.directory))}</bdi>{entry?.branch && <> · <bdi>{visible(entry.branch)}</bdi></>}{cost > 0 && <> · {money(cost)}</>}<Meter t={p.t} /></p>
       </div>
       <nav class="tabs" aria-label="Session">
-        <a href={href(s.id)} aria-current={r.screen === "session" ? "page" : undefined}>Chat</a>
+        <a href={href(s.id)} aria-current={r.screen === "session" ? "page" : undefined}>Chat{waiting > 0 && r.screen !== "session" && <span class="badge">{waiting}<span class="hidden-text"> waiting</span></span>}</a>
         <a href={href(s.id, "changes")} aria-current={r.screen === "changes" ? "page" : undefined}>Changes{(p.t.diff.length || s.summary?.files) ? <span class="badge">{p.t.diff.length || s.summary?.files}</span> : null}</a>
         {may("full") && <a class="wide-only" href={href(s.id, "terminal")} aria-current={r.screen === "terminal" ? "page" : undefined}>Terminal</a>}
       </nav>

@@ -97,6 +97,10 @@ func TestDevice_Answers(t *testing.T) {
 	if got := eval[string](w, `[...document.querySelectorAll(".ask .buttons button")].map(e => e.innerText).join()`); got != "Allow once,Reject…" {
 		t.Errorf("the request offers %s", got)
 	}
+	w.click("Changes")
+	w.shows("No changes.")
+	w.wait(`document.querySelector(".tabs .badge")?.innerText.startsWith("1")`)
+	w.do("go back to the request", chromedp.Click(".tabs a"))
 	w.click("Allow once")
 	w.wait(`document.querySelector(".ask .code")?.innerText.includes("git push")`)
 	w.click("Reject…")
