@@ -143,7 +143,7 @@ function lookOf(name: string, s: ToolState, place: Place): Look {
     case "task": {
       const child = str(meta["sessionId"]) || str(meta["sessionID"])
       const title = prose(str(input["description"])) || "Sub-agent"
-      return { ...look("⑂", visible(str(input["subagent_type"])) || "Agent", title), body: () => child && place.depth < 3 ? <Child id={child} depth={place.depth + 1} /> : <Markdown text={printed} /> }
+      return { ...look("↳", visible(str(input["subagent_type"])) || "Agent", title), body: () => child && place.depth < 3 ? <Child id={child} depth={place.depth + 1} /> : <Markdown text={printed} /> }
     }
     default: {
       const args = Object.keys(input).length > 0 ? JSON.stringify(input, null, 2) : ""

@@ -240,3 +240,37 @@ finish stop
 	w.screen("help")
 	w.quiet()
 }
+
+// On a narrow screen words stay whole, and every choice is visible without scrolling.
+func TestScreens_Narrow(t *testing.T) {
+	w := begin(t, `text "| The first column | The second one | Three | Four | Five |\n|---|---|---|---|---|\n| many words are in this cell | and in this one | x | y | z |\n\nThat is the table."`+"\nusage 6100 500\nfinish stop\n")
+	id := w.session("Narrow")
+	broken := func(selector string) {
+		t.Helper()
+		for _, text := range eval[[]string](w, `[...document.querySelectorAll("`+selector+`")].filter(e => e.textContent.split(/\s+/).some((word, i) => {
+			const node = e.firstChild, at = node.data.indexOf(word), r = document.createRange()
+			r.setStart(node, at); r.setEnd(node, at + word.length)
+			return r.getClientRects().length > 1
+		})).map(e => e.textContent)`) {
+			t.Errorf("%s is broken inside a word", text)
+		}
+	}
+	for _, width := range []int64{320, 390} {
+		w.size(width, 640)
+		w.see(id)
+		if width == 320 {
+			w.prompt("Compare.")
+		}
+		w.shows("That is the table.")
+		broken(".md th")
+		w.do("see the changes", chromedp.Navigate(w.url+"/#/s/"+id+"/changes"))
+		w.shows("No changes.")
+		if over := eval[int](w, `(e => e.scrollWidth - e.clientWidth)(document.querySelector(".changes .segments"))`); over > 0 {
+			t.Errorf("the choices of changes are %d pixels wider than a screen of %d", over, width)
+		}
+		w.do("see the usage", chromedp.Navigate(w.url+"/#/usage"))
+		w.wait(`document.querySelector(".figures dd")`)
+		broken(".figures dd")
+	}
+	w.quiet()
+}
