@@ -50,3 +50,18 @@ test("hostile output neither fails nor grows without end", () => {
   }
   assert.ok(s.back.length <= 2000)
 })
+
+test("wide characters take two cells, marks none, and nothing shows half of one", () => {
+  const s = new Screen(6, 3), row = (y: number): string[] => s.lines[y]!.map((c) => c.c)
+  s.write("a日e\u0301😀\u200d|")
+  assert.deepEqual([row(0), row(1)[0], s.x], [["a", "日", "", "e\u0301", "😀\u200d", ""], "|", 1])
+  s.write("\r12345本\u001b[6n") // it does not fit
+  assert.deepEqual([lines(s)[1], row(2).slice(0, 2), s.reply], ["12345", ["本", ""], "\u001b[3;3R"])
+  for (const [change, want] of [["\u001b[1;3Hx", "a xe\u0301😀\u200d"], ["\u001b[1;2Hx", "ax e\u0301😀\u200d"], ["\u001b[1;3H\u001b[K", "a"], ["\u001b[1;3H\u001b[P", "a e\u0301😀\u200d"], ["\u001b[1;1H\u001b[@", " a日e\u0301"]] as const) {
+    const t = new Screen(6, 3)
+    t.write("a日e\u0301😀\u200d" + change)
+    assert.equal(lines(t)[0], want, JSON.stringify(change))
+  }
+  s.resize(5, 3)
+  assert.equal(lines(s)[0], "a日e\u0301")
+})

@@ -1,10 +1,14 @@
 // A small terminal: what shells, pagers and editors need of VT100 and xterm, on a grid of cells. It does no I/O.
 
+// A cell has a character with the marks that belong to it. The second cell of a wide character is empty.
 export interface Cell { c: string; style: number }
 // A style is foreground (9 bits, 0 is the default), background (9 bits) and flags.
 const bold = 1 << 18, dim = 1 << 19, under = 1 << 20, inverse = 1 << 21
 export const styleOf = (s: number): { fg: number; bg: number; bold: boolean; dim: boolean; under: boolean; inverse: boolean } =>
   ({ fg: (s & 511) - 1, bg: ((s >> 9) & 511) - 1, bold: !!(s & bold), dim: !!(s & dim), under: !!(s & under), inverse: !!(s & inverse) })
+
+const wide = /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|(?![\u{1f1e6}-\u{1f1ff}])\p{Emoji_Presentation})/u
+const mark = /^[\p{M}\u1160-\u11ff\u200b-\u200f\u2060]/u
 
 const mostBack = 2000 // lines that scrolled away and are kept
 
@@ -35,6 +39,7 @@ export class Screen {
     this.columns = columns
     for (const l of [...this.lines, ...(this.other?.lines ?? [])]) {
       while (l.length < columns) l.push({ c: " ", style: 0 })
+      this.part(l, columns)
       l.length = columns
     }
     while (this.lines.length > rows) {
@@ -68,8 +73,26 @@ export class Screen {
   }
 
   private put(c: string): void {
-    if (this.x >= this.columns) { this.x = 0; this.feed() }
-    this.lines[this.y]![this.x++] = { c, style: this.style }
+    const here = this.lines[this.y]!
+    if (c > "~" && mark.test(c)) { // it belongs to the character before it
+      const before = here[this.x - (here[this.x - 1]?.c === "" ? 2 : 1)]
+      if (before && before.c.length < 20) before.c += c
+      return
+    }
+    const n = c > "~" && wide.test(c) ? 2 : 1
+    if (this.x + n > this.columns) { this.x = 0; this.feed() }
+    const l = this.lines[this.y]!
+    this.part(l, this.x)
+    this.part(l, this.x + n)
+    l[this.x++] = { c, style: this.style }
+    if (n === 2) l[this.x++] = { c: "", style: this.style }
+  }
+
+  // part leaves blanks of a wide character that is cut at a place.
+  private part(l: Cell[], x: number): void {
+    if (l[x]?.c !== "") return
+    l[x]!.c = " "
+    if (x > 0) l[x - 1]!.c = " "
   }
 
   private control(c: string): void {
@@ -127,6 +150,8 @@ export class Screen {
   }
 
   private erase(y0: number, x0: number, y1: number, x1: number): void {
+    this.part(this.lines[y0]!, x0)
+    this.part(this.lines[y1]!, x1)
     for (let y = y0; y <= y1; y++) for (let x = y === y0 ? x0 : 0; x < (y === y1 ? Math.min(x1, this.columns) : this.columns); x++) this.lines[y]![x] = { c: " ", style: this.style & (511 << 9) }
   }
 
@@ -149,8 +174,8 @@ export class Screen {
       case "J": if (a[0] === 0) this.erase(this.y, x, this.rows - 1, this.columns); else if (a[0] === 1) this.erase(0, 0, this.y, x + 1); else this.erase(0, 0, this.rows - 1, this.columns); break
       case "K": this.erase(this.y, a[0] === 0 ? x : 0, this.y, a[0] === 1 ? x + 1 : this.columns); break
       case "X": this.erase(this.y, x, this.y, x + n); break
-      case "P": l.splice(x, n); while (l.length < this.columns) l.push(pad()); break
-      case "@": for (let i = 0; i < Math.min(n, this.columns); i++) l.splice(x, 0, pad()); l.length = this.columns; break
+      case "P": this.part(l, x); this.part(l, x + n); l.splice(x, n); while (l.length < this.columns) l.push(pad()); break
+      case "@": this.part(l, x); for (let i = 0; i < Math.min(n, this.columns); i++) l.splice(x, 0, pad()); this.part(l, this.columns); l.length = this.columns; break
       case "L": case "M": {
         if (this.y < this.top || this.y > this.bottom) break
         const top = this.top

@@ -18,15 +18,17 @@ function color(n: number): string {
 function draw(into: HTMLElement, cells: Cell[], cursor: number): void {
   into.replaceChildren()
   for (let i = 0; i < cells.length;) {
-    let j = i + 1
-    while (j < cells.length && cells[j]!.style === cells[i]!.style && j !== cursor && i !== cursor) j++
+    const wide = (k: number): boolean => cells[k + 1]?.c === "", on = i === cursor || wide(i) && i + 1 === cursor
+    let j = i + (wide(i) ? 2 : 1)
+    while (j < cells.length && !wide(i) && !wide(j) && cells[j]!.style === cells[i]!.style && j !== cursor && !on) j++
     const span = document.createElement("span"), s = styleOf(cells[i]!.style)
+    if (wide(i)) span.className = "wide"
     span.textContent = cells.slice(i, j).map((c) => c.c).join("")
-    const [fg, bg] = s.inverse !== (i === cursor) ? [s.bg, s.fg] : [s.fg, s.bg]
+    const [fg, bg] = s.inverse !== on ? [s.bg, s.fg] : [s.fg, s.bg]
     if (fg >= 0) span.style.color = color(fg)
-    else if (s.inverse !== (i === cursor)) span.style.color = "#101316"
+    else if (s.inverse !== on) span.style.color = "#101316"
     if (bg >= 0) span.style.background = color(bg)
-    else if (s.inverse !== (i === cursor)) span.style.background = "#e7e5e0"
+    else if (s.inverse !== on) span.style.background = "#e7e5e0"
     if (s.bold) span.style.fontWeight = "700"
     if (s.dim) span.style.opacity = "0.7"
     if (s.under) span.style.textDecoration = "underline"

@@ -77,6 +77,15 @@ func TestScreens(t *testing.T) {
 	w.shows("cd42")
 	w.do("repeat it with the keys of a phone", chromedp.Evaluate[chromedp.Void](`document.querySelector(".terminal-keys [aria-label=Up]").click()`), chromedp.SendKeys(".terminal-input", "\r"))
 	w.wait(`document.querySelector(".terminal-view").innerText.split("cd42").length === 3`)
+	w.do("type wide characters", chromedp.SendKeys(".terminal-input", `clear; printf '\xe6\x97\xa5e\xcc\x81\xf0\x9f\x98\x80|\n12345|\n'`+"\r"))
+	w.wait(`(() => {
+		const rows = [...document.querySelectorAll(".terminal-view > div:last-child > div")].filter(e => e.textContent.trimEnd().endsWith("|"))
+		return rows.length === 2 && rows[0].offsetHeight === rows[1].offsetHeight && rows.map(e => {
+			const r = document.createRange(), node = [...e.querySelectorAll("span")].find(s => s.textContent.includes("|")).firstChild
+			r.setStart(node, node.data.indexOf("|")); r.setEnd(node, node.data.indexOf("|") + 1)
+			return r.getBoundingClientRect().left
+		}).every((x, _, all) => Math.abs(x - all[0]) < 1)
+	})()`)
 	w.do("open the help", chromedp.Evaluate[chromedp.Void](`document.activeElement.blur(); dispatchEvent(new KeyboardEvent("keydown", {key: "?"}))`))
 	w.shows("Keyboard shortcuts")
 	w.quiet()
