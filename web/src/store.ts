@@ -151,9 +151,9 @@ export class Opened {
     if (t.structure !== this.structure) { this.structure = t.structure; this.rows.value++ }
   }
 
-  private async page(before: string, limit = pageSize): Promise<{ read: WithParts[]; more: boolean }> {
+  private async page(before: string, limit = pageSize): Promise<{ read: WithParts[]; more: boolean; now: number }> {
     const r = await send<WithParts[]>("GET", sessionPath(this.id, `/message?limit=${limit}&before=${before}`))
-    return { read: r.body, more: r.headers.has("X-Next-Cursor") }
+    return { read: r.body, more: r.headers.has("X-Next-Cursor"), now: Date.parse(r.headers.get("Date") ?? "") || Date.now() } // by the clock of the server
   }
 
   private async once(f: (t: Transcript) => Promise<void>): Promise<void> {
@@ -185,11 +185,11 @@ export class Opened {
         const last = t.newest
         if (!last) return
         const to = last.time.created + this.step
-        const { read } = await this.page(position(to, "zzz"))
+        const { read, now } = await this.page(position(to, "zzz"))
         const at = read.findIndex((m) => m.info.id === last.id)
         if (at < 0) { this.step = Math.max(1, Math.floor(this.step / 4)); if (this.step > 1) continue; t.include(read); return }
         const fresh = read.slice(at + 1)
-        if (to > Date.now() + 60_000 && fresh.length < pageSize - 1) { t.include(fresh); t.detached = false; return }
+        if (to > now + 60_000 && fresh.length < pageSize - 1) { t.include(fresh); t.detached = false; return }
         if (fresh.length === 0) { this.step *= 4; continue }
         if (fresh.length < pageSize / 3) this.step *= 2
         t.include(fresh)

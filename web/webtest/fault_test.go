@@ -207,3 +207,21 @@ func TestAsk_DoubleTap(t *testing.T) {
 	w.shows("Both are done.")
 	w.quiet()
 }
+
+// With a clock that is years behind, a long session is read from its start to its end.
+func TestClock_Behind(t *testing.T) {
+	w := begin(t, "text \"Fine.\"\nfinish stop\n")
+	id := w.imported(200)
+	w.before(`Date.now = () => 1e12`)
+	w.size(390, 800)
+	w.see(id)
+	w.do("go to the start", chromedp.Evaluate[chromedp.Void](`dispatchEvent(new KeyboardEvent("keydown", {key: "g", bubbles: true}))`))
+	w.shows("Answer 0.")
+	for i := 0; eval[bool](w, `!document.body.innerText.includes("Answer 198.")`); i++ {
+		if i > 600 {
+			t.Fatalf("the last is %s", eval[string](w, `[...document.querySelectorAll("article.user")].at(-1)?.innerText`))
+		}
+		w.do("scroll", chromedp.Evaluate[chromedp.Void](`document.querySelector(".list").scrollBy(0, 500)`), chromedp.Evaluate[chromedp.Void]("new Promise(requestAnimationFrame)", chromedp.EvalAwaitPromise))
+	}
+	w.quiet()
+}
