@@ -2,6 +2,7 @@ import type { JSX } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useCell, useMedia } from "./cell"
 import { Changes } from "./changes"
+import { reach } from "./focus"
 import { TerminalScreen } from "./lazy"
 import { go, href, pairing, route } from "./route"
 import { Limited, NewSession, Sessions } from "./sessions"
@@ -58,7 +59,7 @@ function Toast(): JSX.Element | null {
 
 const keys: [string, string][] = [
   ["?", "Show this sheet"], ["/", "Search sessions"], ["n", "New session"], ["s", "All sessions"], ["j  k", "Next or previous session"],
-  ["w", "Session that waits for you"], ["i", "Write a prompt"], ["Enter", "Send; Shift+Enter makes a line"], ["c", "Changes of the session"],
+  ["w", "Request that waits for you"], ["i", "Write a prompt"], ["Enter", "Send; Shift+Enter makes a line"], ["c", "Changes of the session"],
   ["y", "Allow once, with the focus in a request"], ["n", "Reject, with the focus in a request"], ["g  G", "First or latest message"], ["Esc Esc", "Stop the turn"],
 ]
 
@@ -80,10 +81,10 @@ function useKeys(help: () => void): void {
       const t = e.target as HTMLElement
       if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented || /^(INPUT|TEXTAREA|SELECT)$/.test(t.tagName) || document.querySelector("dialog[open]")) return
       if (e.key === "?") help()
-      else if (e.key === "/") { e.preventDefault(); if (!document.getElementById("search")) go("#/"); setTimeout(() => document.getElementById("search")?.focus(), 50) }
+      else if (e.key === "/") { e.preventDefault(); if (!document.getElementById("search")) go("#/"); reach("#search") }
       else if (e.key === "n" && may("full") && !t.closest(".ask")) go("#/new")
       else if (e.key === "s") go("#/")
-      else if (e.key === "w") { const a = [...asks.value.values()][0]; const b = board.value?.find((x) => x.asks); if (a ?? b) go(href(a ? rootOf(a.session) : b!.id)) }
+      else if (e.key === "w") { const a = [...asks.value.values()][0]; const b = board.value?.find((x) => x.asks); if (a ?? b) { go(href(a ? rootOf(a.session) : b!.id)); reach(".ask-box") } }
       else if (e.key === "j" || e.key === "k") step(e.key === "j" ? 1 : -1)
     }
     addEventListener("keydown", f)

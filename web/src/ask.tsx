@@ -1,8 +1,9 @@
 // Requests that wait for a person: permissions, with the exact command or change, and questions.
 import type { ComponentChild, JSX } from "preact"
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { post } from "./api"
 import { Code, Diff } from "./code"
+import { focused } from "./focus"
 import { Markdown } from "./markdown"
 import { asks, asksOf, complain, may, say } from "./store"
 import { useCell } from "./cell"
@@ -84,6 +85,7 @@ function Permit(p: { ask: Ask; p: Permission; session: string }): JSX.Element {
     settle(p.ask, post(`/lathe/permission/${p.p.id}/grant`, { scope }), () => setBusy(false))
   }
   useShortcut(box, busy || !may("answer") ? {} : { y: () => reply("once"), n: () => setSaying(true) })
+  const back = (): void => { setSaying(false); box.current!.focus() }
   const always = p.p.always ?? []
   const full = may("full") && always.length > 0
   return (
@@ -93,9 +95,9 @@ function Permit(p: { ask: Ask; p: Permission; session: string }): JSX.Element {
       <div class="ask-body">{detail(p.p)}</div>
       {full && <p class="muted small-text">“This session” and “Always” cover: {always.slice(0, 6).map((a) => <><code>{visible(a)}</code> </>)}{always.length > 6 && `and ${always.length - 6} more`}</p>}
       {saying
-        ? <form class="ask-say" onSubmit={(e) => { e.preventDefault(); reply("reject", why.trim()) }}>
-            <label>What should the model do instead? <input value={why} onInput={(e) => setWhy(e.currentTarget.value)} autoFocus placeholder="Optional" dir="auto" /></label>
-            <div class="buttons"><button type="submit" class="danger" disabled={busy}>Reject</button><button type="button" onClick={() => setSaying(false)}>Back</button></div>
+        ? <form class="ask-say" onSubmit={(e) => { e.preventDefault(); reply("reject", why.trim()) }} onKeyDown={(e) => { if (e.key === "Escape") { e.stopPropagation(); back() } }}>
+            <label>What should the model do instead? <input value={why} onInput={(e) => setWhy(e.currentTarget.value)} ref={focused} placeholder="Optional" dir="auto" /></label>
+            <div class="buttons"><button type="submit" class="danger" disabled={busy}>Reject</button><button type="button" onClick={back}>Back</button></div>
           </form>
         : may("answer")
           ? <div class="buttons">
@@ -111,7 +113,7 @@ function Permit(p: { ask: Ask; p: Permission; session: string }): JSX.Element {
 
 // useShortcut answers to keys while the focus is in the box.
 function useShortcut(box: { current: HTMLElement | null }, keys: Record<string, () => void>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const f = (e: KeyboardEvent): void => {
       const t = e.target as HTMLElement
       if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(t.tagName) || !box.current?.contains(t)) return
@@ -141,7 +143,7 @@ function Ask_(p: { ask: Ask; q: Questions; session: string }): JSX.Element {
     settle(p.ask, post(`/question/${p.q.id}/reply`, { answers: answers() }), done)
   }
   return (
-    <form class="ask-box" onSubmit={submit}>
+    <form class="ask-box" tabIndex={-1} onSubmit={submit}>
       <div class="ask-body">
         {list.map((q, i) => <One q={q} i={i} picked={picked[i]!} own={own[i]!}
           pick={(v) => setPicked(picked.map((o, n) => n === i ? v : o))} write={(v) => setOwn(own.map((o, n) => n === i ? v : o))} />)}

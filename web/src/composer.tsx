@@ -82,6 +82,7 @@ export function Composer(p: ComposerProps): JSX.Element {
     addEventListener("lathe-draft", again)
     return () => removeEventListener("lathe-draft", again)
   }, [p.draft])
+  useEffect(() => { if (p.focus) area.current!.focus() }, [])
   useEffect(() => { let on = true; choices(p.directory).then((c) => { if (on) setAll(c) }, () => {}); return () => { on = false } }, [p.directory])
   useEffect(() => {
     const s = p.session
@@ -227,7 +228,7 @@ export function Composer(p: ComposerProps): JSX.Element {
         </ul>
       )}
       <label class="hidden-text" for="prompt">Prompt</label>
-      <textarea id="prompt" ref={area} rows={1} dir="auto" value={text} autoFocus={p.focus ?? false} enterkeyhint="enter" placeholder={p.busy ? "Steer the running turn…" : "Describe a task…"}
+      <textarea id="prompt" ref={area} rows={1} dir="auto" value={text} enterkeyhint="enter" placeholder={p.busy ? "Steer the running turn…" : "Describe a task…"}
         aria-autocomplete="list" aria-controls={offers.length > 0 ? "offers" : undefined} aria-activedescendant={offers.length > 0 ? "offer" + chosen : undefined}
         onInput={(e) => write(e.currentTarget.value)} onKeyDown={onKey} onPaste={paste} onBlur={() => setOffers([])} />
       <div class="composer-bar">

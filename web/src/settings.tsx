@@ -5,6 +5,7 @@ import { ApiError, get, post, send } from "./api"
 import { useCell } from "./cell"
 import { CopyButton } from "./code"
 import { load, store } from "./composer"
+import { focused } from "./focus"
 import { Svg } from "./icon"
 import { beep } from "./notice"
 import { complain, may, me, say } from "./store"
@@ -168,10 +169,10 @@ export function SignIn(p: { token: string; done: () => void }): JSX.Element {
       <h1 id="gate-title">{token ? "Pair this device" : "Sign in to lathe"}</h1>
       {failed && <p class="note bad" role="alert">{failed}</p>}
       {token
-        ? <form onSubmit={pair}><label>Name of this device <input value={name} onInput={(e) => setName(e.currentTarget.value)} required maxLength={60} autoFocus /></label><button type="submit" class="primary" disabled={busy}>Pair</button></form>
+        ? <form onSubmit={pair}><label>Name of this device <input value={name} onInput={(e) => setName(e.currentTarget.value)} required maxLength={60} ref={focused} /></label><button type="submit" class="primary" disabled={busy}>Pair</button></form>
         : <form onSubmit={login}>
             <input type="text" name="username" value="opencode" autoComplete="username" hidden readOnly />
-            <label>Password <input type="password" value={password} autoComplete="current-password" onInput={(e) => setPassword(e.currentTarget.value)} required autoFocus /></label>
+            <label>Password <input type="password" value={password} autoComplete="current-password" onInput={(e) => setPassword(e.currentTarget.value)} required ref={focused} /></label>
             <button type="submit" class="primary" disabled={busy || !password}>Sign in</button>
             <p class="muted">On a phone, scan the code that <code>lathe serve --pair</code> prints.</p>
           </form>}

@@ -119,3 +119,35 @@ func TestEnd_Said(t *testing.T) {
 	w.wait(`document.querySelector(".rows .note.bad")?.innerText.includes("That is too much.")`)
 	w.quiet()
 }
+
+// A request is reached and settled by keys, and the focus is never lost.
+func TestKeys(t *testing.T) {
+	w := begin(t, "call bash {\"command\":\"sh check.sh\"}\nfinish tool-calls\n--\ncall bash {\"command\":\"git push\"}\nfinish tool-calls\n--\ntext \"One.\"\nfinish stop\n")
+	asks, other := w.session("It asks"), w.session("Another")
+	w.size(1280, 800)
+	w.see(other)
+	w.send(asks, "Begin.")
+	w.wait(`document.querySelector(".entry .needs-you")`)
+	key := func(keys string) { w.do("press "+keys, chromedp.KeyEvent(keys)) }
+	in := func(selector string) { w.wait(`document.activeElement?.closest(` + quote(selector) + `)`) }
+	key("w")
+	in(".ask-box")
+	w.wait(`document.querySelector(".ask .primary:enabled")`)
+	key("y")
+	w.wait(`document.querySelector(".ask .code")?.innerText.includes("git push") && document.querySelector(".ask .primary:enabled")`)
+	key("w")
+	in(".ask-box")
+	key("n")
+	in(".ask-say input")
+	key("Wait")
+	key("\x1b")
+	in(".ask-box")
+	w.wait(`!document.querySelector(".ask-say") && !document.querySelector(".toast")`)
+	key("n")
+	in(".ask-say input")
+	key("\r")
+	w.shows("One.")
+	key("n")
+	in("#prompt")
+	w.quiet()
+}
