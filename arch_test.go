@@ -88,6 +88,7 @@ var archImports = archtest.Table{
 	{From: "engine/undo", May: []string{".", "engine/history", "engine/record", "store", "workspace", "workspace/snapshot"}},
 	// What the engine does without a turn.
 	{From: "engine/directory", May: []string{".", "store", "workspace"}},
+	{From: "engine/place", May: []string{"store"}},
 	{From: "engine/events", May: []string{".", "bus", "store", "internal/*"}},
 	{From: "engine/record", May: []string{".", "engine/directory", "grant", "store"}},
 	// It looks after work beside turns, and reads branches for the board.

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/place"
 	"github.com/lathe-agent/lathe/engine/record"
 	"github.com/lathe-agent/lathe/internal/fence"
 	"github.com/lathe-agent/lathe/internal/metric"
@@ -46,28 +45,15 @@ var errLost = &lathe.Error{
 	Fault: errClosing.Fault,
 }
 
-// Place is a directory of a node. Nodes that share it have it under the same path.
-type Place store.Place
-
 // Node is the part of an engine in a cluster. The zero value is a machine of its own.
 type Node struct {
-	Fence  *fence.Fence // ends the effects of this node; nil outside of a cluster
-	Places []Place      // whose sessions it runs; none means all
-	Sweeps bool         // it continues sessions that no node works on
+	Fence  *fence.Fence  // ends the effects of this node; nil outside of a cluster
+	Places []store.Place // whose sessions it runs; none means all
+	Sweeps bool          // it continues sessions that no node works on
 	// Away tells why no node runs the sessions of a directory, "" if one does. It may be nil.
 	Away func(ctx context.Context, directory string) string
 	// Announce tells the other nodes which places are missing here. It may be nil.
-	Announce func([]Place)
-}
-
-// Covers reports whether a directory lies in one of the places that are not missing. No places cover everything.
-func Covers(places []Place, directory string) bool {
-	return len(places) == 0 || slices.ContainsFunc(places, func(p Place) bool { return !p.Missing && isBelow(directory, p.Path) })
-}
-
-// isBelow reports whether a clean path is a folder or lies below it.
-func isBelow(path, folder string) bool {
-	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
+	Announce func([]store.Place)
 }
 
 // Member is the node at work. Outside of a cluster it does nothing.
@@ -77,13 +63,25 @@ type Member struct {
 	leaving chan struct{} // closed when it takes nothing new
 	leave   sync.Once
 	taken   atomic.Int64 // sessions of nodes that had died
-	found   placeWatch
+	places  *place.Watch
 }
 
 func newMember(e *Engine, n Node) *Member {
-	m := &Member{Node: n, engine: e, leaving: make(chan struct{})}
-	m.found.all.Store(&n.Places)
-	return m
+	return &Member{Node: n, engine: e, leaving: make(chan struct{}), places: place.New(n.Places, e.log, n.Announce)}
+}
+
+// MissingPlaces are the places of this node whose directory does not exist now. It runs none of their sessions.
+func (m *Member) MissingPlaces() []store.Place { return m.places.Missing() }
+
+// makeTrees makes the folder of worktrees if it is a place: it would be missing until the first worktree.
+func (m *Member) makeTrees() {
+	trees := m.engine.files.trees.Dir
+	if !slices.ContainsFunc(m.Places, func(p store.Place) bool { return p.Path == trees }) {
+		return
+	}
+	if err := os.MkdirAll(trees, 0o700); err != nil {
+		m.engine.log.Warn("could not make the folder of worktrees", "error", err)
+	}
 }
 
 // IsLeaving reports whether the node hands its sessions to others.
@@ -98,11 +96,11 @@ func (m *Member) IsLeaving() bool {
 
 // Has reports whether sessions of a directory run here: it lies in a place, or is a worktree that this node made.
 func (m *Member) Has(directory string) bool {
-	if Covers(*m.found.all.Load(), directory) {
+	if m.places.Covers(directory) {
 		return true
 	}
 	trees := m.engine.files.trees.Dir
-	if trees == "" || !isBelow(directory, trees) {
+	if trees == "" || !place.IsBelow(directory, trees) {
 		return false
 	}
 	info, err := os.Stat(directory)
@@ -143,8 +141,8 @@ func (m *Member) start() {
 	e.work.Go(func() { m.watchFence(e.ctx) })
 	if len(m.Places) > 0 {
 		m.makeTrees()
-		m.lookAtPlaces(e.ctx)
-		e.work.Go(func() { m.watchPlaces(e.ctx) })
+		m.places.Look(e.ctx)
+		e.work.Go(func() { m.places.Run(e.ctx) })
 	}
 	if m.Sweeps {
 		e.work.Go(func() { m.sweep(e.ctx) })

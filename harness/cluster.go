@@ -16,23 +16,23 @@ import (
 
 // Cluster says what several nodes share, and what this one has. The zero value is a machine with a database file.
 type Cluster struct {
-	Store  string         // URL of a PostgreSQL database; "" is the file, or LATHE_STORE
-	Places []engine.Place // directories whose sessions this node runs; none means all
-	Serves bool           // this process stays, so it continues sessions that no node works on
-	Addr   string         // URL at which the other nodes reach this one
+	Store  string        // URL of a PostgreSQL database; "" is the file, or LATHE_STORE
+	Places []store.Place // directories whose sessions this node runs; none means all
+	Serves bool          // this process stays, so it continues sessions that no node works on
+	Addr   string        // URL at which the other nodes reach this one
 }
 
 // ParsePlace reads NAME=PATH. The path must be the same on all nodes that have the place: sessions store it.
-func ParsePlace(s string) (engine.Place, error) {
+func ParsePlace(s string) (store.Place, error) {
 	name, path, ok := strings.Cut(s, "=")
 	valid := ok && name != "" && filepath.IsAbs(path)
 	for _, r := range name {
 		valid = valid && (r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
 	}
 	if !valid {
-		return engine.Place{}, lathe.Errorf(lathe.Invalid, "--place wants NAME=PATH with an absolute path, such as shop=/srv/shop")
+		return store.Place{}, lathe.Errorf(lathe.Invalid, "--place wants NAME=PATH with an absolute path, such as shop=/srv/shop")
 	}
-	return engine.Place{Name: name, Path: filepath.Clean(path)}, nil
+	return store.Place{Name: name, Path: filepath.Clean(path)}, nil
 }
 
 // openDriver opens the database. The node is nil for a file.
@@ -48,19 +48,11 @@ func openDriver(ctx context.Context, a *Host, at datadir.Folders, c Cluster) (st
 		}
 		return d, nil, nil
 	}
-	d, err := postgres.Open(ctx, postgres.Options{DSN: dsn, Node: postgres.Node{Addr: c.Addr, Places: storedPlaces(c.Places), Serves: c.Serves}, Log: a.Log})
+	d, err := postgres.Open(ctx, postgres.Options{DSN: dsn, Node: postgres.Node{Addr: c.Addr, Places: c.Places, Serves: c.Serves}, Log: a.Log})
 	if err != nil {
 		return nil, nil, err
 	}
 	return d, d, nil
-}
-
-func storedPlaces(all []engine.Place) []store.Place {
-	out := make([]store.Place, len(all))
-	for i, p := range all {
-		out[i] = store.Place(p)
-	}
-	return out
 }
 
 // join makes this program a node: its commands end with its lease.

@@ -89,7 +89,7 @@ func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Optio
 		all := &peers{driver: node}
 		all.relay, _ = o.Relay.(*nats.Relay)
 		all.bucket, _ = o.Large.(*s3.Bucket)
-		o.Node = engine.Node{Fence: node.Fence(), Places: c.Places, Sweeps: c.Serves, Away: all.away, Announce: func(at []engine.Place) { node.SetPlaces(storedPlaces(at)) }}
+		o.Node = engine.Node{Fence: node.Fence(), Places: c.Places, Sweeps: c.Serves, Away: all.away, Announce: node.SetPlaces}
 		if join != nil {
 			join(all)
 		}

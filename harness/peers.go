@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/bus/nats"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/place"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/store/postgres"
 	"github.com/lathe-agent/lathe/store/s3"
@@ -55,7 +56,7 @@ func (p *peers) find(ctx context.Context, dir string) (postgres.Peer, error) {
 		return postgres.Peer{}, err
 	}
 	for _, one := range all {
-		if one.Alive && one.Addr != "" && covers(one, dir) {
+		if one.Alive && one.Addr != "" && place.Covers(one.Places, dir) {
 			return one, nil
 		}
 	}
@@ -81,12 +82,12 @@ func whyAway(all []postgres.Peer, dir string) string {
 	}
 	name := ""
 	for _, one := range all {
-		if one.Alive && covers(one, dir) {
+		if one.Alive && place.Covers(one.Places, dir) {
 			return ""
 		}
 		for _, at := range one.Places {
 			at.Missing = false
-			if engine.Covers([]engine.Place{engine.Place(at)}, dir) {
+			if place.Covers([]store.Place{at}, dir) {
 				name = at.Name
 			}
 		}
@@ -112,16 +113,6 @@ func (p *peers) warnings(m *engine.Member) (out []string) {
 	}
 	if skew := p.driver.Skew(); skew != 0 {
 		out = append(out, fmt.Sprintf("The clock on this machine is %s ahead of the clock of the database. Correct it.", skew.Round(time.Second)))
-	}
-	return out
-}
-
-func covers(p postgres.Peer, dir string) bool { return engine.Covers(placesOf(p.Places), dir) }
-
-func placesOf(all []store.Place) []engine.Place {
-	out := make([]engine.Place, len(all))
-	for i, one := range all {
-		out[i] = engine.Place(one)
 	}
 	return out
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/place"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/store/postgres"
 )
 
@@ -28,7 +30,7 @@ func (f nodeFlags) cluster() (harness.Cluster, error) {
 	if u, err := url.Parse(f.addr); f.addr != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		return c, cli.Usagef("--node-addr wants the URL at which other nodes reach this one: http://10.0.0.3:4096")
 	}
-	seen := map[string]engine.Place{}
+	seen := map[string]store.Place{}
 	for _, s := range f.places {
 		p, err := harness.ParsePlace(s)
 		if err != nil {
@@ -66,14 +68,14 @@ func (f *serveFlags) checkNode(given func(string) bool, stored string) error {
 // asked for it.
 func (f nodeFlags) directory(dir string, asked bool) string {
 	c, err := f.cluster()
-	if err != nil || asked || engine.Covers(c.Places, dir) {
+	if err != nil || asked || place.Covers(c.Places, dir) {
 		return dir
 	}
 	return c.Places[0].Path
 }
 
 // warnOfPlaces tells people at the terminal which places are missing. The log, readiness and metrics say it at any time.
-func warnOfPlaces(a *cli.App, missing []engine.Place) {
+func warnOfPlaces(a *cli.App, missing []store.Place) {
 	for _, p := range missing {
 		a.Notify("Warning: the place %q is away: %s does not exist or is not a directory. Its sessions wait, or run on a node that has it.", p.Name, termtext.Plain(p.Path))
 	}
