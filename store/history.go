@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/lathe-agent/lathe"
@@ -21,7 +23,7 @@ func messageOf(row Row, session lathe.SessionID, expand func([]byte) ([]byte, er
 		err = m.ReadRow(row.Text(2), data)
 	}
 	if err != nil {
-		return m, lathe.Errorf(lathe.Internal, "message %s: %w", m.ID, err)
+		return m, lathe.Errorf(codeOfRow(err), "message %s: %w", m.ID, err)
 	}
 	if !row.Null(4) {
 		m = m.WithParent(lathe.MessageID(row.Text(4)))
@@ -45,9 +47,18 @@ func partOf(row Row, i int, session lathe.SessionID, message lathe.MessageID, ex
 		err = p.ReadRow(row.Text(i+1), data)
 	}
 	if err != nil {
-		err = lathe.Errorf(lathe.Internal, "part %s: %w", p.ID, err)
+		err = lathe.Errorf(codeOfRow(err), "part %s: %w", p.ID, err)
 	}
 	return p, err
+}
+
+// codeOfRow is the code of a row that cannot be read: the store of its large value is away, or it is damaged.
+func codeOfRow(err error) lathe.Code {
+	code := lathe.CodeOf(err)
+	if (code == lathe.Unavailable || code == lathe.Unauthorized) && !errors.Is(err, fs.ErrNotExist) {
+		return lathe.Unavailable
+	}
+	return lathe.Internal
 }
 
 const tailsOfPart = `SELECT text FROM tail WHERE part = $1 ORDER BY at`

@@ -245,11 +245,14 @@ func testLargeDown(r *env) {
 	l := one.held()
 	m, _ := one.said(l, "Hello")
 	down := func(string) error { return lathe.Errorf(lathe.Unavailable, "the store of large values is down") }
+	large, _ := one.said(l, big('y'))
 	v.put, v.get = down, down
+	r.is(second(one.Message(ctx(), l.Session, large.ID)), lathe.Unavailable)
+	v.get = nil
 	_, err := one.Commit(ctx(), l, changed(one.text(m, big('x'))))
 	r.is(err, lathe.Unavailable)
 	one.said(l, "small values need no other store")
-	r.same("messages", len(one.history(l.Session)), 4)
+	r.same("messages", len(one.history(l.Session)), 6)
 }
 
 // A reader of changes that waits for a value must not hold up the writer, which all sessions share.
