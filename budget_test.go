@@ -58,7 +58,7 @@ var archCeilings = map[string]archtest.Exception{
 	"lines sandbox":                         {Max: 7400, Why: "three systems behind one interface"},
 	"lines server":                          {Max: 8870, Why: "one file for each family of routes, and what every route needs: the credentials of devices, and the way to the node with a directory"},
 	"lines tui":                             {Max: 7120, Why: "the controllers of the screen"},
-	"lines store":                           {Max: 6950, Why: "SQL is written nowhere else: sessions, feed, leases and their takeover, budgets, background commands, the board, the search and its index, the life of large values, and what is read ahead over a network"},
+	"lines store":                           {Max: 7000, Why: "SQL is written nowhere else: sessions, feed, leases and their takeover, budgets, background commands, the board, the search and its index, the life of large values, and what is read ahead over a network"},
 	"lines workspace/snapshot":              {Max: 5900, Why: "one store of trees; see its DESIGN.md"},
 	"methods client.Client":                 {Max: 68, Why: "one for each verb of the API, so that it can stand where an engine does"},
 	"methods store.Store":                   {Max: 82, Why: "one for each question to the store: SQL is written nowhere else"},

@@ -157,9 +157,19 @@ func (b *blobs) put(data []byte) (blob, error) {
 	sum := sha256.Sum256(data)
 	one := blob{hash: hex.EncodeToString(sum[:]), size: int64(len(data)), data: data}
 	if b.large != nil {
-		return one, b.large.Put(context.Background(), one.hash, data)
+		return one, unavailable(b.large.Put(context.Background(), one.hash, data))
 	}
 	return one, b.files.ensure(one)
+}
+
+// unavailable is an error of the store of large values for its callers: their request is valid, and so is their password.
+func unavailable(err error) error {
+	switch lathe.CodeOf(err) {
+	case lathe.Invalid, lathe.Unauthorized:
+		return lathe.Errorf(lathe.Unavailable, "%w", err)
+	default:
+		return err
+	}
 }
 
 // get returns a value and verifies it.
@@ -167,7 +177,7 @@ func (b *blobs) get(hash string) (data []byte, err error) {
 	switch {
 	case b.large != nil:
 		if data, err = b.large.Get(context.Background(), hash); err != nil {
-			return nil, err
+			return nil, unavailable(err)
 		}
 	case b.files != nil:
 		if data, err = b.files.Get(context.Background(), hash); err != nil {

@@ -52,7 +52,7 @@ func keepValue(t *txn, v blob) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockedTime)
 	defer cancel()
-	if err := b.large.Put(ctx, v.hash, v.data); err != nil {
+	if err := unavailable(b.large.Put(ctx, v.hash, v.data)); err != nil {
 		return err
 	}
 	return t.exec(`UPDATE blob SET unused = 0 WHERE hash = $1`, v.hash)

@@ -54,8 +54,7 @@ func partOf(row Row, i int, session lathe.SessionID, message lathe.MessageID, ex
 
 // codeOfRow is the code of a row that cannot be read: the store of its large value is away, or it is damaged.
 func codeOfRow(err error) lathe.Code {
-	code := lathe.CodeOf(err)
-	if (code == lathe.Unavailable || code == lathe.Unauthorized) && !errors.Is(err, fs.ErrNotExist) {
+	if lathe.CodeOf(err) == lathe.Unavailable && !errors.Is(err, fs.ErrNotExist) {
 		return lathe.Unavailable
 	}
 	return lathe.Internal

@@ -244,13 +244,15 @@ func testLargeDown(r *env) {
 	one, v := r.node()
 	l := one.held()
 	m, _ := one.said(l, "Hello")
-	down := func(string) error { return lathe.Errorf(lathe.Unavailable, "the store of large values is down") }
 	large, _ := one.said(l, big('y'))
-	v.put, v.get = down, down
-	r.is(second(one.Message(ctx(), l.Session, large.ID)), lathe.Unavailable)
+	for _, code := range []lathe.Code{lathe.Unavailable, lathe.Unauthorized, lathe.Invalid} {
+		down := func(string) error { return lathe.Errorf(code, "the store of large values does not work") }
+		v.put, v.get = down, down
+		r.is(second(one.Message(ctx(), l.Session, large.ID)), lathe.Unavailable)
+		_, err := one.Commit(ctx(), l, changed(one.text(m, big('x'))))
+		r.is(err, lathe.Unavailable)
+	}
 	v.get = nil
-	_, err := one.Commit(ctx(), l, changed(one.text(m, big('x'))))
-	r.is(err, lathe.Unavailable)
 	one.said(l, "small values need no other store")
 	r.same("messages", len(one.history(l.Session)), 6)
 }
