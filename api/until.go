@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -22,6 +23,7 @@ type UntilRound struct {
 	Exit    int          `json:"exit" doc:"exit code; -1 if the command was ended"`
 	Output  string       `json:"output" doc:"the end of the output"`
 	Changed []string     `json:"changed,omitempty" doc:"files that decide the result and were changed"`
+	Scripts []string     `json:"scripts,omitempty" doc:"scripts that those files name and that were changed; the result counts nevertheless"`
 	Prompt  []lathe.Part `json:"prompt,omitempty" doc:"of the next turn, if the verdict is again"`
 }
 
@@ -37,7 +39,11 @@ const (
 func (r UntilRound) Outcome() string {
 	switch r.Verdict {
 	case UntilPassed:
-		return fmt.Sprintf("Check passed (run %d of %d): %s", r.Run, r.Tries, r.Command)
+		text := fmt.Sprintf("Check passed (run %d of %d): %s", r.Run, r.Tries, r.Command)
+		if len(r.Scripts) > 0 {
+			text += "; changed meanwhile: " + strings.Join(r.Scripts, ", ")
+		}
+		return text
 	case UntilNoProgress:
 		return "No progress: " + r.Command + " failed three times for the same reason"
 	default:

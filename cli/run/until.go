@@ -114,6 +114,9 @@ func (r *runner) check(ctx context.Context) (api.UntilRound, error) {
 	for _, path := range round.Changed {
 		r.note("! changed during the run, although it decides the result: %s", termtext.Plain(path))
 	}
+	for _, path := range round.Scripts {
+		r.note("! changed during the run, and the check may run it: %s", termtext.Plain(path))
+	}
 	return round, nil
 }
 

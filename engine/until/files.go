@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
-// maxFiles is how many files of a command are looked after.
-const maxFiles = 64
+// maxFiles and MaxScripts are how many files of a command, and scripts that those name, are looked after.
+const (
+	maxFiles   = 64
+	MaxScripts = 64
+)
 
 // drivers are programs that read their commands from files with fixed names. Of several names the first that exists
 // counts, so the others decide too: a new GNUmakefile would replace a Makefile. So does a config file that names the shell
@@ -62,6 +65,23 @@ func DecidingFiles(command, dir string, isFile func(path string) bool) (out []st
 	}
 	out = slices.DeleteFunc(out, func(path string) bool { return written[path] })
 	return out[:min(len(out), maxFiles)]
+}
+
+// ScriptsIn lists the scripts that a text names, such as "include rules.mk" and "sh scripts/test.sh" in a Makefile: also
+// what it includes and is not there yet. isScript tells whether a path is a script.
+func ScriptsIn(text, dir string, isScript func(path string) bool) (out []string) {
+	before := ""
+	for _, w := range wordsOf(text) {
+		path := absolute(dir, w)
+		if !isScript(path) { // $(ROOT)/test.sh
+			path = filepath.Join(dir, w)
+		}
+		if (strings.HasSuffix(before, "include") || isScript(path)) && !slices.Contains(out, path) && len(out) < MaxScripts {
+			out = append(out, path)
+		}
+		before = w
+	}
+	return out
 }
 
 // addNames adds the files of a driver in another folder, if it has one there.

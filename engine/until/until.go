@@ -32,6 +32,8 @@ type Spec struct {
 	Command string `json:"command"`
 	Tries   int    `json:"tries"`
 	Files   []File `json:"files,omitempty"` // that decide the result, as they were at the beginning
+	// Scripts are named by those files. The work may be in them, so a change is only reported.
+	Scripts []File `json:"scripts,omitempty"`
 }
 
 // File is a file that decides the result.
@@ -163,12 +165,13 @@ func StateOf(messages []lathe.Message) (s State, ok bool) {
 func (s Spec) bound() Spec {
 	s.Tries = min(max(s.Tries, 1), MaxTries)
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
+	s.Scripts = s.Scripts[:min(len(s.Scripts), MaxScripts)]
 	return s
 }
 
 // Changed lists the files that are not as they were, in order.
-func (s Spec) Changed(now []File) (out []string) {
-	for _, f := range s.Files {
+func Changed(were, now []File) (out []string) {
+	for _, f := range were {
 		if !slices.Contains(now, f) {
 			out = append(out, f.Path)
 		}

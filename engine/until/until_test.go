@@ -149,6 +149,33 @@ func TestDecidingFiles(t *testing.T) {
 	}
 }
 
+// A script names others as words, and includes what need not exist yet.
+func TestScriptsIn(t *testing.T) {
+	exists := map[string]bool{}
+	for _, name := range []string{"test.sh", "rules.mk", "tests/run", "lib.sh"} {
+		exists[filepath.Join("/p", filepath.FromSlash(name))] = true
+	}
+	for text, want := range map[string][]string{
+		"-include local.mk\ntest: main.c\n\t@sh test.sh":  {"local.mk", "test.sh"},
+		"test:\n\t$(ROOT)/tests/run main.c":               {"tests/run"},
+		`. "$(dirname "$0")/lib.sh"`:                      {"lib.sh"},
+		`{"scripts": {"test": "bash test.sh && node ."}}`: {"test.sh"},
+		"gcc main.c": nil,
+		"include":    nil,
+	} {
+		var full []string
+		for _, name := range want {
+			full = append(full, filepath.Join("/p", filepath.FromSlash(name)))
+		}
+		if diff := cmp.Diff(full, until.ScriptsIn(text, "/p", func(p string) bool { return exists[p] })); diff != "" {
+			t.Errorf("%s:\n%s", text, diff)
+		}
+	}
+	if n := len(until.ScriptsIn(strings.Repeat("include a\n", 500), "/p", func(string) bool { return true })); n > until.MaxScripts {
+		t.Errorf("%d scripts", n)
+	}
+}
+
 func userMessage(parts ...lathe.Part) lathe.Message {
 	return lathe.Message{Data: &lathe.User{}, Parts: parts}
 }
@@ -207,9 +234,9 @@ func TestNext(t *testing.T) {
 	}
 }
 
-func TestSpec_Changed(t *testing.T) {
+func TestChanged(t *testing.T) {
 	spec := until.Spec{Files: []until.File{{Path: "/p/Makefile", Sum: "1"}, {Path: "/p/GNUmakefile", Sum: ""}, {Path: "/p/x", Sum: "2"}}}
-	got := spec.Changed([]until.File{{Path: "/p/Makefile", Sum: "1"}, {Path: "/p/GNUmakefile", Sum: "9"}})
+	got := until.Changed(spec.Files, []until.File{{Path: "/p/Makefile", Sum: "1"}, {Path: "/p/GNUmakefile", Sum: "9"}})
 	if diff := cmp.Diff([]string{"/p/GNUmakefile", "/p/x"}, got); diff != "" {
 		t.Error(diff)
 	}

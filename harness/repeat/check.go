@@ -56,7 +56,7 @@ func onlyLooks(command, dir string) bool {
 // Changed lists the files that are not as they were, by absolute paths. Those below replaced do not count: the caller
 // replaces them.
 func (l *Locked) Changed(u Runs, replaced []string) (out []string) {
-	for _, path := range u.changed(l.spec) {
+	for _, path := range changedOf(l.spec.Files) {
 		isReplaced := false
 		for _, r := range replaced {
 			isReplaced = isReplaced || path == r || strings.HasPrefix(path, r+string(filepath.Separator))

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,7 @@ func (u Runs) BeginUntil(ctx context.Context, dir string, spec api.UntilSpec, p 
 		return nil, err
 	}
 	s.Files = readDeciding(until.DecidingFiles(s.Command, at.Directory, isRegular))
+	s.Scripts = readDeciding(scriptsBelow(at.Directory, s.Files))
 	for i, part := range p.Parts {
 		if t, ok := part.Body.(*lathe.Text); ok && !t.Synthetic.On() {
 			own := *t
@@ -112,19 +114,19 @@ func (u Runs) CheckUntil(ctx context.Context, id lathe.SessionID) (api.UntilRoun
 	if err != nil {
 		return api.UntilRound{}, err
 	}
-	changed := u.changed(s.Spec)
+	changed := changedOf(s.Spec.Files)
 	exit, output, err := u.RunOnce(ctx, rec, s.Spec.Command, checkTime)
 	if err != nil {
 		return api.UntilRound{}, err
 	}
 	if len(changed) == 0 { // a process that was left running may change them meanwhile
-		changed = u.changed(s.Spec)
+		changed = changedOf(s.Spec.Files)
 	}
 	r := until.NewRound(exit, output, changed)
 	rounds := append(s.Rounds, r)
 	out := api.UntilRound{
 		Verdict: string(until.Decide(s.Spec, rounds)), Command: s.Spec.Command, Run: len(rounds), Tries: s.Spec.Tries, Exit: exit,
-		Output: until.Tail(output, 2000), Changed: changed,
+		Output: until.Tail(output, 2000), Changed: changed, Scripts: changedOf(s.Spec.Scripts),
 	}
 	if out.Verdict == api.UntilAgain {
 		out.Prompt = []lathe.Part{until.Next(s.Spec, r, len(rounds), output)}
@@ -132,12 +134,12 @@ func (u Runs) CheckUntil(ctx context.Context, id lathe.SessionID) (api.UntilRoun
 	return out, nil
 }
 
-func (u Runs) changed(s until.Spec) []string {
+func changedOf(were []until.File) []string {
 	var paths []string
-	for _, f := range s.Files {
+	for _, f := range were {
 		paths = append(paths, f.Path)
 	}
-	return s.Changed(readDeciding(paths))
+	return until.Changed(were, readDeciding(paths))
 }
 
 // run runs a command of the user's in the sandbox of a session, without a trace in its history.
@@ -166,6 +168,37 @@ const maxDeciding = 16 << 20
 func isRegular(path string) bool {
 	_, err := gitobj.ReadFile(path, maxDeciding)
 	return err == nil
+}
+
+// maxScript is the size up to which a script is searched for the names of others.
+const maxScript = 128 << 10
+
+// isScript reports whether a path is a file that a shell or make reads.
+func isScript(path string) bool {
+	data, err := gitobj.ReadFile(path, maxScript)
+	return err == nil && (bytes.HasPrefix(data, []byte("#!")) ||
+		slices.Contains([]string{".sh", ".bash", ".zsh", ".bats", ".mk", ".mak", ".make", ".ps1", ".cmd", ".bat"}, filepath.Ext(path)))
+}
+
+// scriptsBelow lists the scripts that deciding files name, and those that these name.
+func scriptsBelow(dir string, deciding []until.File) (out []string) {
+	var all []string
+	for _, f := range deciding {
+		all = append(all, f.Path)
+	}
+	for i := 0; i < len(all) && len(out) < until.MaxScripts; i++ {
+		data, err := gitobj.ReadFile(all[i], maxScript)
+		if err != nil {
+			continue
+		}
+		named := append(until.ScriptsIn(string(data), dir, isScript), until.ScriptsIn(string(data), filepath.Dir(all[i]), isScript)...)
+		for _, path := range named {
+			if !slices.Contains(all, path) {
+				all, out = append(all, path), append(out, path)
+			}
+		}
+	}
+	return out[:min(len(out), until.MaxScripts)]
 }
 
 // readDeciding reads the files as they are now. A file that cannot be read is not what it was.
