@@ -91,7 +91,7 @@ func (f *rewindFlags) parse(args []string) (id []string, step int, err error) {
 	default:
 		id = args
 	}
-	if text != "" {
+	if text != "" || len(args) == 2 { // in a script an empty STEP is an unset variable
 		if step, err = strconv.Atoi(text); err != nil || step < 0 {
 			return nil, 0, cli.Usagef("STEP must be a number from the list of `lathe session rewind`, not %q", text)
 		}
