@@ -23,7 +23,7 @@ const ahead = 900 // pixels that are drawn beyond the screen
 
 const sizeOf = (el: HTMLElement): string => el.scrollHeight + " " + el.clientHeight + " " + el.clientWidth
 
-export interface ListControl { toEnd(): void; toStart(): void; page(n: number): void }
+export interface ListControl { toEnd(): void; toStart(): void; toRow(key: string): void; page(n: number): void }
 
 export function List(p: {
   rows: Row[]; label: string; follow: boolean; fromStart?: boolean; onTop?: (() => void) | undefined; onBottom?: (() => void) | undefined; onStick: (at: boolean) => void
@@ -137,7 +137,8 @@ export function List(p: {
     nodes.observe(el, { childList: true })
     p.control.current = {
       toEnd() { h.stick = true; h.anchor = undefined; p.onStick(true); redraw(undefined as never); requestAnimationFrame(place) },
-      toStart() { h.stick = false; h.anchor = h.rows[0] && { key: h.rows[0].key, offset: 0 }; p.onStick(false); redraw(undefined as never); requestAnimationFrame(place) },
+      toStart() { if (h.rows[0]) this.toRow(h.rows[0].key) },
+      toRow(key) { h.stick = false; h.anchor = { key, offset: 0 }; p.onStick(false); redraw(undefined as never); requestAnimationFrame(place) },
       page(n) { box.current?.scrollBy({ top: n * box.current.clientHeight * 0.9, behavior: "auto" }) },
     }
     return () => {

@@ -7,7 +7,7 @@ import { useCell } from "./cell"
 import { copy } from "./code"
 import { Composer, store as keep } from "./composer"
 import { Svg } from "./icon"
-import { List, type ListControl, ToEnd } from "./list"
+import { List, type ListControl, type Row, ToEnd } from "./list"
 import { memo } from "./memo"
 import { announce, setTitle } from "./notice"
 import { faultText, type Place, Spinner, Todos } from "./parts"
@@ -124,11 +124,20 @@ function Chat(p: { o: Opened; t: Transcript }): JSX.Element {
   const list = useRef<ListControl | null>(null)
   const busy = t.status.type !== "idle"
   const place: Place = { directory: t.session.directory, depth: 0 }
-  const rows = useMemo(() => rowsOf(t, place, () => <Older />, (m) => <UserMessage m={m} place={place} o={o} />), [t, t.structure, o.rows.value, t.session.revert?.messageID])
+  const all = (): Row[] => rowsOf(t, place, () => <Older />, (m) => <UserMessage m={m} place={place} o={o} />)
+  const rows = useMemo(all, [t, t.structure, o.rows.value, t.session.revert?.messageID])
   const onTop = useCallback(() => { void o.older() }, [o])
   const onBottom = useCallback(() => { void o.newer() }, [o])
   useAnnounced(t, busy)
   useChatKeys(o, list, busy)
+  const q = useCell(route).query, wanted = q.get("m") // a message that the search found
+  useEffect(() => {
+    if (wanted) void o.about(wanted, num(Number(q.get("t")))).then(() => {
+      const keys = [wanted, ...(t.find(wanted)?.parts.map((v) => v.part.id) ?? [])]
+      const row = all().find((r) => keys.includes(r.key))
+      if (row) requestAnimationFrame(() => list.current?.toRow(row.key))
+    })
+  }, [o, t, wanted])
   const toEnd = (): void => { void o.latest().then(() => list.current?.toEnd()) }
   return (
     <div class="chat">

@@ -89,7 +89,7 @@ const Entry = memo((p: { e: BoardEntry; current: boolean }): JSX.Element => {
 })
 
 const Found = (p: { h: Hit }): JSX.Element => (
-  <li><a class="entry" href={href(p.h.sessionID)}><span class="entry-body">
+  <li><a class="entry" href={href(p.h.sessionID) + `?m=${p.h.messageID}&t=${p.h.time}`}><span class="entry-body">
     <span class="entry-top"><span class="entry-title" dir="auto">{titleOf(p.h.title)}</span><time>{ago(p.h.time)}</time></span>
     <span class="entry-last two" dir="auto">{p.h.snippet.map((t) => t.match ? <mark>{prose(t.text)}</mark> : prose(t.text))}</span>
     <span class="entry-meta"><span>{p.h.place}</span><bdi>{visible(base(p.h.directory))}</bdi></span>

@@ -221,6 +221,20 @@ export class Opened {
     })
   }
 
+  // about reads the messages before and after one, if it is not here.
+  async about(id: string, time: number): Promise<void> {
+    while (this.reading) await new Promise((done) => { setTimeout(done, 50) })
+    return this.once(async (t) => {
+      if (t.find(id) || !time) return
+      const { read, more } = await this.page(position(time, "zzz"))
+      if (!read.some((m) => m.info.id === id)) return
+      t.forget(0, t.messages.length)
+      t.detached = true
+      t.hasOlder = more
+      t.include(read)
+    })
+  }
+
   // latest goes back to the newest messages.
   async latest(): Promise<void> { if (this.transcript?.detached) await this.load() }
 }

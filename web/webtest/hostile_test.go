@@ -118,6 +118,29 @@ func TestLongSession(t *testing.T) {
 	w.quiet()
 }
 
+// What the search finds opens at the message, which is far from the end.
+func TestSearch_OpensMessage(t *testing.T) {
+	w := begin(t, "text \"Fine.\"\nfinish stop\n")
+	w.imported(150)
+	var found struct{ Hits []struct{ MessageID string } }
+	w.until("the index has it", func() bool { w.ask("GET", "/lathe/search?q=Answer+149", "", &found); return len(found.Hits) > 0 })
+	w.size(1280, 800)
+	w.do("open", chromedp.Navigate(w.url), chromedp.WaitVisible("#search"))
+	for _, text := range []string{"Prompt 17", "Answer 23"} {
+		w.do("search", chromedp.Evaluate[chromedp.Void](`document.querySelector("#search").value = ""`), chromedp.SendKeys("#search", text))
+		hit := `[...document.querySelectorAll("[aria-label='Found in messages'] a")].find(a => a.innerText.includes(` + quote(text) + `))`
+		w.wait(hit)
+		w.do("open what is found", chromedp.Evaluate[chromedp.Void](hit+`.click()`))
+		w.wait(`[...document.querySelectorAll(".row")].some(e => {
+			const r = e.getBoundingClientRect(), at = document.querySelector(".list").getBoundingClientRect()
+			return e.innerText.includes(` + quote(text+".") + `) && r.top >= at.top - 1 && r.top < at.bottom
+		})`)
+	}
+	w.click("To the latest message")
+	w.shows("Answer 149.")
+	w.quiet()
+}
+
 // imported adds a session with so many prompts and answers.
 func (w *world) imported(turns int) string {
 	w.Helper()
