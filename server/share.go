@@ -234,7 +234,7 @@ func (a shareAPI) shareEvents(c *call, q streamQuery) error {
 		return err
 	}
 	secret := c.PathValue("secret")
-	return a.streams.stream(c, q, streamScope{scope: lathe.Scope{Session: rec.ID}, filter: func(f lathe.Fact) (send, more bool) {
+	return a.streams.stream(c, q, streamScope{scope: lathe.Scope{Session: rec.ID, Directory: rec.Directory}, filter: func(f lathe.Fact) (send, more bool) {
 		if rec.Share.Expired(time.Now()) {
 			return false, false
 		}

@@ -18,7 +18,7 @@ func TestShare_IsReadWithoutAPassword(t *testing.T) {
 	log := &logBuffer{}
 	w := begin(t, `text "Once " "more."
 finish stop`, func(o *server.Options) {
-		o.Password, o.Log = "secret", slog.New(slog.NewTextHandler(log, nil))
+		o.Password, o.Log, o.Heartbeat = "secret", slog.New(slog.NewTextHandler(log, nil)), 10*time.Millisecond
 	})
 	me := []string{"Authorization", basic("opencode", "secret")}
 	var s lathe.Session
@@ -38,6 +38,7 @@ finish stop`, func(o *server.Options) {
 		w.want(http.StatusOK, nil, "GET", file[1], "")
 	}
 	l := w.listen(at.Path + "/event")
+	l.until("server.heartbeat") // tells a reader, and proxies, that the connection lives
 	w.want(http.StatusNoContent, nil, "POST", own+"/prompt_async", prompt("hi"), me...)
 	for _, f := range l.until("session.idle") {
 		if strings.Contains(f.data, `"session.updated"`) {

@@ -1,12 +1,14 @@
 package server
 
 import (
-	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/pulse"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -17,7 +19,10 @@ type streamAPI struct {
 	meters   *meters
 	branches *branches // looked at with each heartbeat
 	watch    *watch
-	pulse    pulse
+	pulse    *pulse.Pulse
+
+	mu       sync.Mutex          // guards the field below
+	followed map[lathe.Scope]int // sessions with a stream of their own, and the number of those
 }
 
 // heartbeatEvery is the default interval of heartbeats.
@@ -25,8 +30,8 @@ const heartbeatEvery = 10 * time.Second
 
 // newStreams returns the streams of a server, with a heartbeat while one of them is open.
 func newStreams(p publisher, every time.Duration, m *meters, b *branches, w *watch) *streamAPI {
-	a := &streamAPI{publisher: p, meters: m, branches: b, watch: w}
-	a.pulse = pulse{every: every, beat: a.beat}
+	a := &streamAPI{followed: map[lathe.Scope]int{}, publisher: p, meters: m, branches: b, watch: w}
+	a.pulse = pulse.New(every, a.beat)
 	return a
 }
 
@@ -105,7 +110,8 @@ func (a *streamAPI) stream(c *call, q streamQuery, to streamScope) error {
 	}
 	ctx, stop := c.longContext()
 	defer stop()
-	defer a.pulse.enter()()
+	defer a.follow(to.scope)()
+	defer a.pulse.Enter()()
 	defer a.watch.enter()()
 	defer a.meters.stream()()
 	out := &streamWriter{
@@ -126,9 +132,32 @@ func (a *streamAPI) stream(c *call, q streamQuery, to streamScope) error {
 	return nil
 }
 
+// follow notes a stream about one session until the returned function is called. It gets no events without a session, so
+// heartbeats are addressed to it.
+func (a *streamAPI) follow(scope lathe.Scope) (leave func()) {
+	if scope.Session == "" {
+		return func() {}
+	}
+	add := func(n int) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.followed[scope] += n; a.followed[scope] == 0 {
+			delete(a.followed, scope)
+		}
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
 // beat sends a heartbeat to all streams.
 func (a *streamAPI) beat() {
 	a.publish(workspace.Place{}, &lathe.ServerHeartbeat{})
+	a.mu.Lock()
+	all := slices.Collect(maps.Keys(a.followed))
+	a.mu.Unlock()
+	for _, to := range all {
+		a.engine.Publish(lathe.Event{ID: a.ids.Event(), Session: to.Session, Directory: to.Directory, Fact: &lathe.ServerHeartbeat{}})
+	}
 	a.branches.checkAll()
 }
 
@@ -189,54 +218,5 @@ func (o *streamWriter) allow() {
 	if now := time.Now(); now.Sub(o.allowed) > time.Second {
 		o.allowed = now
 		_ = o.control.SetWriteDeadline(now.Add(stuckTime)) // a connection without deadlines is one of a test
-	}
-}
-
-// pulse calls a function at an interval while it has users.
-type pulse struct {
-	every time.Duration
-	beat  func()
-
-	mu    sync.Mutex // guards the fields below
-	users int
-	stop  context.CancelFunc
-	ended chan struct{} // closed when the goroutine has ended
-}
-
-// enter adds a user until the returned function is called.
-func (p *pulse) enter() (leave func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.users++; p.users == 1 {
-		ctx, stop := context.WithCancel(context.Background())
-		p.stop, p.ended = stop, make(chan struct{})
-		go p.run(ctx, p.ended)
-	}
-	return p.leave
-}
-
-// leave removes a user. The last one ends the goroutine and waits for it.
-func (p *pulse) leave() {
-	p.mu.Lock()
-	p.users--
-	last, stop, ended := p.users == 0, p.stop, p.ended
-	p.mu.Unlock()
-	if last {
-		stop()
-		<-ended
-	}
-}
-
-func (p *pulse) run(ctx context.Context, ended chan<- struct{}) {
-	defer close(ended)
-	tick := time.NewTicker(p.every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			p.beat()
-		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/pulse"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -26,7 +27,7 @@ const (
 type watch struct {
 	publisher
 	watched ChangeWatcher // may be nil
-	pulse   pulse
+	pulse   *pulse.Pulse
 
 	mu     sync.Mutex // guards places
 	places map[string]workspace.Place
@@ -34,7 +35,7 @@ type watch struct {
 
 func newWatch(p publisher, watched ChangeWatcher, every time.Duration) *watch {
 	w := &watch{publisher: p, watched: watched}
-	w.pulse = pulse{every: every, beat: w.publishChanges}
+	w.pulse = pulse.New(every, w.publishChanges)
 	return w
 }
 
@@ -79,7 +80,7 @@ func (w *watch) enter() (leave func()) {
 	if w.watched == nil {
 		return func() {}
 	}
-	return w.pulse.enter()
+	return w.pulse.Enter()
 }
 
 // Watch checks a directory for changes like a server with an open stream, and publishes them until stop is called.
@@ -89,8 +90,8 @@ func Watch(e Engine, watched ChangeWatcher, at workspace.Place) (stop func()) {
 	files, branches := newWatch(p, watched, watchEvery), &branches{publisher: p}
 	files.add(at)
 	branches.check(at)
-	beat := &pulse{every: heartbeatEvery, beat: branches.checkAll}
-	leaveFiles, leaveBranches := files.enter(), beat.enter()
+	beat := pulse.New(heartbeatEvery, branches.checkAll)
+	leaveFiles, leaveBranches := files.enter(), beat.Enter()
 	return func() {
 		leaveFiles()
 		leaveBranches()
