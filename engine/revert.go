@@ -52,7 +52,23 @@ func (e *Engine) Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (la
 	case u.Message == "":
 		return e.Unrevert(ctx, id, u)
 	}
-	return e.Revert(ctx, id, u)
+	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return rewinder{r}.redoTo(ctx, u) })
+}
+
+// redoTo brings back what is undone before a point. After a rewind of the conversation alone no file is undone, and none
+// may be undone now.
+func (r rewinder) redoTo(ctx context.Context, u lathe.Undo) (lathe.Undone, error) {
+	s, err := r.loadSettled(ctx)
+	if err != nil {
+		return lathe.Undone{}, err
+	}
+	w, err := r.config.snapshots(ctx)
+	at, ok := undo.FindPoint(s.messages, u.Message, u.Part)
+	if err != nil || !ok || w == nil || w.HasApplied(string(s.session.ID)) {
+		return r.revert(ctx, u)
+	}
+	done, err := r.rewindConversation(ctx, lathe.Rewound{Session: s.session, DryRun: u.DryRun}, &lathe.Revert{Message: at.Message, Part: at.Part})
+	return undo.Describe(done.Session, at.Message, nil), err
 }
 
 // revert undoes the session from a point on.
