@@ -42,6 +42,23 @@ func (tr *trace) add(s fileChange) {
 	tr.changes = merged
 }
 
+// withoutUndone drops changes that were undone before the next one began, as by a rewind of the files and a new prompt.
+func withoutUndone(changes []fileChange) (out []fileChange) {
+	for _, c := range changes {
+		for i := len(out) - 1; i >= 0 && !out[len(out)-1].After.same(c.Before); i-- {
+			if out[i].Before.same(c.Before) {
+				out = out[:i]
+				break
+			}
+			if i > 0 && !out[i-1].After.same(out[i].Before) {
+				break // the states between the two are not known
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // netChanges joins changes that directly follow each other, and drops those that end where they began.
 func netChanges(spans []fileChange) []fileChange {
 	var out []fileChange

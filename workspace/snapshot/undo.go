@@ -226,7 +226,7 @@ func (t *sharedTree) plan(ctx context.Context, files map[string]*history, first 
 // planFile compares the current state with the result of the last step. It reports false if nothing
 // needs to change.
 func (t *sharedTree) planFile(rel string, h *history, now seen) (Change, bool) {
-	spans := netChanges(h.changes)
+	spans := netChanges(withoutUndone(h.changes))
 	if len(spans) == 0 {
 		return Change{}, false
 	}

@@ -58,6 +58,27 @@ func TestUndo_UserEdits(t *testing.T) {
 	}
 }
 
+// Changes that were undone before the next step, as by a rewind of the files, are no edits of someone else.
+func TestUndo_UndoneBefore(t *testing.T) {
+	b := newBench(t, gittest.RealTemp(t))
+	b.write("a", "first\n")
+	b.write("b", "first\n")
+	write := func(name, text string) StepRef {
+		st := b.step()
+		b.tool(st, name, func() { b.write(name, text) })
+		return b.end(st)
+	}
+	steps := []StepRef{write("a", "1\n"), write("a", "2\n"), write("b", "1\n"), write("b", "2\n")}
+	b.write("a", "1\n")
+	b.write("b", "user\n")
+	steps = append(steps, write("a", "3\n"), write("b", "3\n"))
+	plan := must2(b.work.Undo(t.Context(), steps))(t)
+	b.apply("ses", plan)
+	if got, want := b.files(), map[string]string{"a": "first\n", "b": "user\n"}; !maps.Equal(got, want) {
+		t.Errorf("after undo %q, want %q", got, want)
+	}
+}
+
 // A file that changes between the plan and its doing is left alone, and the others are not.
 func TestApply_LooksAgain(t *testing.T) {
 	b := newBench(t, gittest.RealTemp(t))
