@@ -104,10 +104,17 @@ func (r Root) reserve(ctx context.Context, at workspace.Place, repo *repository,
 
 // directoryBelow is the path of the session's directory below the top of what is copied.
 func directoryBelow(at workspace.Place) string {
-	if at.VCS == "git" {
-		return at.Path
+	if at.VCS != "git" {
+		return ""
 	}
-	return ""
+	if at.ProjectID == lathe.GlobalProject { // a repository without commits: Path begins at the root of the volume
+		rel, err := filepath.Rel(at.Sandbox, at.Directory)
+		if err != nil || !filepath.IsLocal(rel) {
+			return ""
+		}
+		return filepath.ToSlash(rel)
+	}
+	return at.Path
 }
 
 // fill makes the files of a tree that is reserved.

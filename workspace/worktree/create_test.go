@@ -99,6 +99,24 @@ func TestCreate_NoCommit(t *testing.T) {
 	must(t, err)
 }
 
+// Nothing names the project of a repository without commits, and its path begins at the root of the volume. The session works
+// in the same folder of the copy nevertheless.
+func TestCreate_NoCommitBelow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.git = gittest.New(t)
+	b.git.Run(b.dir, "init", "-q", "-b", "main")
+	b.write("sub/a.txt", "a\n")
+	for _, below := range []string{"", "sub"} {
+		tree, release, err := b.root.Create(t.Context(), place(t, filepath.Join(b.dir, below)), Options{Scratch: true})
+		must(t, err)
+		if want := filepath.Join(tree.Path, below); tree.Directory != want {
+			t.Errorf("it works in %s, want %s", tree.Directory, want)
+		}
+		release()
+	}
+}
+
 func TestCreate_NoGit(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
