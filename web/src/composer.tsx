@@ -2,7 +2,7 @@
 // reload nor a server that restarts loses it.
 import type { JSX } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
-import { ApiError, at, get, lathePath, newID, post, sessionPath } from "./api"
+import { ApiError, at, get, lathePath, newID, post, send, sessionPath } from "./api"
 import { Svg } from "./icon"
 import { keep, load } from "./kept"
 import { abort, complain, say } from "./store"
@@ -183,7 +183,7 @@ export function Composer(p: ComposerProps): JSX.Element {
   // stored waits until the server has the message. Requests for commands end only with the turn, and the answer of any may be
   // lost although the message was stored.
   const stored = async (s: Session, messageID: string, work: Promise<unknown>): Promise<void> => {
-    const message = sessionPath(s.id, "/message/" + messageID), there = (): Promise<boolean> => get(message).then(() => true, () => false)
+    const message = sessionPath(s.id, "/message/" + messageID), there = (): Promise<boolean> => send("HEAD", message).then(() => true, () => false)
     let over = false
     const end = work.then(() => true, async (e: unknown) => {
       if (over) complain(e)
@@ -215,7 +215,7 @@ export function Composer(p: ComposerProps): JSX.Element {
   const variants = chosenModel?.variants ?? []
   return (
     <form class={"composer" + (over ? " over" : "")} onSubmit={(e) => { e.preventDefault(); void submit() }} onDragOver={(e) => { e.preventDefault(); setOver(true) }} onDragLeave={() => setOver(false)} onDrop={drop}>
-      {failed && <div class="note bad" role="alert">Not sent: {failed} Your text is kept. <button type="button" class="ghost small" onClick={() => void submit()}>Try again</button></div>}
+      {failed && <div class="note bad" role="alert">Not sent: {failed.replace(/\.?$/, ".")} Your text is kept. <button type="button" class="ghost small" onClick={() => void submit()}>Try again</button></div>}
       {offers.length > 0 && (
         <ul class="offers" role="listbox" id="offers" aria-label="Suggestions">
           {offers.map((o, i) => <li id={"offer" + i} role="option" aria-selected={i === chosen} onMouseDown={(e) => { e.preventDefault(); take(o) }}><bdi>{visible(o.text)}</bdi> <small>{visible(o.hint)}</small></li>)}
