@@ -15,7 +15,7 @@ interface Held {
   offsets: Float64Array
   rows: Row[]
   width: number
-  ours: number // the scroll position that we set
+  ours: number // the scroll position that we set, Infinity if we set none
   size: string // of the content and the screen when that was
 }
 
@@ -32,7 +32,7 @@ export function List(p: {
   const box = useRef<HTMLDivElement>(null), inner = useRef<HTMLDivElement>(null)
   const [, redraw] = useReducer((n: number) => n + 1, 0)
   const ref = useRef<Held | null>(null)
-  const h = (ref.current ??= { heights: new Map(), stick: !p.fromStart, anchor: undefined, range: [0, 0], all: false, offsets: new Float64Array(1), rows: [], width: 0, ours: -1, size: "" })
+  const h = (ref.current ??= { heights: new Map(), stick: !p.fromStart, anchor: undefined, range: [0, 0], all: false, offsets: new Float64Array(1), rows: [], width: 0, ours: Infinity, size: "" })
   h.rows = p.rows
 
   const measure = (): void => {
@@ -93,7 +93,7 @@ export function List(p: {
       if (h.stick !== was) p.onStick(h.stick)
       hold(el)
     }
-    h.ours = -1
+    h.ours = Infinity
     more(el)
     const from = indexAt(el.scrollTop - ahead / 2), to = indexAt(el.scrollTop + el.clientHeight + ahead / 2)
     if (from < h.range[0] || to >= h.range[1] && h.range[1] < h.rows.length) redraw(undefined as never)

@@ -118,6 +118,24 @@ func TestLongSession(t *testing.T) {
 	w.quiet()
 }
 
+// Who jumps to the top of a session that follows its end stays there, also when the page is drawn again.
+func TestScroll_ToTop(t *testing.T) {
+	w := begin(t, fmt.Sprintf("text %q\nfinish stop\n", strings.Repeat("A paragraph of the answer.\n\n", 200)+"The end."))
+	id := w.session("Scroll")
+	w.size(390, 800)
+	w.see(id)
+	w.prompt("Begin.")
+	w.shows("The end.")
+	w.wait(`!document.querySelector(".working") && document.querySelector(".list").scrollTop > 1000`)
+	w.do("jump to the top", chromedp.Evaluate[chromedp.Void](`new Promise(done => setTimeout(() => { document.querySelector(".list").scrollTo(0, 0); done() }, 500))`, chromedp.EvalAwaitPromise))
+	w.wait(`document.querySelector(".to-end")`)
+	w.size(390, 700)
+	if top := eval[float64](w, `new Promise(done => setTimeout(() => done(document.querySelector(".list").scrollTop), 500))`); top > 1 {
+		t.Errorf("the list is at %v", top)
+	}
+	w.quiet()
+}
+
 // What the search finds opens at the message, which is far from the end.
 func TestSearch_OpensMessage(t *testing.T) {
 	w := begin(t, "text \"Fine.\"\nfinish stop\n")
