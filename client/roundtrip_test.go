@@ -88,7 +88,7 @@ func TestClient_RequestsArriveWhole(t *testing.T) {
 		{sent: lathe.ShellCommand{Message: ids.Message(), Agent: "build", Model: model, Command: "true"}, own: []string{"Local"}},
 		{sent: lathe.CompactRequest{Model: model, Auto: true}},
 		{sent: lathe.SearchQuery{
-			Text: `"a b" c*`, Typing: true, Session: parent.ID, Project: "prj", Model: "test/big", Tool: "look", Since: 7, Limit: 3, Cursor: "1z",
+			Text: `"a b" c*`, Typing: true, Session: parent.ID, Project: "prj", Path: "pkg/sub", Model: "test/big", Tool: "look", Since: 7, Limit: 3, Cursor: "1z",
 		}},
 		{sent: lathe.Undo{Message: ids.Message(), Part: ids.Part(), All: true, DryRun: true}},
 	} {
