@@ -302,7 +302,11 @@ func cutOff(r *runner, err error) error {
 	switch {
 	case errors.Is(err, errLeaving):
 		return err
-	case r.engine.Member.Fence != nil && (err == nil && r.unfinished || errors.Is(err, store.ErrLeaseLost)):
+	case r.engine.Member.Fence == nil:
+		return nil
+	case err == nil && r.unfinished, errors.Is(err, store.ErrLeaseLost):
+		return errLost
+	case lathe.CodeOf(err) == lathe.Unavailable && r.engine.Member.Fence.Valid() != nil: // the database is away
 		return errLost
 	}
 	return nil

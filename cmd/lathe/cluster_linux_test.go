@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model/modeltest"
@@ -278,6 +279,39 @@ func TestCluster_Stop(t *testing.T) {
 		t.Errorf("the stopped node changed the session to %s", got)
 	}
 	a.end()
+}
+
+// A caller that waits while the database is away for longer than a lease lasts gets the answer of the turn that continues.
+func TestCluster_DatabaseAway(t *testing.T) {
+	n := startNodes(t, shopScript)
+	server, err := postgrestest.Start(postgrestest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	n.dsn = server.Fresh(t)
+	a := n.start(n.shop)
+	defer a.end()
+	id := n.session(a)
+	answer := make(chan string, 1)
+	go func() {
+		answer <- a.answer("POST", "/session/"+id+"/message", `{"parts":[{"type":"text","text":"begin"}]}`)
+	}()
+	until(t, func() bool { return n.effects() != "" })
+	if err := server.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(7 * time.Second) // a lease lasts 5
+	if err := server.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-answer; !strings.Contains(got, "There.") {
+		t.Errorf("the answer is %s", got)
+	}
+	if got := n.effects(); got != "once\n" {
+		t.Errorf("the command left %q", got)
+	}
+	n.answered(a, id, "There.")
 }
 
 // A node that is asked to end finishes its step. Another one continues with the next.
