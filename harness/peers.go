@@ -101,7 +101,7 @@ func whyAway(all []postgres.Peer, dir string) string {
 // warnings say what is wrong with a node that works all the same.
 func (p *peers) warnings(m *engine.Member) (out []string) {
 	for _, at := range m.MissingPlaces() {
-		out = append(out, fmt.Sprintf("The place %q is away: %s does not exist on this node.", at.Name, at.Path))
+		out = append(out, fmt.Sprintf("The place %q is away: %s is missing or no directory on this node.", at.Name, at.Path))
 	}
 	if p.relay != nil && !p.relay.Connected() {
 		out = append(out, "The bus cannot be reached. Readers on other nodes see text about once a second.")

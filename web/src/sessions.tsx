@@ -12,6 +12,7 @@ import { ago, base, money, prose, titleOf, visible } from "./text"
 import type { BoardEntry, Session } from "./types"
 
 interface Hit { sessionID: string; title: string; directory: string; messageID: string; place: string; time: number; snippet: { text: string; match?: boolean }[] }
+interface Search { hits: Hit[]; indexed: number; failure?: string }
 
 const groups: [string, (e: BoardEntry) => boolean][] = [
   ["Needs you", (e) => e.state === "needs you" || (e.asks ?? 0) > 0],
@@ -21,16 +22,20 @@ const groups: [string, (e: BoardEntry) => boolean][] = [
 
 export function Sessions(p: { current: string }): JSX.Element {
   const list = useCell(board)
-  const [query, setQuery] = useState(""), [hits, setHits] = useState<Hit[] | undefined>(undefined), [more, setMore] = useState(60)
+  const [query, setQuery] = useState(""), [found, setFound] = useState<Search | undefined>(undefined), [more, setMore] = useState(60)
   useEffect(() => {
-    if (query.trim() === "") { setHits(undefined); return }
+    if (query.trim() === "") { setFound(undefined); return }
     const stop = new AbortController()
-    const timer = setTimeout(() => {
-      get<{ hits: Hit[] }>("/lathe/search?typing=true&limit=30&q=" + encodeURIComponent(query.trim()), stop.signal).then((r) => setHits(r.hits), () => { if (!stop.signal.aborted) setHits([]) })
-    }, 200)
+    const look = (): void => {
+      get<Search>("/lathe/search?typing=true&limit=30&q=" + encodeURIComponent(query.trim()), stop.signal).then((r) => {
+        setFound(r)
+        if (r.indexed < 1) timer = setTimeout(look, 1000)
+      }, (e: Error) => { if (!stop.signal.aborted) setFound({ hits: [], indexed: 1, failure: e.message }) })
+    }
+    let timer = setTimeout(look, 200)
     return () => { clearTimeout(timer); stop.abort() }
   }, [query])
-  const parts = useMemo(() => grouped(list ?? [], query), [list, query])
+  const parts = useMemo(() => grouped(list ?? [], query), [list, query]), hits = found?.hits
   return (
     <div class="sessions">
       <header class="bar">
@@ -52,7 +57,8 @@ export function Sessions(p: { current: string }): JSX.Element {
           </section>
         ))}
         {hits && hits.length > 0 && <section aria-label="Found in messages"><h2>In messages</h2><ul>{hits.map((h) => <Found h={h} />)}</ul></section>}
-        {query && hits?.length === 0 && parts.every(([, all]) => all.length === 0) && <p class="empty">Nothing found.</p>}
+        {query && hits?.length === 0 && parts.every(([, all]) => all.length === 0) && <p class="empty">{found?.failure || "Nothing found."}</p>}
+        {found && found.indexed < 1 && <p class="empty" role="status">Older sessions are being indexed: {Math.floor(found.indexed * 100)}%</p>}
         {list && list.length === 0 && !query && <div class="empty"><p>No sessions yet.</p>{may("full") && <p><a class="button primary" href="#/new">Start one</a></p>}</div>}
       </nav>
     </div>
