@@ -24,8 +24,12 @@ const (
 )
 
 // TryLock takes the lock of an open file or fails at once, with ErrLocked if another has it,
-// also through another open file of this process. Closing the file releases it.
+// also through another open file of this process. Release gives it back.
 func TryLock(f *os.File) error { return tryLock(f) }
+
+// Release gives a lock back and closes its file. Closing alone is not enough for those who look at once: a process that is
+// starting at this moment has a copy of the file until it runs its program.
+func Release(f *os.File) error { return errors.Join(unlock(f), f.Close()) }
 
 // Lock waits for the lock of the file at path, which is made if need be, until the context
 // ends. The returned function releases it.
@@ -37,7 +41,7 @@ func Lock(ctx context.Context, path string) (release func(), err error) {
 	for wait := firstWait; ; wait = min(2*wait, mostWait) {
 		err := tryLock(f)
 		if err == nil {
-			return func() { _ = f.Close() }, nil
+			return func() { _ = Release(f) }, nil
 		}
 		if !errors.Is(err, ErrLocked) {
 			_ = f.Close()

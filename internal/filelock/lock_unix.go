@@ -20,3 +20,5 @@ func tryLock(f *os.File) error {
 		}
 	}
 }
+
+func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

@@ -26,3 +26,6 @@ func tryLock(f *os.File) error {
 	}
 	return err
 }
+
+// unlock has nothing to do: the file belongs to this process alone, and the lock ends with it.
+func unlock(*os.File) error { return nil }

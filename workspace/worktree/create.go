@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/filelock"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -49,7 +50,7 @@ func (r Root) Create(ctx context.Context, at workspace.Place, o Options) (t *Tre
 		return nil, nil, err
 	}
 	if err := t.fill(ctx, at, repo, o); err != nil {
-		err = errors.Join(err, t.remove(), held.Close(), t.forget())
+		err = errors.Join(err, t.remove(), filelock.Release(held), t.forget())
 		return nil, nil, fmt.Errorf("create worktree %s: %w", t.Name, err)
 	}
 	return t, r.Leases.add(t.meta, held), nil

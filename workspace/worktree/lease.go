@@ -32,7 +32,7 @@ type sharedLease struct {
 // add makes a lock one that others can share. Without Leases it has one user.
 func (l *Leases) add(meta string, f *os.File) (release func()) {
 	if l == nil {
-		return func() { _ = f.Close() }
+		return func() { _ = filelock.Release(f) }
 	}
 	one, _ := l.join(meta)
 	one.file = f
@@ -64,7 +64,7 @@ func (l *Leases) leave(meta string) {
 	if one.users--; one.users == 0 {
 		delete(l.held, meta)
 		if one.file != nil {
-			_ = one.file.Close()
+			_ = filelock.Release(one.file)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (t *Tree) Hold() (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = f.Close() }, nil
+	return func() { _ = filelock.Release(f) }, nil
 }
 
 // Share takes the lease of a tree together with other sessions of this process. A tree that another process uses is a
@@ -133,6 +133,6 @@ func (t *Tree) IsLive() bool {
 	if err != nil {
 		return errors.Is(err, filelock.ErrLocked)
 	}
-	_ = f.Close()
+	_ = filelock.Release(f)
 	return false
 }

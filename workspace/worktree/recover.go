@@ -57,7 +57,7 @@ func (r Root) recoverOne(project, name string) (merging *Tree, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer held.Close()
+	defer filelock.Release(held)
 	t, err := r.read(meta)
 	if errors.Is(err, fs.ErrNotExist) { // it had only a name
 		if _, err := os.Lstat(filepath.Join(project, name)); err == nil {
