@@ -59,7 +59,9 @@ func program() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "lathe")
-	out, err := exec.Command("go", "build", "-trimpath", "-o", path, "github.com/lathe-agent/lathe/cmd/lathe").CombinedOutput()
+	build := exec.Command("go", "build", "-trimpath", "-o", path, "github.com/lathe-agent/lathe/cmd/lathe")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as every release and test is compiled, so that it is done once
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
