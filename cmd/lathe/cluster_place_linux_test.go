@@ -101,7 +101,7 @@ func TestCluster_PlaceDisappears(t *testing.T) {
 	for _, s := range []*serving{near, far} {
 		until(t, func() bool { return strings.Contains(s.answer("GET", "/file"+in+"&path=.", ""), `"shop\" is away`) })
 	}
-	if text := near.ask(http.StatusOK, nil, "GET", "/lathe/ready", ""); !strings.Contains(text, "place \\\"shop\\\" is away: "+n.shop+" does not exist") {
+	if text := near.ask(http.StatusOK, nil, "GET", "/lathe/ready", ""); !strings.Contains(text, "place \\\"shop\\\" is away: "+n.shop+" is missing or no directory") {
 		t.Errorf("ready says %s", text)
 	}
 	if text := near.ask(http.StatusOK, nil, "GET", "/lathe/metrics", ""); !strings.Contains(text, "lathe_places_missing 1") {
