@@ -14,9 +14,9 @@ NO_RACE = $(strip $(shell $(GO) list -race errors 2>&1 >/dev/null | head -n 1) \
 # detector and checkptr see nothing: instrumenting it only makes every test with a database several times slower.
 RACE = -race -gcflags='modernc.org/...=-race=false -d=checkptr=0' -gcflags='zombiezen.com/...=-d=checkptr=0'
 
-# Every test in any order, in one package more than there are processors: many tests wait for other processes. go vet
+# Every test in any order, in two packages more than there are processors: many tests wait for other processes. go vet
 # has run before, so go test does not repeat it for each package.
-TEST = $(GO) test -vet=off -shuffle=on -timeout 25m -p $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1))
+TEST = $(GO) test -vet=off -shuffle=on -timeout 25m -p $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2))
 
 say = @echo "==> $(1)"
 comma := ,
