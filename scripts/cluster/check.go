@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/scripts/turncheck"
 )
 
-// restTime is how long all sessions may take to come to rest after the last fault.
+// restTime is how long a session may do nothing new before it comes to rest after the last fault.
 const restTime = 2 * time.Minute
 
 // effect is a mark that a tool left: a line of a command, or a file.
@@ -58,24 +58,43 @@ func (l *load) continued(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// rest brings all sessions to an end. A prompt that a cancel holds back has its turn before.
+// rest brings all sessions to an end. A prompt that a cancel holds back has its turn before. A session with many of those
+// takes its time, as long as it goes forward.
 func (l *load) rest(ctx context.Context) error {
-	ctx, stop := context.WithTimeoutCause(ctx, restTime, fmt.Errorf("the sessions do not come to rest within %s", restTime))
-	defer stop()
 	for _, id := range l.sessions {
-		ok := l.again(ctx, "resume "+string(id), func(ctx context.Context) error { return l.client.Resume(ctx, id) }) &&
-			l.again(ctx, "wait for "+string(id), func(ctx context.Context) error {
-				if _, err := l.client.Wait(ctx, id); lathe.CodeOf(err) != lathe.NotFound { // else it has no messages
-					return err
-				}
-				return nil
-			})
+		limited, stop := context.WithTimeout(ctx, restTime)
+		ok := l.again(limited, "resume "+string(id), func(ctx context.Context) error { return l.client.Resume(ctx, id) })
+		stop()
 		if !ok {
 			l.describe(context.WithoutCancel(ctx), id)
-			return context.Cause(ctx)
+			return fmt.Errorf("session %s cannot be resumed within %s", id, restTime)
+		}
+	}
+	for _, id := range l.sessions {
+		for newest := lathe.MessageID(""); !l.rests(ctx, id); {
+			page, err := l.client.Messages(ctx, id, lathe.Position{}, 1)
+			if ctx.Err() != nil || err == nil && (len(page.Messages) == 0 || page.Messages[0].ID == newest) {
+				l.describe(context.WithoutCancel(ctx), id)
+				return fmt.Errorf("session %s does not come to rest: nothing new within %s", id, restTime)
+			}
+			if err == nil {
+				newest = page.Messages[0].ID
+			}
 		}
 	}
 	return nil
+}
+
+// rests reports whether a session comes to rest within restTime.
+func (l *load) rests(ctx context.Context, id lathe.SessionID) bool {
+	ctx, stop := context.WithTimeout(ctx, restTime)
+	defer stop()
+	return l.again(ctx, "wait for "+string(id), func(ctx context.Context) error {
+		if _, err := l.client.Wait(ctx, id); lathe.CodeOf(err) != lathe.NotFound { // else it has no messages
+			return err
+		}
+		return nil
+	})
 }
 
 // describe prints what is known of a session that does not come to rest.
