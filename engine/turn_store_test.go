@@ -122,7 +122,7 @@ func TestTurn_StoreFailsForGood(t *testing.T) {
 		if received := err != nil && strings.Contains(err.Error(), errDisk.Error()); !received && (err != nil || !p.answered()) {
 			p.Errorf("whoever waits is told %v\n%s", err, p.shown.events())
 		} else if received && strings.Count(err.Error(), errDisk.Error()) > 1 {
-			p.Errorf("whoever waits is told the same twice: %v", err)
+			p.Errorf("a waiting caller gets the same error twice: %v", err)
 		}
 		p.waitIdle()
 		p.kill()

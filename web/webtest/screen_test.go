@@ -112,7 +112,7 @@ func (w *world) golden(name string) {
 			w.Fatal(err)
 		}
 		last := ""
-		w.until("a screen that stays", func() bool { // for half a second, which is enough for whoever looks at the result
+		w.until("a screen that stays", func() bool { // for half a second, which is enough for a look at the result
 			before := last
 			last = eval[string](w, `new Promise(done => setTimeout(() => done(`+outline+`), 500))`)
 			return last == before
